@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// One set of settings for every Swift target: what does not hold in one room holds in none.
+let house: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
+let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+
+/// A room of the house: `style` of imports is one-way, top to bottom in this list.
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies + ["PintleTesting"], swiftSettings: house)
+}
+
+let package = Package(
+    name: "pintle",
+    products: [
+        .executable(name: "pintle", targets: ["pintle"]),
+        // The session engine by itself: no routes, no YAML, no listening sockets.
+        .library(
+            name: "PintleSession", targets: ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CPintleCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CPintleOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+
+        room("PintleMessage", []),
+        room("PintleActivity", ["PintleMessage", logging]),
+        room("PintleTrust", ["PintleMessage", "CPintleOpenSSL"]),
+        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "CPintleCurl", nio]),
+        room(
+            "PintlePolicy",
+            ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),
+        room(
+            "PintleProxy",
+            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", nio, nioPosix, logging]),
+        .executableTarget(
+            name: "pintle",
+            dependencies: [
+                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleProxy",
+                nio, nioPosix, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: house),
+        room("PintleTesting", []),
+
+        tests("PintleMessageTests", ["PintleMessage"]),
+        tests("PintleActivityTests", ["PintleActivity", logging]),
+        tests("PintleTrustTests", ["PintleTrust"]),
+        tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", nio]),
+        tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
+        tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio, nioEmbedded]),
+        tests("EndToEndTests", []),
+    ]
+)
