@@ -18,7 +18,7 @@ let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
-/// A room of the house: `style` of imports is one-way, top to bottom in this list.
+/// A room of the house. Imports point one way: only to rooms above it in this list.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: house)
 }

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The header or trailer section of a message: field lines in wire order, with their letter case and duplicates.
+///
+/// All lines live in one block of bytes, each as `Name: value` CRLF, so that a section is written to a peer with few
+/// copies and no intermediate strings. Names compare without regard to case (RFC 9110 §5.1).
+public struct Fields: Sendable {
+    /// One line: where its name and value are in `bytes`. The line ends with CRLF two bytes after the value.
+    @usableFromInline
+    struct Line: Sendable {
+        @usableFromInline var name: FieldName
+        @usableFromInline var start: UInt32
+        @usableFromInline var nameLength: UInt32
+        @usableFromInline var valueLength: UInt32
+
+        var valueStart: UInt32 { self.start + self.nameLength + 2 }
+        var end: UInt32 { self.valueStart + self.valueLength + 2 }
+    }
+
+    @usableFromInline var bytes: [UInt8] = []
+    @usableFromInline var lines: [Line] = []
+
+    /// An empty section.
+    public init() {}
+
+    /// Makes an empty section with room for `byteCount` bytes of lines.
+    public init(reservingBytes byteCount: Int, lines lineCount: Int = 16) {
+        self.bytes.reserveCapacity(byteCount)
+        self.lines.reserveCapacity(lineCount)
+    }
+
+    /// The number of field lines.
+    public var count: Int { self.lines.count }
+
+    /// Whether there is no field line.
+    public var isEmpty: Bool { self.lines.isEmpty }
+
+    // MARK: Reading
+
+    /// The value of the first line called `name`, or nil. Bytes that are not UTF-8 are replaced.
+    public subscript(_ name: String) -> String? {
+        self.index(of: FieldName(name), spelled: name.utf8, from: 0).map { self.value(at: $0) }
+    }
+
+    /// The value of the first line called `name`, or nil.
+    public subscript(_ name: FieldName) -> String? {
+        self.firstIndex(of: name).map { self.value(at: $0) }
+    }
+
+    /// Every value of the lines called `name`, in wire order.
+    public func values(of name: String) -> [String] {
+        var values: [String] = []
+        let known = FieldName(name)
+        var next = 0
+        while let index = self.index(of: known, spelled: name.utf8, from: next) {
+            values.append(self.value(at: index))
+            next = index + 1
+        }
+        return values
+    }
+
+    /// Whether a line is called `name`.
+    public func contains(_ name: String) -> Bool {
+        self.index(of: FieldName(name), spelled: name.utf8, from: 0) != nil
+    }
+
+    /// Whether a line is called `name`.
+    public func contains(_ name: FieldName) -> Bool {
+        self.firstIndex(of: name) != nil
+    }
+
+    /// How many lines are called `name`.
+    public func count(of name: FieldName) -> Int {
+        var count = 0
+        for line in self.lines where line.name == name { count += 1 }
+        return count
+    }
+
+    /// Whether one of the comma-separated members of the lines called `name` is `token`, without regard to case.
+    public func hasToken(_ token: String, in name: FieldName) -> Bool {
+        var found = false
+        self.forEachToken(in: name) { candidate in
+            if ASCII.equalsIgnoringCase(candidate, token.utf8) { found = true }
+        }
+        return found
+    }
+
+    /// Calls `body` with each non-empty member of the comma-separated lists that the lines called `name` hold
+    /// (RFC 9110 §5.6.1), without surrounding white space.
+    public func forEachToken(in name: FieldName, _ body: (ArraySlice<UInt8>) -> Void) {
+        for line in self.lines where line.name == name {
+            let value = self.bytes[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
+            for member in value.split(separator: UInt8(ascii: ",")) {
+                let trimmed = ASCII.trimmed(member)
+                if !trimmed.isEmpty { body(trimmed) }
+            }
+        }
+    }
+
+    /// The lines as name and value, in wire order. Made for tests and explanations, not for the request path.
+    public var pairs: [(name: String, value: String)] {
+        self.lines.indices.map { (self.name(at: $0), self.value(at: $0)) }
+    }
+
+    /// Calls `body` with the bytes of each line, `Name: value` without the line end, and with its name.
+    public func forEachLine(_ body: (FieldName, UnsafeRawBufferPointer) -> Void) {
+        self.bytes.withUnsafeBytes { all in
+            for line in self.lines {
+                body(line.name, UnsafeRawBufferPointer(rebasing: all[Int(line.start)..<Int(line.end) - 2]))
+            }
+        }
+    }
+
+    /// Calls `body` with runs of whole lines, each `Name: value` CRLF: the section as it goes on the wire.
+    public func forEachRun(_ body: (UnsafeRawBufferPointer) -> Void) {
+        self.bytes.withUnsafeBytes { all in
+            var start: UInt32 = 0
+            var end: UInt32 = 0
+            for line in self.lines {
+                if line.start != end {
+                    if end > start { body(UnsafeRawBufferPointer(rebasing: all[Int(start)..<Int(end)])) }
+                    start = line.start
+                }
+                end = line.end
+            }
+            if end > start { body(UnsafeRawBufferPointer(rebasing: all[Int(start)..<Int(end)])) }
+        }
+    }
+
+    /// The number of bytes that the section takes on the wire, without the final empty line.
+    public var byteCount: Int {
+        self.lines.reduce(0) { $0 + Int($1.end - $1.start) }
+    }
+
+    // MARK: Changing
+
+    /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers that hold text from outside
+    /// check it with ``FieldSyntax`` first.
+    public mutating func append(_ name: String, _ value: String) {
+        var name = name
+        var value = value
+        name.withUTF8 { name in
+            value.withUTF8 { value in
+                self.append(name: UnsafeRawBufferPointer(name), value: UnsafeRawBufferPointer(value))
+            }
+        }
+    }
+
+    /// Appends a line from bytes.
+    public mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let start = UInt32(self.bytes.count)
+        self.bytes.append(contentsOf: name)
+        self.bytes.append(UInt8(ascii: ":"))
+        self.bytes.append(UInt8(ascii: " "))
+        self.bytes.append(contentsOf: value)
+        self.bytes.append(UInt8(ascii: "\r"))
+        self.bytes.append(UInt8(ascii: "\n"))
+        self.lines.append(
+            Line(
+                name: FieldName(bytes: name), start: start, nameLength: UInt32(name.count),
+                valueLength: UInt32(value.count)))
+    }
+
+    /// Replaces every line called `name` by one line, in the place of the first, or appends it.
+    public mutating func set(_ name: String, _ value: String) {
+        let known = FieldName(name)
+        guard let first = self.index(of: known, spelled: name.utf8, from: 0) else {
+            self.append(name, value)
+            return
+        }
+        self.append(name, value)
+        let line = self.lines.removeLast()
+        self.lines[first] = line
+        while let next = self.index(of: known, spelled: name.utf8, from: first + 1) { self.lines.remove(at: next) }
+    }
+
+    /// Removes every line called `name`.
+    public mutating func remove(_ name: String) {
+        let known = FieldName(name)
+        while let index = self.index(of: known, spelled: name.utf8, from: 0) { self.lines.remove(at: index) }
+    }
+
+    /// Removes every line called `name`.
+    public mutating func remove(_ name: FieldName) {
+        guard self.contains(name) else { return }
+        self.lines.removeAll { $0.name == name }
+    }
+
+    /// Removes every line whose name satisfies `shouldRemove`.
+    public mutating func removeAll(where shouldRemove: (FieldName) -> Bool) {
+        guard self.lines.contains(where: { shouldRemove($0.name) }) else { return }
+        self.lines.removeAll { shouldRemove($0.name) }
+    }
+
+    /// Removes every line called `spelled`, given as bytes of a token.
+    mutating func remove(spelled: some Collection<UInt8>) {
+        self.lines.removeAll { line in
+            ASCII.equalsIgnoringCase(
+                self.bytes[Int(line.start)..<Int(line.start + line.nameLength)], spelled)
+        }
+    }
+
+    // MARK: Inside
+
+    func firstIndex(of name: FieldName) -> Int? {
+        self.lines.firstIndex { $0.name == name }
+    }
+
+    private func index(of known: FieldName, spelled: some Collection<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while index < self.lines.count {
+            let line = self.lines[index]
+            if line.name == known {
+                if known != .other { return index }
+                let name = self.bytes[Int(line.start)..<Int(line.start + line.nameLength)]
+                if ASCII.equalsIgnoringCase(name, spelled) { return index }
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    func name(at index: Int) -> String {
+        let line = self.lines[index]
+        return String(decoding: self.bytes[Int(line.start)..<Int(line.start + line.nameLength)], as: UTF8.self)
+    }
+
+    func value(at index: Int) -> String {
+        let line = self.lines[index]
+        let start = Int(line.valueStart)
+        return String(decoding: self.bytes[start..<start + Int(line.valueLength)], as: UTF8.self)
+    }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+    /// Makes a section of the given lines, in order; names may repeat.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init()
+        for (name, value) in elements { self.append(name, value) }
+    }
+}
+
+extension Fields: Equatable {
+    /// Two sections are equal when they have the same lines, spelled alike, in the same order.
+    public static func == (left: Fields, right: Fields) -> Bool {
+        left.count == right.count && zip(left.pairs, right.pairs).allSatisfy { $0 == $1 }
+    }
+}

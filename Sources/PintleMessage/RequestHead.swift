@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request without its body: method, target, version and fields.
+public struct RequestHead: Sendable, Equatable {
+    /// A case-sensitive token (RFC 9110 §9.1).
+    public var method: String
+    /// What the request is aimed at.
+    public var target: RequestTarget
+    /// The digit after `HTTP/1.`: 0 or 1.
+    public var minorVersion: UInt8
+    /// The header section.
+    public var fields: Fields
+
+    /// Makes a head.
+    public init(method: String, target: RequestTarget, minorVersion: UInt8 = 1, fields: Fields = Fields()) {
+        self.method = method
+        self.target = target
+        self.minorVersion = minorVersion
+        self.fields = fields
+    }
+}
+
+/// The four forms of a request target (RFC 9112 §3.2).
+public enum RequestTarget: Sendable, Equatable {
+    /// `/path?query`, to a gateway or an origin server.
+    case origin(path: String)
+    /// `http://host:port/path?query`, to a proxy. The path is never empty.
+    case absolute(scheme: Scheme, authority: Authority, path: String)
+    /// `host:port`, for CONNECT only.
+    case authority(Authority)
+    /// `*`, for OPTIONS only.
+    case asterisk
+
+    /// The path and query of origin and absolute form, else nil.
+    public var path: String? {
+        switch self {
+        case .origin(let path), .absolute(_, _, let path): path
+        case .authority, .asterisk: nil
+        }
+    }
+}
+
+/// A response without its body: status, reason and fields.
+public struct ResponseHead: Sendable, Equatable {
+    /// 100…999.
+    public var status: UInt16
+    /// The reason phrase as the origin sent it; may be empty.
+    public var reason: String
+    /// The header section.
+    public var fields: Fields
+
+    /// Makes a head.
+    public init(status: UInt16, reason: String = "", fields: Fields = Fields()) {
+        self.status = status
+        self.reason = reason
+        self.fields = fields
+    }
+
+    /// Whether a response with this status to `method` has no body whatever its fields say (RFC 9112 §6.3).
+    public func forbidsBody(to method: String) -> Bool {
+        method == "HEAD" || self.status / 100 == 1 || self.status == 204 || self.status == 304
+    }
+}
