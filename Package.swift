@@ -14,6 +14,7 @@ let house: [SwiftSetting] = [
 ]
 
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
+let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
@@ -50,10 +51,10 @@ let package = Package(
         .systemLibrary(name: "CPintleLinux"),
 
         room("PintleMessage", []),
-        room("PintleLoop", ["CPintleLinux", nio, .product(name: "NIOConcurrencyHelpers", package: "swift-nio")]),
+        room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleMessage", logging]),
         room("PintleTrust", ["PintleMessage", "CPintleOpenSSL"]),
-        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio]),
+        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),

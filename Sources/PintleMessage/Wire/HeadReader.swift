@@ -67,3 +67,38 @@ extension UInt8 {
     static let lf = UInt8(ascii: "\n")
     static let space = UInt8(ascii: " ")
 }
+
+extension ResponseHead {
+    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or libcurl's rendering of HTTP/2's.
+    ///
+    /// - Throws: ``WireError`` when it is not one.
+    public init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
+        guard line.starts(with: "HTTP/".utf8), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
+        else { throw WireError(.malformed, "the status line is not version, status and reason") }
+        let digits = line[(first + 1)...(first + 3)]
+        guard digits.allSatisfy(ASCII.isDigit), line.count == first + 4 || line[first + 4] == .space else {
+            throw WireError(.malformed, "the status is not three digits")
+        }
+        let status = digits.reduce(UInt16(0)) { $0 * 10 + UInt16($1 - 0x30) }
+        guard status >= 100 else { throw WireError(.malformed, "the status is below 100") }
+        let reason = UnsafeRawBufferPointer(rebasing: line[min(line.count, first + 5)...])
+        for byte in reason where byte < 0x20 && byte != 0x09 || byte == 0x7F {
+            throw WireError(.malformed, "the reason phrase has a control byte")
+        }
+        self.init(status: status, reason: String(decoding: reason, as: UTF8.self))
+    }
+}
+
+extension Fields {
+    /// Appends one line, `name: value` without its line end.
+    ///
+    /// - Throws: ``WireError`` when it is not a field line.
+    public mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
+        try HeadReader.append(line, to: &self)
+    }
+
+    /// The length that a message declares for its body, nil where it has none.
+    ///
+    /// - Throws: ``WireError`` when Content-Length is malformed or there are two that differ.
+    public func declaredLength() throws(WireError) -> UInt64? { try self.contentLength() }
+}
