@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
+public import NIOCore
 
 /// A timer that its owner arms, moves and disarms on one ``Loop``, any number of times, without allocation.
 public final class LoopTimer: @unchecked Sendable {
@@ -14,6 +14,9 @@ public final class LoopTimer: @unchecked Sendable {
 
     /// Whether the timer will fire.
     public var isArmed: Bool { self.position >= 0 }
+
+    /// Whether the timer is armed for a later time than `deadline`.
+    public func fires(after deadline: NIODeadline) -> Bool { self.isArmed && self.deadline > deadline }
 
     func fire() { self.action() }
 }

@@ -18,13 +18,15 @@ public final class Session: Sendable {
 
     /// Makes a session on every loop of `engine`.
     ///
-    /// - Parameter judge: asked for each address before it is dialled; nil allows all.
+    /// - Parameters:
+    ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
+    ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots cannot be loaded.
     public init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
-        policy: SecurityPolicy = .default, judge: (any AddressJudge)? = nil
+        policy: SecurityPolicy = .default, reportsOnly: Bool = false, judge: (any AddressJudge)? = nil
     ) throws(TrustError) {
-        let evaluator = try TrustEvaluator(policy: policy)
+        let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
         self.configuration = configuration
         self.policy = policy

@@ -251,9 +251,9 @@ public final class Transfer {
     }
 
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if let judge = self.pool.judge {
+        if let judge = self.pool.judge, let authority = self.request?.authority {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer) {
+            if let refusal = judge.refusal(dialling: peer, asked: authority) {
                 self.refusedAddress = refusal
                 return CURL_SOCKET_BAD
             }

@@ -72,8 +72,8 @@ public struct TransferMetrics: Sendable, Equatable {
 
 /// Says whether an address may be dialled; asked after resolution, with the very address that would be dialled.
 public protocol AddressJudge: Sendable {
-    /// Returns nil to allow, or the reason for refusing in a few words.
-    func refusal(dialling address: SocketAddress) -> String?
+    /// Returns nil to allow `address` for `host`, or the reason for refusing in a few words.
+    func refusal(dialling address: SocketAddress, asked host: Authority) -> String?
 }
 
 /// What a transfer tells its owner, always on the loop's thread.
