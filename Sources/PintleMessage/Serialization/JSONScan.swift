@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One pass over a document: checks syntax and UTF-8 together, without recursion and without allocation.
+///
+/// It holds a pointer, so it lives only inside the `withUnsafe…` call of ``JSONScanner`` that makes it.
+struct JSONScan {
+    /// What was expected where scanning stopped.
+    enum Failure: Error {
+        case value, container, valueOrClose, keyOrClose, key, colon, commaOrBracket, commaOrBrace, end
+        case digit, literal, stringByte, escape, hexDigit, lowSurrogate, utf8, encoding, nesting
+    }
+
+    /// What may come next.
+    private enum State {
+        case value, firstElement, firstKey, key, afterValue
+    }
+
+    private let base: UnsafePointer<UInt8>
+    private let end: Int
+    private let fragmentsAllowed: Bool
+    /// Where scanning stands; after a failure, the offending byte.
+    private(set) var index: Int
+    /// One byte for each level that may be open: 1 for an object, 0 for an array.
+    private let levels: UnsafeMutableBufferPointer<UInt8>
+
+    init(
+        _ bytes: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, from start: Int,
+        levels: UnsafeMutableBufferPointer<UInt8>, fragmentsAllowed: Bool
+    ) {
+        self.base = base
+        self.end = bytes.count
+        self.index = start
+        self.levels = levels
+        self.fragmentsAllowed = fragmentsAllowed
+    }
+
+    /// Scans a whole document.
+    ///
+    /// - Returns: what was missing at ``index``, or nil for a document in order.
+    mutating func document() -> Failure? {
+        var state = State.value
+        var depth = 0
+        while true {
+            self.skipWhiteSpace()
+            guard self.index < self.end else { return self.failureAtEnd(state, depth: depth) }
+            let byte = self.base[self.index]
+            switch state {
+            case .afterValue:
+                guard depth > 0 else { return .end }
+                let isObject = self.levels[depth - 1] == 1
+                if byte == UInt8(ascii: ",") {
+                    state = isObject ? .key : .value
+                } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+                    depth -= 1
+                } else {
+                    return isObject ? .commaOrBrace : .commaOrBracket
+                }
+                self.index += 1
+            case .firstKey, .key:
+                if byte == UInt8(ascii: "}"), state == .firstKey {
+                    self.index += 1
+                    depth -= 1
+                    state = .afterValue
+                    continue
+                }
+                guard byte == UInt8(ascii: "\"") else { return state == .firstKey ? .keyOrClose : .key }
+                if let failure = self.string() { return failure }
+                self.skipWhiteSpace()
+                guard self.index < self.end, self.base[self.index] == UInt8(ascii: ":") else { return .colon }
+                self.index += 1
+                state = .value
+            case .firstElement where byte == UInt8(ascii: "]"):
+                self.index += 1
+                depth -= 1
+                state = .afterValue
+            case .firstElement, .value:
+                switch byte {
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    guard depth < self.levels.count else { return .nesting }
+                    let isObject = byte == UInt8(ascii: "{")
+                    self.levels[depth] = isObject ? 1 : 0
+                    depth += 1
+                    self.index += 1
+                    state = isObject ? .firstKey : .firstElement
+                default:
+                    guard depth > 0 || self.fragmentsAllowed else { return .container }
+                    if let failure = self.scalar(byte) {
+                        return failure == .value && state == .firstElement ? .valueOrClose : failure
+                    }
+                    state = .afterValue
+                }
+            }
+        }
+    }
+
+    /// Scans a number and nothing else.
+    mutating func isNumber() -> Bool {
+        guard self.index < self.end else { return false }
+        let first = self.base[self.index]
+        return (ASCII.isDigit(first) || first == UInt8(ascii: "-")) && self.number() == nil && self.index == self.end
+    }
+
+    private func failureAtEnd(_ state: State, depth: Int) -> Failure? {
+        switch state {
+        case .value: return depth > 0 || self.fragmentsAllowed ? .value : .container
+        case .firstElement: return .valueOrClose
+        case .firstKey: return .keyOrClose
+        case .key: return .key
+        case .afterValue:
+            if depth == 0 { return nil }
+            return self.levels[depth - 1] == 1 ? .commaOrBrace : .commaOrBracket
+        }
+    }
+
+    @inline(__always)
+    private mutating func skipWhiteSpace() {
+        while self.index < self.end {
+            let byte = self.base[self.index]
+            guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
+            self.index += 1
+        }
+    }
+
+    // MARK: Scalars
+
+    @inline(__always)
+    private mutating func scalar(_ byte: UInt8) -> Failure? {
+        switch byte {
+        case UInt8(ascii: "\""): self.string()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): self.number()
+        case UInt8(ascii: "t"): self.literal("true")
+        case UInt8(ascii: "f"): self.literal("false")
+        case UInt8(ascii: "n"): self.literal("null")
+        default: .value
+        }
+    }
+
+    @inline(__always)
+    private mutating func literal(_ word: StaticString) -> Failure? {
+        let count = word.utf8CodeUnitCount
+        guard self.end - self.index >= count else { return .literal }
+        for offset in 1..<count where self.base[self.index + offset] != word.utf8Start[offset] { return .literal }
+        self.index += count
+        return nil
+    }
+
+    private mutating func number() -> Failure? {
+        if self.base[self.index] == UInt8(ascii: "-") { self.index += 1 }
+        guard self.index < self.end else { return .digit }
+        if self.base[self.index] == UInt8(ascii: "0") {
+            self.index += 1
+        } else if !self.digits() {
+            return .digit
+        }
+        if self.index < self.end, self.base[self.index] == UInt8(ascii: ".") {
+            self.index += 1
+            guard self.digits() else { return .digit }
+        }
+        if self.index < self.end, self.base[self.index] | 0x20 == UInt8(ascii: "e") {
+            self.index += 1
+            if self.index < self.end {
+                let sign = self.base[self.index]
+                if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { self.index += 1 }
+            }
+            guard self.digits() else { return .digit }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private mutating func digits() -> Bool {
+        let start = self.index
+        while self.index < self.end, ASCII.isDigit(self.base[self.index]) { self.index += 1 }
+        return self.index > start
+    }
+
+    // MARK: Strings
+
+    /// Scans from the opening quote to after the closing one.
+    @inline(__always)
+    private mutating func string() -> Failure? {
+        self.index += 1
+        while true {
+            self.skipPlainBytes()
+            guard self.index < self.end else { return .stringByte }
+            let byte = self.base[self.index]
+            if byte == UInt8(ascii: "\"") {
+                self.index += 1
+                return nil
+            }
+            let failure: Failure?
+            if byte >= 0x80 {
+                failure = self.multiByteRun()
+            } else if byte == UInt8(ascii: "\\") {
+                failure = self.escape()
+            } else if byte < 0x20 {
+                failure = .stringByte
+            } else {
+                self.index += 1
+                failure = nil
+            }
+            if let failure { return failure }
+        }
+    }
+
+    /// Skips ASCII that needs no look, eight bytes at a time, to the first quote, backslash, control or high byte, or
+    /// to the last seven bytes of the document.
+    ///
+    /// Each test sets the top bit of a byte that matches, and perhaps of bytes above it, never of one below the first
+    /// match; so the lowest bit set is right.
+    @inline(__always)
+    private mutating func skipPlainBytes() {
+        let low: UInt64 = 0x0101_0101_0101_0101
+        let high: UInt64 = 0x8080_8080_8080_8080
+        while self.end &- self.index >= 8 {
+            let word = UInt64(
+                littleEndian: UnsafeRawPointer(self.base + self.index).loadUnaligned(as: UInt64.self))
+            let quote = word ^ (low &* 0x22)
+            let backslash = word ^ (low &* 0x5C)
+            let found =
+                (((quote &- low) & ~quote) | ((backslash &- low) & ~backslash)
+                    | ((word &- (low &* 0x20)) & ~word) | word) & high
+            guard found == 0 else {
+                self.index &+= found.trailingZeroBitCount >> 3
+                return
+            }
+            self.index &+= 8
+        }
+    }
+
+    private mutating func escape() -> Failure? {
+        guard self.index + 1 < self.end else {
+            self.index = self.end
+            return .escape
+        }
+        self.index += 1
+        switch self.base[self.index] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            self.index += 1
+            return nil
+        case UInt8(ascii: "u"):
+            self.index += 1
+            return self.unicodeEscape()
+        default: return .escape
+        }
+    }
+
+    /// Half of a surrogate pair is refused: RFC 8259 §8.2 calls its effect unpredictable, and no string could hold it.
+    private mutating func unicodeEscape() -> Failure? {
+        let start = self.index - 2
+        guard let unit = self.hexUnit() else { return .hexDigit }
+        guard unit & 0xF800 == 0xD800 else { return nil }
+        guard unit < 0xDC00, self.index + 1 < self.end, self.base[self.index] == UInt8(ascii: "\\"),
+            self.base[self.index + 1] == UInt8(ascii: "u")
+        else {
+            self.index = start
+            return .lowSurrogate
+        }
+        self.index += 2
+        guard let second = self.hexUnit() else { return .hexDigit }
+        guard second & 0xFC00 == 0xDC00 else {
+            self.index = start
+            return .lowSurrogate
+        }
+        return nil
+    }
+
+    private mutating func hexUnit() -> UInt16? {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard self.index < self.end, let digit = ASCII.hexValue(self.base[self.index]) else { return nil }
+            unit = unit << 4 | UInt16(digit)
+            self.index += 1
+        }
+        return unit
+    }
+
+    // MARK: UTF-8
+
+    /// Scans the characters beyond ASCII from here on (RFC 3629 §4): neither overlong forms nor surrogates nor code
+    /// points beyond U+10FFFF.
+    private mutating func multiByteRun() -> Failure? {
+        while self.index < self.end {
+            let lead = self.base[self.index]
+            if lead < 0x80 { return nil }
+            let left = self.end - self.index
+            let length: Int
+            var lowest: UInt8 = 0x80
+            var highest: UInt8 = 0xBF
+            switch lead {
+            case 0xC2...0xDF: length = 2
+            case 0xE0...0xEF:
+                length = 3
+                if lead == 0xE0 { lowest = 0xA0 } else if lead == 0xED { highest = 0x9F }
+            case 0xF0...0xF4:
+                length = 4
+                if lead == 0xF0 { lowest = 0x90 } else if lead == 0xF4 { highest = 0x8F }
+            default: return .utf8
+            }
+            guard left >= length else { return .utf8 }
+            let second = self.base[self.index + 1]
+            guard second >= lowest, second <= highest else { return .utf8 }
+            if length > 2, self.base[self.index + 2] & 0xC0 != 0x80 { return .utf8 }
+            if length > 3, self.base[self.index + 3] & 0xC0 != 0x80 { return .utf8 }
+            self.index += length
+        }
+        return nil
+    }
+}
