@@ -51,6 +51,8 @@ public enum DefaultFields {
     }
 
     private static func isLanguageRange(_ tag: String) -> Bool {
-        tag == "*" || (!tag.isEmpty && tag.utf8.allSatisfy { $0 == 0x2D || $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 })
+        tag == "*"
+            || (!tag.isEmpty
+                && tag.utf8.allSatisfy { $0 == 0x2D || ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26 })
     }
 }

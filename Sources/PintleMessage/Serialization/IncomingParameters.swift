@@ -13,7 +13,8 @@ public enum IncomingParameters {
         guard !body.isEmpty else { return nil }
         if let coding = head.fields.contentCoding {
             throw SerializationError(
-                .unsupportedBody, "the body is encoded with \(coding); parameters can be merged only into plain bodies.")
+                .unsupportedBody,
+                "the body is encoded with \(coding); parameters can be merged only into plain bodies.")
         }
         let types = head.fields.values(of: "Content-Type")
         guard types.count == 1 else {

@@ -14,66 +14,98 @@ extension JSONScanner {
     }
 }
 
-/// Copies a document that ``JSONScanner`` has found in order, token by token, and takes back what led to a null.
-private enum JSONNullRemoval {
-    static func apply(to bytes: [UInt8]) -> [UInt8]? {
-        var result: [UInt8] = []
-        result.reserveCapacity(bytes.count)
-        /// For each open container, and for the document, whether something has been kept in it.
-        var hasMember = [false]
-        /// Where the result ended before the current element, its comma included, and what `hasMember` was then.
-        var mark = (count: 0, hasMember: false)
-        var hasRemoved = false
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            var next = index + 1
-            switch byte {
-            case UInt8(ascii: "n"):
-                next = index + 4
-                guard hasMember.count > 1 else { return nil }
-                result.removeSubrange(mark.count...)
-                hasMember[hasMember.count - 1] = mark.hasMember
-                hasRemoved = true
-                index = next
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                hasMember[hasMember.count - 1] = true
-                hasMember.append(false)
-                result.append(byte)
-                mark = (result.count, false)
-                index = next
-                continue
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                hasMember.removeLast()
-            case UInt8(ascii: ","):
-                mark = (result.count, hasMember[hasMember.count - 1])
-                if !mark.hasMember {
-                    index = next
-                    continue
-                }
-            case UInt8(ascii: "\""):
-                next = Self.endOfString(in: bytes, from: index)
-                hasMember[hasMember.count - 1] = true
-            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":"): break
-            default:
-                next = Self.endOfWord(in: bytes, from: index)
-                hasMember[hasMember.count - 1] = true
-            }
-            result.append(contentsOf: bytes[index..<next])
-            index = next
-        }
-        return hasRemoved ? result : nil
+/// Copies a document that ``JSONScanner`` has found in order, in runs as long as they get, and takes back what led to a
+/// null.
+private struct JSONNullRemoval {
+    /// How much of the result there was before the current element, its comma included, and whether the container had
+    /// kept a member by then.
+    private struct Mark {
+        var count: Int
+        var hasMember: Bool
     }
 
-    private static func endOfString(in bytes: [UInt8], from start: Int) -> Int {
+    private let bytes: [UInt8]
+    private var result: [UInt8] = []
+    /// Where the run begins that is kept but not copied yet.
+    private var runStart = 0
+    private var mark = Mark(count: 0, hasMember: false)
+    /// For each open container, and for the document, whether something has been kept in it.
+    private var hasMember = [false]
+
+    static func apply(to bytes: [UInt8]) -> [UInt8]? {
+        var removal = JSONNullRemoval(bytes: bytes)
+        return removal.document()
+    }
+
+    private init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private mutating func document() -> [UInt8]? {
+        var hasRemoved = false
+        var index = 0
+        while index < self.bytes.count {
+            let byte = self.bytes[index]
+            switch byte {
+            case 0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":"): index += 1
+            case UInt8(ascii: "\""):
+                self.hasMember[self.hasMember.count - 1] = true
+                index = self.endOfString(from: index)
+            case UInt8(ascii: ","):
+                self.comma(at: index)
+                index += 1
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                self.hasMember[self.hasMember.count - 1] = true
+                self.hasMember.append(false)
+                index += 1
+                self.mark = Mark(count: self.count(at: index), hasMember: false)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                self.hasMember.removeLast()
+                index += 1
+            case UInt8(ascii: "n"):
+                guard self.hasMember.count > 1 else { return nil }
+                index += 4
+                self.takeBack(upTo: index)
+                hasRemoved = true
+            default:
+                self.hasMember[self.hasMember.count - 1] = true
+                index = self.endOfWord(from: index)
+            }
+        }
+        guard hasRemoved else { return nil }
+        self.result.append(contentsOf: self.bytes[self.runStart...])
+        return self.result
+    }
+
+    /// How long the result is when it has everything up to `index`.
+    private func count(at index: Int) -> Int { self.result.count + index - self.runStart }
+
+    /// A comma stays only where something before it did.
+    private mutating func comma(at index: Int) {
+        let hasMember = self.hasMember[self.hasMember.count - 1]
+        self.mark = Mark(count: self.count(at: index), hasMember: hasMember)
+        if !hasMember { self.skip(from: index, to: index + 1) }
+    }
+
+    /// Drops what came after the mark, and with it the null that ends before `end`.
+    private mutating func takeBack(upTo end: Int) {
+        self.skip(from: self.runStart + max(0, self.mark.count - self.result.count), to: end)
+        self.result.removeSubrange(self.mark.count...)
+        self.hasMember[self.hasMember.count - 1] = self.mark.hasMember
+    }
+
+    private mutating func skip(from start: Int, to end: Int) {
+        self.result.append(contentsOf: self.bytes[self.runStart..<start])
+        self.runStart = end
+    }
+
+    private func endOfString(from start: Int) -> Int {
         var index = start + 1
-        while bytes[index] != UInt8(ascii: "\"") { index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1 }
+        while self.bytes[index] != UInt8(ascii: "\"") { index += self.bytes[index] == UInt8(ascii: "\\") ? 2 : 1 }
         return index + 1
     }
 
-    private static func endOfWord(in bytes: [UInt8], from start: Int) -> Int {
-        bytes[start...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 | 0x20 == UInt8(ascii: "}") }
-            ?? bytes.count
+    private func endOfWord(from start: Int) -> Int {
+        var index = start
+        while index < self.bytes.count, !JSONScan.endsWord(self.bytes[index]) { index += 1 }
+        return index
     }
 }

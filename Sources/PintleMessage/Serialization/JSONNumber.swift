@@ -7,13 +7,18 @@ extension Parameter {
     init(jsonNumber text: String) {
         if text != "-0", let whole = Int64(text) {
             self = .integer(whole)
-        } else if let number = Double(text), number.isFinite, let exact = DecimalForm(text),
-            exact == DecimalForm(number.description)
-        {
+        } else if let number = Double(text), Self.isExact(number, text) {
             self = .number(number)
         } else {
             self = .decimal(text)
         }
+    }
+
+    private static func isExact(_ number: Double, _ text: String) -> Bool {
+        // A normal `Double` keeps any fifteen digits apart; that settles nearly every number without more work.
+        if number.isNormal, text.utf8.count <= 15 { return true }
+        guard number.isFinite, let form = DecimalForm(text) else { return false }
+        return form == DecimalForm(number.description)
     }
 }
 

@@ -81,10 +81,9 @@ private struct JSONReader {
 
     /// A number, `true`, `false` or `null`.
     private mutating func word() -> Parameter {
-        let rest = self.bytes[self.index...]
-        let end = rest.firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 | 0x20 == UInt8(ascii: "}") }
-        let word = rest[..<(end ?? rest.endIndex)]
-        self.index = word.endIndex
+        let start = self.index
+        while self.index < self.bytes.count, !JSONScan.endsWord(self.bytes[self.index]) { self.index += 1 }
+        let word = self.bytes[start..<self.index]
         switch word.first {
         case UInt8(ascii: "t"): return .bool(true)
         case UInt8(ascii: "f"): return .bool(false)

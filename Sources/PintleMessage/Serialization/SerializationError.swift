@@ -76,6 +76,9 @@ struct ParameterPath {
     }
 
     private static func isWord(_ key: String) -> Bool {
-        !key.isEmpty && key.utf8.allSatisfy { $0 == 0x5F || $0 == 0x2D || $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
+        !key.isEmpty
+            && key.utf8.allSatisfy {
+                $0 == 0x5F || $0 == 0x2D || ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26
+            }
     }
 }

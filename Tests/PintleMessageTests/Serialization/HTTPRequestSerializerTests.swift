@@ -130,7 +130,8 @@ import Testing
         ("user", "password", "Basic dXNlcjpwYXNzd29yZA=="), ("ü", "p", "Basic w7w6cA=="),
         (String(repeating: "u", count: 60), "p", "Basic " + Self.longUser),
     ])
-    func `SER-REQ-17 basic authorization replaces an earlier one`(user: String, password: String, value: String) throws {
+    func `SER-REQ-17 basic authorization replaces an earlier one`(user: String, password: String, value: String) throws
+    {
         var serializer = self.serializer
         try serializer.setAuthorization(user: "old", password: "old")
         try serializer.setAuthorization(user: user, password: password)
@@ -201,7 +202,8 @@ import Testing
         #expect(result.body == "a=%C3%A4".utf8.flatMap { [0, $0] })
     }
 
-    @Test(arguments: [("iso-8859-1", [0xE4]), ("windows-1252", [0xE4]), ("UTF-8", [0xC3, 0xA4])] as [(String, [UInt8])])
+    @Test(
+        arguments: [("iso-8859-1", [0xE4]), ("windows-1252", [0xE4]), ("UTF-8", [0xC3, 0xA4])] as [(String, [UInt8])])
     func `SER-REQ-28 the text of a block is encoded`(name: String, expected: [UInt8]) throws {
         var serializer = self.serializer
         serializer.stringEncoding = try TextEncoding(name)

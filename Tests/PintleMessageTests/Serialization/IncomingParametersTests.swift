@@ -10,22 +10,26 @@ import Testing
         try IncomingParameters.read(request("POST", "/", ["Content-Type": type]), body: bytes(text))
     }
 
-    @Test(arguments: [
-        ("a=1&b=2", ["a": "1", "b": "2"]), ("a", ["a": .null]), ("a=", ["a": ""]), ("a=b=c", ["a": "b=c"]),
-        ("a+b=c+d%2B", ["a b": "c d+"]), ("&&a=1&", ["a": "1"]), ("a[b]=1", ["a": ["b": "1"]]),
-        ("a%5Bb%5D%5B%5D=1&a%5Bb%5D%5B%5D=2", ["a": ["b": ["1", "2"]]]), ("a[]=1&a[]=2", ["a": ["1", "2"]]),
-        ("a[][x]=2&a[][y]=1&a[][x]=3", ["a": [["x": "2", "y": "1"], ["x": "3"]]]),
-        ("a[][x][y]=1&a[][x][z]=2&a[][x][y]=3", ["a": [["x": ["y": "1", "z": "2"]], ["x": ["y": "3"]]]]),
-        ("a[][x][]=1&a[][x][]=2", ["a": [["x": ["1", "2"]]]]), ("a[][]=1&a[][]=2", ["a": [["1", "2"]]]),
-        ("s=b&s=a", ["s": .set(["b", "a"])]), ("s=1&s=2&s=3", ["s": .set(["1", "2", "3"])]), ("=payload", ["": "payload"]),
-        ("[]=1", ["[]": "1"]), ("a[=1", ["a[": "1"]), ("a[b]c=1", ["a[b]c": "1"]), ("a[[b]]=1", ["a[[b]]": "1"]),
-        ("%C3%A4=%F0%9F%98%80", ["ä": "😀"]), ("a[]", ["a": [.null]]),
-    ] as [(String, Parameter)])
+    @Test(
+        arguments: [
+            ("a=1&b=2", ["a": "1", "b": "2"]), ("a", ["a": .null]), ("a=", ["a": ""]), ("a=b=c", ["a": "b=c"]),
+            ("a+b=c+d%2B", ["a b": "c d+"]), ("&&a=1&", ["a": "1"]), ("a[b]=1", ["a": ["b": "1"]]),
+            ("a%5Bb%5D%5B%5D=1&a%5Bb%5D%5B%5D=2", ["a": ["b": ["1", "2"]]]), ("a[]=1&a[]=2", ["a": ["1", "2"]]),
+            ("a[][x]=2&a[][y]=1&a[][x]=3", ["a": [["x": "2", "y": "1"], ["x": "3"]]]),
+            ("a[][x][y]=1&a[][x][z]=2&a[][x][y]=3", ["a": [["x": ["y": "1", "z": "2"]], ["x": ["y": "3"]]]]),
+            ("a[][x][]=1&a[][x][]=2", ["a": [["x": ["1", "2"]]]]), ("a[][]=1&a[][]=2", ["a": [["1", "2"]]]),
+            ("s=b&s=a", ["s": .set(["b", "a"])]), ("s=1&s=2&s=3", ["s": .set(["1", "2", "3"])]),
+            ("=payload", ["": "payload"]),
+            ("[]=1", ["[]": "1"]), ("a[=1", ["a[": "1"]), ("a[b]c=1", ["a[b]c": "1"]), ("a[[b]]=1", ["a[[b]]": "1"]),
+            ("%C3%A4=%F0%9F%98%80", ["ä": "😀"]), ("a[]", ["a": [.null]]),
+        ] as [(String, Parameter)])
     func `a form is read as it was nested`(text: String, expected: Parameter) throws {
         #expect(try self.form(text) == expected)
     }
 
-    @Test(arguments: ["a=%", "a=%zz", "a=%FF", "%ED%A0%80=1", "a=1&a[b]=2", "a[b]=1&a=2", "a[]=1&a[b]=2", "a[b]=1&a[]=2"])
+    @Test(arguments: [
+        "a=%", "a=%zz", "a=%FF", "%ED%A0%80=1", "a=1&a[b]=2", "a[b]=1&a=2", "a[]=1&a[b]=2", "a[b]=1&a[]=2",
+    ])
     func `a broken form is an error`(text: String) {
         let error = #expect(throws: SerializationError.self) { try self.form(text) }
         #expect(error?.code == .malformedBody)
@@ -85,15 +89,19 @@ import Testing
         #expect(try IncomingParameters.read(request("GET"), body: []) == nil)
     }
 
-    @Test(arguments: [
-        ([:], "the body has no Content-Type."),
-        (["Content-Type": "text/xml; a=b"], "the body is text/xml; parameters can be merged only into forms and JSON."),
-        (["Content-Type": "application/json", "content-type": "text/json"], "the body has two Content-Types."),
-        (
-            ["Content-Type": "application/json", "Content-Encoding": "identity, GZIP"],
-            "the body is encoded with gzip; parameters can be merged only into plain bodies."
-        ),
-    ] as [(Fields, String)])
+    @Test(
+        arguments: [
+            ([:], "the body has no Content-Type."),
+            (
+                ["Content-Type": "text/xml; a=b"],
+                "the body is text/xml; parameters can be merged only into forms and JSON."
+            ),
+            (["Content-Type": "application/json", "content-type": "text/json"], "the body has two Content-Types."),
+            (
+                ["Content-Type": "application/json", "Content-Encoding": "identity, GZIP"],
+                "the body is encoded with gzip; parameters can be merged only into plain bodies."
+            ),
+        ] as [(Fields, String)])
     func `other bodies are refused`(fields: Fields, message: String) {
         #expect(throws: SerializationError(.unsupportedBody, message)) {
             try IncomingParameters.read(request("POST", "/", fields), body: bytes("{}"))

