@@ -10,6 +10,8 @@ public struct Pin: Sendable, Hashable {
     public let digest: [UInt8]
 
     private static let length = 32
+    /// Base64 digits of 32 bytes, without the padding.
+    private static let base64Digits = 43
     private static let base64Alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
     /// Reads a pin in one of its usual spellings.
@@ -34,9 +36,12 @@ public struct Pin: Sendable, Hashable {
 
     /// What follows the prefix, or nil where the text has none and can only be hexadecimal.
     private static func base64Part(of text: String) -> Substring? {
-        // The longer prefix first: "sha256//" also begins with "sha256/", and "/" is a base64 digit.
-        for prefix in ["sha256//", "sha256/"] where text.hasPrefix(prefix) {
-            return text.dropFirst(prefix.count)
+        if text.hasPrefix("sha256/") {
+            let rest = text.dropFirst("sha256/".count)
+            // A slash is a base64 digit too: the length tells whether this one belongs to curl's prefix.
+            let digits = rest.prefix { $0 != "=" }.count
+            let isWhole = digits == Pin.base64Digits && rest.count <= digits + 1
+            return rest.first == "/" && !isWhole ? rest.dropFirst() : rest
         }
         guard text.hasPrefix("pin-sha256=") else { return nil }
         let value = text.dropFirst("pin-sha256=".count)
