@@ -96,7 +96,8 @@ public struct SecurityPolicy: Sendable, Hashable {
         return self.allowInvalidCertificates && self.validatesDomainName && pinsNothing
     }
 
-    static let namesInVain = "allow_invalid_certificates accepts anybody's certificate, so validates_domain_name would "
+    static let namesInVain =
+        "allow_invalid_certificates accepts anybody's certificate, so validates_domain_name would "
         + "prove nothing; pin a key or a certificate, or set validates_domain_name: false"
 
     private var contradiction: String? {

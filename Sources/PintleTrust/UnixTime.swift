@@ -17,6 +17,7 @@ public struct UnixTime: Sendable, Hashable, Comparable {
         UnixTime(seconds: Int64(time(nil)))
     }
 
+    /// Whether one moment comes before the other.
     public static func < (left: UnixTime, right: UnixTime) -> Bool {
         left.seconds < right.seconds
     }

@@ -117,6 +117,21 @@ struct HandshakeTests {
         #expect(weakReport == nil)
     }
 
+    @Test func `a connection keeps the certificate that was judged`() throws {
+        let client = try MemoryHandshake.ClientContext()
+        #expect(!client.refusesRenegotiation)
+        try TrustEvaluator(policy: self.site.policy()).install(on: client.pointer, host: Site.host) { _ in }
+        #expect(client.refusesRenegotiation)
+    }
+
+    @Test func `an address as host is judged like any other`() throws {
+        let leaf = try self.site.pki.leaf(ip: ["127.0.0.1", "::1"], signedBy: self.site.intermediate)
+        for (host, verifyResult) in [("127.0.0.1", 0), ("::1", 0), ("[::1]", 0), ("127.0.0.2", 64)] {
+            let (outcome, _) = try self.shakeHands(try self.site.policy(), server: leaf, host: host)
+            #expect(outcome.verifyResult == verifyResult, "\(host)")
+        }
+    }
+
     @Test func `a second policy on a context replaces the first`() throws {
         weak var weakFirst: TrustEvaluator?
         let reports = Reports()

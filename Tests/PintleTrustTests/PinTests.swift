@@ -41,7 +41,7 @@ struct PinTests {
         ("sha256/\(text.dropLast(2))N=", "not canonical base64, the last digit is wrong"),
         ("abcd", "4 hexadecimal digits, a SHA-256 pin has 64"),
         (text, "not a pin: write sha256/ and 44 base64 digits, or 64 hexadecimal digits"),
-        ("sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=", "not a pin: write sha256/ and 44 base64 digits, or 64 hexadecimal digits"),
+        ("sha1/AAAAAAAAAAAAAAAAAAA=", "not a pin: write sha256/ and 44 base64 digits, or 64 hexadecimal digits"),
         ("", "not a pin: write sha256/ and 44 base64 digits, or 64 hexadecimal digits"),
     ])
     func `what is no pin is refused with a count or a remedy`(text: String, fact: String) {

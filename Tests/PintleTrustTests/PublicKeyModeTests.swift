@@ -123,6 +123,17 @@ struct PublicKeyModeTests {
         #expect(verdict.chainOrigin == .presented)
     }
 
+    @Test func `a refusal stays short whatever the peer sends`() throws {
+        let site = try Site()
+        let long = try site.pki.selfSigned(String(repeating: "x", count: 64), dns: [Site.host])
+        let policy = try site.policy(.publicKey, pinning: [site.root.certificate], allowInvalid: true)
+        let sent = [Certificate](repeating: long.certificate, count: 300)
+        let error = try policy.verdict(sent, host: Site.host).error
+        #expect(error?.code == .pinMismatch)
+        #expect(error?.message.contains("    and 280 more\n") == true)
+        #expect(error.map { $0.message.count < 5000 } == true)
+    }
+
     @Test func `of an invalid chain that is allowed only the leaf's key counts`() throws {
         let site = try Site()
         let expired = try site.pki.leaf(dns: [Site.host], signedBy: site.intermediate, validity: .expired)

@@ -12,7 +12,6 @@ package enum MemoryHandshake {
         package let verifyResult: Int
         /// What the server said on failure, which shows the client's alert.
         package let serverError: String?
-        package let resumed: Bool
     }
 
     /// Shakes hands once with a fresh client context.
@@ -40,6 +39,11 @@ package enum MemoryHandshake {
 
         deinit {
             SSL_CTX_free(self.pointer)
+        }
+
+        /// Whether a server may not ask for another handshake on an open connection.
+        package var refusesRenegotiation: Bool {
+            SSL_CTX_get_options(self.pointer) & pintle_ssl_op_no_renegotiation() != 0
         }
 
         package func connect(
@@ -91,7 +95,9 @@ private func shakeHands(
     defer { SSL_free(server) }
     var clientEnd: OpaquePointer?
     var serverEnd: OpaquePointer?
-    guard BIO_new_bio_pair(&clientEnd, 1 << 16, &serverEnd, 1 << 16) == 1 else { throw TestPKIError("BIO_new_bio_pair") }
+    guard BIO_new_bio_pair(&clientEnd, 1 << 16, &serverEnd, 1 << 16) == 1 else {
+        throw TestPKIError("BIO_new_bio_pair")
+    }
     // Each end is owned by its SSL from here on.
     SSL_set_bio(client, clientEnd, clientEnd)
     SSL_set_bio(server, serverEnd, serverEnd)
@@ -108,7 +114,7 @@ private func shakeHands(
     }
     return MemoryHandshake.Outcome(
         succeeded: clientState.isDone && serverState.isDone, verifyResult: SSL_get_verify_result(client),
-        serverError: serverState.error, resumed: SSL_session_reused(client) == 1)
+        serverError: serverState.error)
 }
 
 private enum EndState {

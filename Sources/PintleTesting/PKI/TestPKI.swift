@@ -61,7 +61,7 @@ package struct TestPKI: Sendable {
 
     /// An authority signed by another.
     ///
-    /// - Parameter reusing: an identity whose key and name the new certificate takes over, as a cross-signed root.
+    /// - Parameter reusing: an identity whose key the new certificate takes over when `commonName` is the same: a cross-signed root.
     package func intermediate(
         _ commonName: String = "Test Intermediate", signedBy signer: TestIdentity, validity: Validity = .current,
         key: KeyKind = .ec, reusing existing: TestIdentity? = nil, constraints: Constraints = Constraints()
@@ -124,7 +124,8 @@ package struct TestPKI: Sendable {
             .init(.subjectKeyIdentifier, "hash"),
         ]
         let trees =
-            constraints.permittedDNS.map { "permitted;DNS:\($0)" } + constraints.excludedDNS.map { "excluded;DNS:\($0)" }
+            constraints.permittedDNS.map { "permitted;DNS:\($0)" }
+            + constraints.excludedDNS.map { "excluded;DNS:\($0)" }
         if !trees.isEmpty {
             extensions.append(.init(.nameConstraints, "critical,\(trees.joined(separator: ","))"))
         }

@@ -49,7 +49,7 @@ extension ChainVerification.Failure {
     }
 
     private func sentence(anchors: String) -> String {
-        let name = self.certificate.map { "the certificate \"\($0.subject)\"" } ?? "a certificate of the chain"
+        let name = self.certificate.map { "the certificate \($0.label)" } ?? "a certificate of the chain"
         switch self.problem {
         case .expired:
             let date = self.certificate.map { " on \($0.notAfter)" } ?? ""
@@ -58,7 +58,8 @@ extension ChainVerification.Failure {
             let date = self.certificate.map { " before \($0.notBefore)" } ?? ""
             return "\(name) is not valid\(date); check this machine's clock"
         case .unknownIssuer:
-            return "the chain ends at \(name), issued by \"\(self.certificate?.issuer ?? "")\", and not at \(anchors); "
+            let issuer = self.certificate.map { " and issued by \"\($0.issuer.prefix(200))\"" } ?? ""
+            return "the chain ends at \(name)\(issuer), not at \(anchors); "
                 + "add that issuer to extra_roots if you trust it, or have the server send its intermediates"
         case .selfSigned:
             return "\(name) is self-signed and not \(anchors); add it to extra_roots if you trust it"

@@ -25,13 +25,14 @@ enum NameRule {
     }
 
     static func mismatch(host: String, leaf: X509View) -> TrustError {
-        let names = leaf.names
+        let names = leaf.names.map { $0.prefix(255) }
         let listed = names.prefix(8).joined(separator: ", ") + (names.count > 8 ? " and \(names.count - 8) more" : "")
         let found = names.isEmpty ? "no host (it has no subjectAltName; the common name does not count)" : listed
         let code = self.verifyError(host: host)
         return TrustError(
             problem: .wrongName,
-            message: "\(host): the certificate \"\(leaf.subject)\" is for \(found); connect by a name that it lists, "
+            message:
+                "\(host): the certificate \"\(leaf.subject.prefix(200))\" is for \(found); connect by a name that it lists, "
                 + "or have it issued for this one",
             cause: String(cString: X509_verify_cert_error_string(Int(code))))
     }

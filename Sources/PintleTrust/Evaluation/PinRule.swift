@@ -2,6 +2,9 @@
 
 /// Whether a chain contains what a policy pins.
 struct PinRule {
+    /// A peer may send hundreds of certificates; a verified chain is shorter than this.
+    private static let longestList = 20
+
     private let policy: SecurityPolicy
     private let pins: Set<Pin>
     private let certificates: Set<Certificate>
@@ -31,14 +34,18 @@ struct PinRule {
         let wanted = self.policy.pinning == .certificate ? "pinned certificate" : "pinned key"
         let place = self.policy.match == .any ? "the chain" : "the \(self.policy.match.rawValue)"
         var lines = ["\(peer): \(place) does not contain a \(wanted).", "  Peer's chain:"]
-        lines += chain.map { "    \($0.spkiPin) \($0.position.rawValue) \"\($0.subject)\"\(self.serial($0.certificate))" }
+        lines += chain.prefix(Self.longestList).map { entry in
+            "    \(entry.spkiPin) \(entry.position.rawValue) \(entry.certificate.label)\(self.serial(entry.certificate))"
+        }
+        if chain.count > Self.longestList { lines.append("    and \(chain.count - Self.longestList) more") }
         lines.append("  Configured \(wanted)s:")
         if self.policy.pinning == .certificate {
-            lines += self.policy.certificates.map { "    \($0.spkiPin) \"\($0.subject)\"\(self.serial($0))" }
+            lines += self.policy.certificates.map { "    \($0.spkiPin) \($0.label)\(self.serial($0))" }
         } else {
             lines += self.policy.configuredPins.map { "    \($0)" }
         }
-        lines.append("  If the owner of \(peer) announced the change, add the new pin; otherwise somebody is in between.")
+        lines.append(
+            "  If the owner of \(peer) announced the change, add the new pin; otherwise somebody is in between.")
         return TrustError(code: .pinMismatch, message: lines.joined(separator: "\n"), cause: cause)
     }
 

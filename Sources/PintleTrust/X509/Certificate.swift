@@ -62,11 +62,20 @@ public struct Certificate: Sendable {
     }
 }
 
+extension Certificate {
+    /// The subject in quotation marks as messages name it, cut short: a peer may choose it, at any length.
+    var label: String {
+        self.subject.count > 200 ? "\"\(self.subject.prefix(200))…\"" : "\"\(self.subject)\""
+    }
+}
+
 extension Certificate: Hashable {
+    /// Whether the encodings are the same, byte for byte.
     public static func == (left: Certificate, right: Certificate) -> Bool {
         left.der == right.der
     }
 
+    /// Hashes the encoding.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.der)
     }

@@ -36,7 +36,8 @@ enum CertificateFiles {
     static func read(_ path: String) throws(TrustError) -> [UInt8] {
         // Checked before opening: a named pipe would block until somebody writes to it.
         guard try self.mode(of: path) & S_IFMT == S_IFREG else {
-            throw TrustError(code: .unreadableCertificate, message: "\(path): not a regular file; name a certificate file")
+            throw TrustError(
+                code: .unreadableCertificate, message: "\(path): not a regular file; name a certificate file")
         }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw self.unreadable(path) }
