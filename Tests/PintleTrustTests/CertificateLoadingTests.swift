@@ -29,6 +29,13 @@ struct CertificateLoadingTests {
         #expect(!certificate.isSelfIssued && root.certificate.isSelfIssued)
     }
 
+    @Test func `names that do not print are made harmless`() throws {
+        let leaf = try self.site.pki.leaf(dns: ["a\u{1B}[31m.test", "b\u{7F}\u{E9}"], signedBy: self.site.root)
+        #expect(leaf.certificate.names == ["a?[31m.test", "b???"])
+        let named = try self.site.pki.leaf("line\nbreak", signedBy: self.site.root)
+        #expect(named.certificate.subject == "CN=line\\0Abreak")
+    }
+
     @Test func `SEC-09 a folder's certificates are loaded once each`() throws {
         let other = try Site("Other")
         try self.folder.write(self.site.leaf.certificate.der, to: "pins/a.cer")

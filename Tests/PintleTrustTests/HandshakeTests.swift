@@ -117,6 +117,21 @@ struct HandshakeTests {
         #expect(weakReport == nil)
     }
 
+    @Test func `anchors in the context's own store count for nothing`() throws {
+        let stranger = try Site("Stranger")
+        let reports = Reports()
+        let client = try MemoryHandshake.ClientContext()
+        let evaluator = try TrustEvaluator(policy: self.site.policy())
+        // libcurl may fill the store before the policy is installed, and after.
+        try client.addAnchor(stranger.root.certificate)
+        evaluator.install(on: client.pointer, host: Site.host) { reports.verdicts.append($0) }
+        try client.addAnchor(stranger.root.certificate)
+        #expect(try !client.connect(server: stranger.leaf).succeeded)
+        #expect(reports.verdicts.first?.error?.problem == .unknownIssuer)
+        #expect(evaluator.evaluate(chain: stranger.chain, host: Site.host).error?.problem == .unknownIssuer)
+        #expect(try client.connect(server: self.site.leaf).succeeded)
+    }
+
     @Test func `a connection keeps the certificate that was judged`() throws {
         let client = try MemoryHandshake.ClientContext()
         #expect(!client.refusesRenegotiation)

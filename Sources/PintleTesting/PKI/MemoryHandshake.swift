@@ -46,6 +46,15 @@ package enum MemoryHandshake {
             SSL_CTX_get_options(self.pointer) & pintle_ssl_op_no_renegotiation() != 0
         }
 
+        /// Puts an anchor into the context's own store, as libcurl does with its CA file.
+        package func addAnchor(_ certificate: Certificate) throws {
+            let parsed = try MintRequest.parse(certificate.der)
+            defer { X509_free(parsed) }
+            guard X509_STORE_add_cert(SSL_CTX_get_cert_store(self.pointer), parsed) == 1 else {
+                throw TestPKIError("X509_STORE_add_cert")
+            }
+        }
+
         package func connect(
             server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil
         ) throws -> Outcome {

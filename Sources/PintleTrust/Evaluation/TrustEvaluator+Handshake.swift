@@ -6,8 +6,12 @@ extension TrustEvaluator {
     /// Makes this policy decide every handshake of an `SSL_CTX`.
     ///
     /// For libcurl's `CURLOPT_SSL_CTX_FUNCTION`, which is called for every new context. libcurl must not check names
-    /// itself (`SSL_VERIFYHOST` 0) but must heed the result (`SSL_VERIFYPEER` 1). The context's own store is replaced,
-    /// a refusal ends the handshake, and renegotiation is off: a connection keeps the certificate that was judged.
+    /// itself (`SSL_VERIFYHOST` 0) but must heed the result (`SSL_VERIFYPEER` 1). A refusal ends the handshake, and
+    /// renegotiation is off: a connection keeps the certificate that was judged.
+    ///
+    /// The context's own store counts for nothing, and the policy's anchors are never put there: libcurl fills the
+    /// store of a context after this call too, and what it added to a shared one would be trusted by every connection.
+    ///
     /// A handshake that resumes a session is not judged again, so session caches must not be shared between policies.
     ///
     /// - Parameters:
@@ -19,7 +23,6 @@ extension TrustEvaluator {
         SSL_CTX_set_options(sslContext, pintle_ssl_op_no_renegotiation())
         // Without it a client goes on after a refusal, whatever the callback returns.
         SSL_CTX_set_verify(sslContext, SSL_VERIFY_PEER, nil)
-        SSL_CTX_set1_cert_store(sslContext, self.anchors.pointer)
 
         let judge = HandshakeJudge(evaluator: self, host: host, report: report)
         // With no judge to ask, the callback refuses: that is the state until one is in place.
