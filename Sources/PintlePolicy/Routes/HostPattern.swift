@@ -106,11 +106,11 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private static func parseHost(_ text: Substring) throws(Malformed) -> Host {
         if text == "*" { return .any }
         if text.contains("/") || text.contains(":") || IPAddress(text) != nil { return .network(try CIDR(text)) }
-        if text.hasPrefix("*.") { return .suffix(try Self.parseName(text.dropFirst(2))) }
-        if text.contains("*") {
+        let isSuffix = text.hasPrefix("*.")
+        if text.dropFirst(isSuffix ? 1 : 0).contains("*") {
             throw Malformed("a star stands alone or for the first labels, as in *.example.com; nowhere else")
         }
-        return .exact(try Self.parseName(text))
+        return isSuffix ? .suffix(try Self.parseName(text.dropFirst(2))) : .exact(try Self.parseName(text))
     }
 
     private static func parseName(_ text: Substring) throws(Malformed) -> String {
