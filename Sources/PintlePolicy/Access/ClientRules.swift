@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a client may use the proxy, and which rule says so.
+package enum ClientDecision: Sendable, Equatable {
+    /// `clients.allow[0] "127.0.0.0/8"`.
+    case allowed(by: String)
+    /// `clients.allow`: no network of it holds the address.
+    case denied(by: String)
+}
+
+/// `clients`, compiled.
+package struct ClientRules: Sendable {
+    private let allow: [(network: CIDR, reason: String)]
+
+    init(_ configuration: ClientsConfiguration) {
+        self.allow = configuration.allow.enumerated().map { ($1, "clients.allow[\($0)] \"\($1)\"") }
+    }
+
+    /// Judges the address that a client connects from.
+    package func judge(_ address: IPAddress) -> ClientDecision {
+        for (network, reason) in self.allow where network.contains(address) { return .allowed(by: reason) }
+        return .denied(by: "clients.allow")
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who may use the proxy.
+package struct ClientsConfiguration: Sendable, Equatable {
+    /// Networks that clients may come from. Default the machine itself: an open proxy is a weapon.
+    package var allow: [CIDR] = [
+        CIDR(masking: IPAddress(v4: 0x7F00_0000), prefixLength: 8), CIDR(IPAddress(v6High: 0, low: 1)),
+    ]
+
+    package init() {}
+}
+
+/// Where the proxy may connect to. Denials come before permissions, permissions before the default.
+package struct DestinationsConfiguration: Sendable, Equatable {
+    /// What happens to a destination that no list names.
+    package enum Default: String, Sendable, CaseIterable {
+        case allow, deny
+    }
+
+    /// Default `allow`.
+    package var fallback: Default = .allow
+    /// Always allowed, unless denied. Default none.
+    package var allow: [HostPattern] = []
+    /// Never allowed. Default none.
+    package var deny: [HostPattern] = []
+
+    package init() {}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a configuration file says, as plain values that were checked but not compiled.
+///
+/// Each default stands once, beside its property. `Configuration()` is the embedded default: a forward proxy on
+/// 127.0.0.1:3128 for loopback clients, with system trust and without interception or an admin endpoint.
+package struct Configuration: Sendable, Equatable {
+    /// The only version of the format that there is.
+    package static let version = 1
+
+    /// Where clients are served. Default 127.0.0.1:3128: the port that proxies are looked for on, out of reach of
+    /// the network until someone decides otherwise.
+    package var listen: [ListenAddress] = [.standard]
+    /// Whether violations stop traffic. Default `enforce`: a rule that only reports must be asked for.
+    package var enforcement: Enforcement = .enforce
+    /// The pseudonym in Via fields, or nil for none. Default `pintle`: loops are found by it.
+    package var via: String? = "pintle"
+    /// Engine threads and the connections to origins.
+    package var engine = EngineConfiguration()
+    /// What is written about exchanges.
+    package var log = LogConfiguration()
+    /// What one client, one message and the whole process may use.
+    package var limits = LimitsConfiguration()
+    /// Who may use the proxy.
+    package var clients = ClientsConfiguration()
+    /// Where the proxy may connect to.
+    package var destinations = DestinationsConfiguration()
+    /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
+    package var trust: [TrustConfiguration] = []
+    /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
+    package var routes: [RouteConfiguration] = []
+    /// The activity state machine and its log.
+    package var activity = ActivityConfiguration()
+
+    /// Makes the embedded default.
+    package init() {}
+}
+
+/// Whether breaking a rule stops the traffic or is only written down.
+package enum Enforcement: String, Sendable, CaseIterable {
+    /// Violations are refused.
+    case enforce
+    /// Violations are logged and counted; traffic passes.
+    case report
+}
+
+/// A value and where the file has it.
+package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
+    package var value: Value
+    /// Where the value begins.
+    package var position: SourcePosition
+
+    package init(_ value: Value, at position: SourcePosition) {
+        self.value = value
+        self.position = position
+    }
+}
+
+/// A place in a configuration file; both count from 1, columns in Unicode scalars.
+package struct SourcePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    package let line: Int
+    package let column: Int
+
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
+        (left.line, left.column) < (right.line, right.column)
+    }
+
+    /// `line:column`.
+    package var description: String { "\(self.line):\(self.column)" }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one client, one message and the whole process may use: there is no unbounded quantity.
+package struct LimitsConfiguration: Sendable, Equatable {
+    /// Bytes of a header section. Default 64 KiB: room for large cookies, and what common servers allow.
+    package var headerBytes = 64 << 10
+    /// Bytes of one line of a header section, or of the request line. Default 16 KiB; at most `headerBytes`.
+    package var headerLine = 16 << 10
+    /// Field lines in a section. Default 256.
+    package var headerCount = 256
+    /// Bytes of a body that is held because a route's rules need it whole. Default 8 MiB.
+    package var bodyBuffer = 8 << 20
+    /// Client connections at a time. Default 4096.
+    package var connections = 4096
+    /// Connections of one client address at a time. Default 1024.
+    package var connectionsPerClient = 1024
+    /// CONNECT tunnels at a time. Default 1024.
+    package var tunnels = 1024
+    /// From the first byte of a request to the end of its header section. Default 20 s: slow senders hold a connection.
+    package var headerTimeout: Duration = .seconds(20)
+    /// Between requests on a kept-alive connection. Default 60 s.
+    package var idleTimeout: Duration = .seconds(60)
+    /// Without a byte of a body moved. Default 120 s.
+    package var bodyTimeout: Duration = .seconds(120)
+    /// Without a byte in a tunnel. Default 1 h: long polls and quiet WebSockets live in tunnels.
+    package var tunnelIdleTimeout: Duration = .seconds(3600)
+    /// From the first signal to stop until what still runs is cancelled. Default 30 s.
+    package var drainTimeout: Duration = .seconds(30)
+
+    package init() {}
+}

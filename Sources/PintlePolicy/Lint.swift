@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import PintleMessage
+
+/// One remark on a configuration that is valid.
+package struct LintFinding: Sendable, Equatable {
+    /// How much it matters.
+    package enum Severity: Sendable, Equatable {
+        /// What the configuration does: information.
+        case note
+        /// It may not do what was meant.
+        case warning
+    }
+
+    package let severity: Severity
+    package let position: SourcePosition
+    /// `routes[2]`, `trust.payments`.
+    package let path: String
+    package let message: String
+}
+
+/// What `pintle check` says about a configuration that loads: what each route does, and what looks like a mistake.
+package struct Lint {
+    private let policy: Policy
+    private var configuration: Configuration { self.policy.configuration }
+
+    /// Looks at a compiled policy; nothing is connected to.
+    package init(_ policy: Policy) {
+        self.policy = policy
+    }
+
+    /// Notes first, in the order of the file, then warnings.
+    package var findings: [LintFinding] {
+        self.routeNotes + self.shadowedRoutes + self.weakPins + self.unusedTrust + self.reportOnly
+            + self.unreachableUpstreams + self.uselessPermissions
+    }
+
+    // MARK: Routes
+
+    private var routeNotes: [LintFinding] {
+        self.policy.routes.routes.map { route in
+            LintFinding(
+                severity: .note, position: route.configuration.position, path: "routes[\(route.index)]",
+                message: RouteSummary(route.configuration).description)
+        }
+    }
+
+    private var shadowedRoutes: [LintFinding] {
+        let routes = self.policy.routes.routes
+        // Quadratic only in routes that share nothing but an early one without hosts; `check` can afford it.
+        return routes.compactMap { later in
+            let earlier = routes[..<later.index].first { $0.configuration.shadows(later.configuration) }
+            return earlier.map {
+                self.warning(
+                    later.configuration.position, "routes[\(later.index)]",
+                    "\"\(later.name)\" is never used: \"\($0.name)\" at line \($0.configuration.position.line) comes "
+                        + "first and matches everything that it does")
+            }
+        }
+    }
+
+    private var unreachableUpstreams: [LintFinding] {
+        self.policy.routes.routes.compactMap { route in
+            guard let upstream = route.configuration.upstream,
+                case .denied(let rule) = self.policy.destinations.judge(upstream.authority)
+            else { return nil }
+            return self.warning(
+                route.configuration.position, "routes[\(route.index)].upstream",
+                "\(upstream.authority) is refused by \(rule); requests of this route can only fail")
+        }
+    }
+
+    // MARK: Trust
+
+    private var weakPins: [LintFinding] {
+        self.configuration.trust.compactMap { policy in
+            guard policy.pinning != .none, policy.pins.count == 1, policy.certificates.isEmpty else { return nil }
+            return self.warning(
+                policy.position, "trust.\(policy.name)",
+                "has a single pin: when that key is replaced nothing gets through; add the pin of a backup key")
+        }
+    }
+
+    private var unusedTrust: [LintFinding] {
+        let named = Set(self.configuration.routes.compactMap { $0.trust?.value })
+        return self.configuration.trust.compactMap { policy in
+            guard policy.hosts.isEmpty, policy.name != TrustConfiguration.defaultName, !named.contains(policy.name)
+            else { return nil }
+            return self.warning(
+                policy.position, "trust.\(policy.name)",
+                "is never used: it has no hosts, and no route names it")
+        }
+    }
+
+    private var reportOnly: [LintFinding] {
+        self.configuration.trust.compactMap { policy in
+            guard policy.pinning != .none, (policy.enforcement ?? self.configuration.enforcement) == .report else {
+                return nil
+            }
+            return self.warning(
+                policy.position, "trust.\(policy.name)", "only reports: a chain without the pins still gets through")
+        }
+    }
+
+    // MARK: Destinations
+
+    private var uselessPermissions: [LintFinding] {
+        let destinations = self.configuration.destinations
+        if destinations.fallback == .deny, destinations.allow.isEmpty {
+            return [self.warning(.start, "destinations", "nothing is allowed: default is deny and allow is empty")]
+        }
+        return destinations.allow.enumerated().compactMap { index, pattern in
+            guard let deny = destinations.deny.first(where: { $0.covers(pattern) }) else { return nil }
+            return self.warning(
+                .start, "destinations.allow[\(index)]",
+                "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")
+        }
+    }
+
+    private func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
+        LintFinding(severity: .warning, position: position, path: path, message: message)
+    }
+}
+
+extension RouteConfiguration {
+    /// Whether every request that `later` matches is matched here, as far as that is plain to see.
+    fileprivate func shadows(_ later: RouteConfiguration) -> Bool {
+        // A route without upstream is passed over by gateway requests.
+        guard self.upstream != nil || later.upstream == nil else { return false }
+        return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
+            && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
+            && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }
+            && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
+    }
+
+    /// Whether each of `later` is covered by one of `earlier`; empty lists stand for everything.
+    private static func covers<Element>(
+        _ earlier: [Element], _ later: [Element], all: [Element] = [], by covers: (Element, Element) -> Bool
+    ) -> Bool {
+        if earlier.isEmpty { return true }
+        let later = later.isEmpty ? all : later
+        return !later.isEmpty && later.allSatisfy { element in earlier.contains { covers($0, element) } }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the configuration in use came from.
+package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
+    /// `-c` or `--config`.
+    case flag(String)
+    /// `$PINTLE_CONFIG`.
+    case environment(String)
+    /// `./pintle.yaml`.
+    case workingDirectory(String)
+    /// `pintle/pintle.yaml` below `$XDG_CONFIG_HOME` or `~/.config`.
+    case user(String)
+    /// No file: ``Configuration/init()``.
+    case embedded
+
+    /// The first of these that is given or exists.
+    ///
+    /// A file that was asked for is not looked for: when it is missing, loading says so instead of using another.
+    package static func locate(flag: String?, surroundings: Surroundings) -> ConfigurationOrigin {
+        if let flag { return .flag(flag) }
+        if let path = surroundings.variable("PINTLE_CONFIG") { return .environment(path) }
+        if surroundings.exists("pintle.yaml") { return .workingDirectory("pintle.yaml") }
+        if let folder = surroundings.configurationFolder {
+            let path = folder + "/pintle/pintle.yaml"
+            if surroundings.exists(path) { return .user(path) }
+        }
+        return .embedded
+    }
+
+    /// The file's path, or nil for the embedded default.
+    package var path: String? {
+        switch self {
+        case .flag(let path), .environment(let path), .workingDirectory(let path), .user(let path): path
+        case .embedded: nil
+        }
+    }
+
+    /// What is printed at the start: the path and why it is the one.
+    package var description: String {
+        switch self {
+        case .flag(let path): path
+        case .environment(let path): "\(path) ($PINTLE_CONFIG)"
+        case .workingDirectory(let path): path
+        case .user(let path): path
+        case .embedded: "embedded default"
+        }
+    }
+}
+
+extension Surroundings {
+    /// The value of a variable that is set and not empty.
+    fileprivate func variable(_ name: String) -> String? {
+        self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// `$XDG_CONFIG_HOME`, which the specification wants ignored unless it is absolute, else `~/.config`.
+    fileprivate var configurationFolder: String? {
+        if let folder = self.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder }
+        return self.variable("HOME").map { $0 + "/.config" }
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import PintleMessage
+
+/// Reads the top level of a configuration and the sections that are neither trust policies nor routes.
+struct ConfigurationReader {
+    /// Times that mean something: zero would refuse everything, and above a month is a slip.
+    static let timeouts: ClosedRange<Duration> = .milliseconds(1) ... .seconds(30 * 86_400)
+    /// Times that may be zero.
+    static let delays: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
+
+    let context: LoadingContext
+    private var configuration = Configuration()
+
+    init(context: LoadingContext) {
+        self.context = context
+    }
+
+    /// The configuration that `root` spells out. What was wrong is in the context.
+    static func read(_ root: StrictNode) -> Configuration {
+        var reader = ConfigurationReader(context: root.context)
+        guard let top = root.map(.top) else { return reader.configuration }
+        reader.readVersion(top)
+        reader.readGeneral(top)
+        if let map = top["engine"]?.map(.engine) { reader.readEngine(map) }
+        if let map = top["log"]?.map(.log) { reader.readLog(map) }
+        if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
+        if let map = top["clients"]?.map(.clients) { reader.readClients(map) }
+        if let map = top["destinations"]?.map(.destinations) { reader.readDestinations(map) }
+        if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
+        reader.configuration.trust = TrustReader.read(top["trust"])
+        reader.configuration.routes = RouteReader.read(top["routes"], trust: reader.configuration.trust)
+        return reader.configuration
+    }
+
+    private func readVersion(_ top: StrictMap) {
+        guard let node = top["version"] else {
+            top.node.report("the key \"version\" is missing; this is: version: \(Configuration.version)")
+            return
+        }
+        _ = node.parsed { text throws(Malformed) in
+            if text != "\(Configuration.version)" {
+                throw Malformed("this version of Pintle reads version \(Configuration.version) only")
+            }
+        }
+    }
+
+    private mutating func readGeneral(_ top: StrictMap) {
+        top.read("listen", into: &self.configuration.listen, Self.readListen)
+        if let admin = top["admin"], !admin.isOff {
+            admin.report("\(admin.quoted): only off is built in this version")
+        }
+        top.read("enforcement", into: &self.configuration.enforcement) { $0.choice() }
+        top.read("via", into: &self.configuration.via) { node in
+            if node.isOff { return .some(nil) }
+            return node.parsed { text throws(Malformed) in
+                guard FieldSyntax.isName(text), text.utf8.count <= 64 else {
+                    throw Malformed("must be a pseudonym of letters, digits and -._ (a token), or off")
+                }
+                return text
+            }
+        }
+    }
+
+    private static func readListen(_ node: StrictNode) -> [ListenAddress]? {
+        guard let nodes = node.oneOrMore() else { return nil }
+        var listeners: [ListenAddress] = []
+        for node in nodes {
+            guard let address = node.parsed({ text throws(Malformed) in try ListenAddress(text) }) else { continue }
+            // Two listeners on port 0 get two ports.
+            if address.port != 0, listeners.contains(address) {
+                node.report("\(address) is listed twice")
+            }
+            listeners.append(address)
+        }
+        return listeners
+    }
+
+    private mutating func readEngine(_ map: StrictMap) {
+        map.read("threads", into: &self.configuration.engine.threads, Self.readThreads)
+        self.checkEventLoops(map["event_loops"], threads: self.configuration.engine.threads)
+        map.read("connections_per_host", into: &self.configuration.engine.connectionsPerHost) { $0.int(1...65_535) }
+        map.read("idle_connections", into: &self.configuration.engine.idleConnections) { $0.int(0...65_535) }
+        map.read("idle_timeout", into: &self.configuration.engine.idleTimeout) { $0.duration(Self.timeouts) }
+        map.read("http2", into: &self.configuration.engine.http2) { node in node.isOff ? .off : node.choice() }
+        map.read("dns_cache", into: &self.configuration.engine.dnsCache) { $0.duration(Self.delays) }
+    }
+
+    private static func readThreads(_ node: StrictNode) -> EngineConfiguration.Threads? {
+        node.parsed { text throws(Malformed) in
+            if text == "auto" { return .auto }
+            guard let number = Int(text), (1...64).contains(number) else {
+                throw Malformed("must be auto or a whole number from 1 to 64")
+            }
+            return .exactly(number)
+        }
+    }
+
+    /// The key is there for configurations that say it; it can say nothing else than `threads` does.
+    private func checkEventLoops(_ node: StrictNode?, threads: EngineConfiguration.Threads) {
+        guard let node, let loops = Self.readThreads(node) else { return }
+        if loops == .auto || loops == threads { return }
+        node.report(
+            "\(node.quoted): each engine thread is an event loop in this version; write auto or the same as "
+                + "engine.threads")
+    }
+
+    private mutating func readLog(_ map: StrictMap) {
+        map.read("level", into: &self.configuration.log.level) { $0.choice() }
+        map.read("format", into: &self.configuration.log.format) { $0.choice() }
+        map.read("exchanges", into: &self.configuration.log.exchanges) { node in
+            if node.isOff { return .off }
+            guard let text = node.nonEmptyString() else { return nil }
+            return text == "-" ? .standardOutput : .file(node.context.resolve(text))
+        }
+        map.read("redact", into: &self.configuration.log.redact) { $0.bool() }
+    }
+
+    private mutating func readLimits(_ map: StrictMap) {
+        map.read("header_bytes", into: &self.configuration.limits.headerBytes) { $0.byteCount(1 << 10...16 << 20) }
+        map.read("header_line", into: &self.configuration.limits.headerLine) { $0.byteCount(256...16 << 20) }
+        map.read("header_count", into: &self.configuration.limits.headerCount) { $0.int(1...65_535) }
+        map.read("body_buffer", into: &self.configuration.limits.bodyBuffer) { $0.byteCount(0...1 << 40) }
+        map.read("connections", into: &self.configuration.limits.connections) { $0.int(1...1_000_000) }
+        map.read("connections_per_client", into: &self.configuration.limits.connectionsPerClient) {
+            $0.int(1...1_000_000)
+        }
+        map.read("tunnels", into: &self.configuration.limits.tunnels) { $0.int(0...1_000_000) }
+        map.read("header_timeout", into: &self.configuration.limits.headerTimeout) { $0.duration(Self.timeouts) }
+        map.read("idle_timeout", into: &self.configuration.limits.idleTimeout) { $0.duration(Self.timeouts) }
+        map.read("body_timeout", into: &self.configuration.limits.bodyTimeout) { $0.duration(Self.timeouts) }
+        map.read("tunnel_idle_timeout", into: &self.configuration.limits.tunnelIdleTimeout) {
+            $0.duration(Self.timeouts)
+        }
+        map.read("drain_timeout", into: &self.configuration.limits.drainTimeout) { $0.duration(Self.delays) }
+        let limits = self.configuration.limits
+        if limits.headerLine > limits.headerBytes {
+            (map["header_line"] ?? map["header_bytes"] ?? map.node).report(
+                "header_line (\(limits.headerLine.spelledAsBytes)) is more than header_bytes "
+                    + "(\(limits.headerBytes.spelledAsBytes)); a line cannot be longer than its section")
+        }
+        if let node = map["connections_per_client"], limits.connectionsPerClient > limits.connections {
+            node.report(
+                "\(limits.connectionsPerClient) for one client is more than connections "
+                    + "(\(limits.connections)) for all")
+        }
+    }
+
+    private mutating func readClients(_ map: StrictMap) {
+        map.read("allow", into: &self.configuration.clients.allow) { node in
+            node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
+        }
+    }
+
+    private mutating func readDestinations(_ map: StrictMap) {
+        map.read("default", into: &self.configuration.destinations.fallback) { $0.choice() }
+        map.read("allow", into: &self.configuration.destinations.allow, Self.readPatterns)
+        map.read("deny", into: &self.configuration.destinations.deny, Self.readPatterns)
+    }
+
+    /// A list of host patterns that may be empty: a list of nobody is what it looks like.
+    private static func readPatterns(_ node: StrictNode) -> [HostPattern]? {
+        if node.isEmptyList { return [] }
+        return node.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }
+    }
+
+    private mutating func readActivity(_ map: StrictMap) {
+        map.read("activation_delay", into: &self.configuration.activity.activationDelay) { $0.duration(Self.delays) }
+        map.read("completion_delay", into: &self.configuration.activity.completionDelay) { $0.duration(Self.delays) }
+        map.read("log_interval", into: &self.configuration.activity.logInterval) { $0.duration(Self.timeouts) }
+    }
+}

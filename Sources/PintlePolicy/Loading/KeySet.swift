@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The keys of one map of the configuration: what the loader accepts and what the schema lists.
+package struct KeySet: Sendable, Equatable {
+    /// Where the map stands: `limits`, `routes[].match`, `trust.NAME`; empty for the top level.
+    package let path: String
+    /// Keys that are read.
+    package let known: [String]
+    /// Keys of the format that this version refuses, so that the refusal can say so.
+    package let planned: [String]
+
+    init(_ path: String, _ known: [String], planned: [String] = []) {
+        self.path = path
+        self.known = known
+        self.planned = planned
+    }
+}
+
+extension KeySet {
+    static let top = KeySet(
+        "",
+        [
+            "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
+            "activity", "trust", "routes",
+        ],
+        planned: ["include", "upstream_proxy", "interception", "tunnels", "cache", "unpinned_hosts"])
+    static let engine = KeySet(
+        "engine",
+        [
+            "threads", "event_loops", "connections_per_host", "idle_connections", "idle_timeout", "http2", "dns_cache",
+        ])
+    static let log = KeySet("log", ["level", "format", "exchanges", "redact"])
+    static let limits = KeySet(
+        "limits",
+        [
+            "header_bytes", "header_line", "header_count", "body_buffer", "connections", "connections_per_client",
+            "tunnels", "header_timeout", "idle_timeout", "body_timeout", "tunnel_idle_timeout", "drain_timeout",
+        ])
+    static let clients = KeySet("clients", ["allow"], planned: ["basic_auth"])
+    static let destinations = KeySet(
+        "destinations", ["default", "allow", "deny"],
+        planned: ["private_addresses", "connect_ports", "require_sni_match"])
+    static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
+    static let trust = KeySet(
+        "trust.NAME",
+        [
+            "hosts", "pinning", "pins", "certificates", "allow_invalid_certificates", "validates_domain_name", "roots",
+            "extra_roots", "enforcement",
+        ],
+        planned: ["match", "min_tls", "client_certificate", "expires", "on_expiry", "warn_before_expiry"])
+    static let route = KeySet(
+        "routes[]",
+        [
+            "name", "match", "upstream", "strip_prefix", "trust", "allow_cleartext_credentials", "request", "response",
+        ],
+        planned: ["connect", "cache", "coalesce", "redirects"])
+    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes"], planned: ["headers"])
+    static let request = KeySet(
+        "routes[].request",
+        ["headers", "parameters", "serialize", "uri_methods", "timeout", "connect_timeout"],
+        planned: [
+            "authorization", "string_encoding", "json", "plist", "throttle", "retries", "cookies", "service_type",
+            "interface",
+        ])
+    static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
+    static let response = KeySet(
+        "routes[].response", ["status", "content_types", "body", "remove_nulls", "on_violation"],
+        planned: ["headers", "placeholder", "max_body"])
+
+    /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
+    package static let all: [KeySet] = [
+        .top, .engine, .log, .limits, .clients, .destinations, .activity, .trust, .route, .match, .request,
+        .requestHeaders, .response,
+    ]
+
+    /// The known key that `key` is most likely a slip of, or nil when none is near.
+    func nearest(to key: String) -> String? { key.nearest(of: self.known) }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What all nodes of one file share while it is read: its name, its surroundings, and the problems found so far.
+final class LoadingContext {
+    /// Files that a value comes from are small: tokens and passwords.
+    static let valueFileLimit = 64 << 10
+
+    let file: String
+    let surroundings: Surroundings
+    private(set) var problems: [ConfigurationProblem] = []
+
+    init(file: String, surroundings: Surroundings) {
+        self.file = file
+        self.surroundings = surroundings
+    }
+
+    /// Writes down a problem; reading goes on, so that all are reported at once.
+    func report(_ message: String, path: String, at position: SourcePosition?) {
+        self.problems.append(ConfigurationProblem(file: self.file, position: position, path: path, message: message))
+    }
+
+    /// `path` as the process must open it: relative paths are relative to the configuration file.
+    func resolve(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let slash = self.file.lastIndex(of: "/") else { return path }
+        return self.file[...slash] + path
+    }
+
+    /// Stops if anything was wrong.
+    func throwProblems() throws(ConfigurationError) {
+        if !self.problems.isEmpty { throw ConfigurationError(self.problems) }
+    }
+}

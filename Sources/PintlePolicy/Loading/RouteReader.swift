@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import PintleMessage
+
+/// Reads `routes` and refuses what contradicts itself or the rest of the file.
+struct RouteReader {
+    /// The routes in the order of the file.
+    static func read(_ node: StrictNode?, trust: [TrustConfiguration]) -> [RouteConfiguration] {
+        guard let node, !node.isNull, let nodes = node.list() else { return [] }
+        var routes: [RouteConfiguration] = []
+        var firstUses: [String: SourcePosition] = [:]
+        for node in nodes {
+            guard let map = node.map(.route) else { continue }
+            let route = Self.readRoute(map, trust: trust)
+            if !route.name.isEmpty, let first = firstUses[route.name] {
+                (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at line \(first.line) too")
+            }
+            firstUses[route.name] = firstUses[route.name] ?? route.position
+            routes.append(route)
+        }
+        return routes
+    }
+
+    private static func readRoute(_ map: StrictMap, trust: [TrustConfiguration]) -> RouteConfiguration {
+        var route = RouteConfiguration(name: "", position: map.node.position)
+        if map["name"] == nil {
+            map.node.report("the key \"name\" is missing; logs and metrics call the route by it")
+        }
+        map.read("name", into: &route.name) { node in
+            node.parsed { text throws(Malformed) in
+                guard !text.isEmpty, text.utf8.count <= 64, text.utf8.allSatisfy(TrustReader.isNameByte) else {
+                    throw Malformed("a name has 1 to 64 letters, digits and -._")
+                }
+                return text
+            }
+        }
+        if let match = map["match"]?.map(.match) { route.match = Self.readMatch(match) }
+        map.read("upstream", into: &route.upstream) { node in
+            node.parsed { text throws(Malformed) in try Upstream(text) }
+        }
+        map.read("strip_prefix", into: &route.stripPrefix, Self.readStripPrefix)
+        if let node = map["strip_prefix"], map["upstream"] == nil {
+            node.report("needs an upstream: without one requests go where they were aimed, path and all")
+        }
+        map.read("trust", into: &route.trust) { Self.readTrustName($0, trust) }
+        map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
+        if let request = map["request"]?.map(.request) {
+            route.request = RequestRulesReader.read(request)
+            Self.checkCredentials(route, request)
+        }
+        if let response = map["response"]?.map(.response) { route.response = ResponseRulesReader.read(response) }
+        return route
+    }
+
+    private static func readMatch(_ map: StrictMap) -> RouteMatch {
+        var match = RouteMatch()
+        map.read("hosts", into: &match.hosts) { node in
+            node.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }
+        }
+        map.read("methods", into: &match.methods) { $0.values(Self.readMethod) }
+        map.read("paths", into: &match.paths) { node in
+            node.values { $0.parsed { text throws(Malformed) in try PathPattern(text) } }
+        }
+        map.read("schemes", into: &match.schemes) { node in
+            node.values { node in
+                node.parsed { text throws(Malformed) in
+                    guard let scheme = Scheme(rawValue: text) else { throw Malformed("must be http or https") }
+                    return scheme
+                }
+            }
+        }
+        return match
+    }
+
+    /// A method: a token, compared with regard to case.
+    static func readMethod(_ node: StrictNode) -> String? {
+        node.parsed { text throws(Malformed) in
+            guard FieldSyntax.isName(text) else { throw Malformed("not a method name, as in GET") }
+            // `get` is a valid token and matches nothing that any client sends.
+            let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
+            if !standard.contains(text), standard.contains(text.uppercased()) {
+                throw Malformed("method names have letter case; did you mean \(text.uppercased())?")
+            }
+            return text
+        }
+    }
+
+    private static func readStripPrefix(_ node: StrictNode) -> String?? {
+        node.parsed { text throws(Malformed) in
+            guard text.hasPrefix("/") else { throw Malformed("must begin with /") }
+            guard !text.contains("?"), !text.contains("#"), !RequestPath.hasDotSegments(text) else {
+                throw Malformed("is a path: without a query, a fragment, and . or .. segments")
+            }
+            let prefix = text.hasSuffix("/") ? String(text.dropLast()) : text
+            guard !prefix.isEmpty else { throw Malformed("strips nothing; leave the key out") }
+            return prefix
+        }
+    }
+
+    private static func readTrustName(_ node: StrictNode, _ trust: [TrustConfiguration]) -> Located<String>?? {
+        node.parsed { text throws(Malformed) in
+            let names = trust.map(\.name)
+            guard names.contains(text) else {
+                let hint = text.nearest(of: names).map { "; did you mean \"\($0)\"?" }
+                throw Malformed("there is no such trust policy" + (hint ?? "; define it under trust"))
+            }
+            return Located(text, at: node.position)
+        }
+    }
+
+    /// A secret that leaves in clear text is no secret any more.
+    private static func checkCredentials(_ route: RouteConfiguration, _ request: StrictMap) {
+        guard !route.allowCleartextCredentials else { return }
+        let remedy = "or say allow_cleartext_credentials: true"
+        let reason: String
+        if let upstream = route.upstream {
+            guard upstream.scheme == .http else { return }
+            reason = "a credential would go to an http upstream in clear text; use https, \(remedy)"
+        } else {
+            guard route.match.schemes != [.https] else { return }
+            reason = "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
+                + "give an https upstream, \(remedy)"
+        }
+        let headers = route.request.headers
+        for (list, lines) in [("default", headers.defaults), ("set", headers.set), ("add", headers.add)] {
+            for line in lines where [.authorization, .cookie].contains(FieldName(line.name)) {
+                request.node.context.report(
+                    reason, path: "\(request.node.path).headers.\(list).\(line.name)", at: line.position)
+            }
+        }
+    }
+}

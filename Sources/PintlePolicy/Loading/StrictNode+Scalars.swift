@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Yams
+
+extension StrictNode {
+    /// Text. `env:NAME` and `file:PATH` are replaced by what they name.
+    func string() -> String? {
+        guard case .scalar(let scalar) = self.node, !self.isNull else {
+            self.report(self.isNull ? "has no value; text is missing" : "must be text, not \(self.quoted)")
+            return nil
+        }
+        let text = scalar.string
+        if text.hasPrefix("env:") { return self.environmentValue(String(text.dropFirst(4))) }
+        if text.hasPrefix("file:") { return self.fileValue(String(text.dropFirst(5))) }
+        return text
+    }
+
+    /// Text that is not empty.
+    func nonEmptyString() -> String? {
+        guard let text = self.string() else { return nil }
+        if text.isEmpty { self.report("must not be empty") }
+        return text.isEmpty ? nil : text
+    }
+
+    /// A value that `read` makes of the text, or the reason why not.
+    func parsed<Value>(_ read: (String) throws(Malformed) -> Value) -> Value? {
+        guard let text = self.string() else { return nil }
+        do throws(Malformed) {
+            return try read(text)
+        } catch {
+            self.report("\(self.quoted): \(error.reason)")
+            return nil
+        }
+    }
+
+    /// A YAML boolean: true, yes, on, false, no, off, in lower, upper or title case (YAML 1.1).
+    func bool() -> Bool? {
+        self.parsed { text throws(Malformed) in
+            switch text {
+            case "true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON": return true
+            case "false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF": return false
+            default: throw Malformed("must be true or false (also on and off, yes and no)")
+            }
+        }
+    }
+
+    /// Whether the text is a spelling of `off` or `false`, with which a feature is turned off.
+    var isOff: Bool {
+        guard case .scalar(let scalar) = self.node else { return false }
+        return ["off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO"].contains(scalar.string)
+    }
+
+    /// A whole number within `range`.
+    func int(_ range: ClosedRange<Int>) -> Int? {
+        self.parsed { text throws(Malformed) in try Self.wholeNumber(text, range) }
+    }
+
+    /// One of an enumeration's names.
+    func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type = Choice.self) -> Choice?
+    where Choice.RawValue == String {
+        self.parsed { text throws(Malformed) in
+            if let choice = Choice(rawValue: text) { return choice }
+            let names = Choice.allCases.map(\.rawValue)
+            let hint = text.nearest(of: names).map { "; did you mean \($0)?" } ?? ""
+            throw Malformed("must be \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")\(hint)")
+        }
+    }
+
+    /// A length of time within `range`: a whole number and `ms`, `s`, `m`, `h` or `d`.
+    func duration(_ range: ClosedRange<Duration>) -> Duration? {
+        self.parsed { text throws(Malformed) in
+            let form = "must be a duration: a whole number with a unit, as in 250ms, 10s, 5m, 1h or 2d"
+            let (digits, unit) = Self.splitUnit(text)
+            let milliseconds = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
+            guard let factor = milliseconds[String(unit)], let number = Int(digits), !digits.isEmpty else {
+                throw Malformed(form)
+            }
+            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+            let duration: Duration = .milliseconds(product)
+            guard !overflow, range.contains(duration) else {
+                throw Malformed("must be from \(range.lowerBound.spelled) to \(range.upperBound.spelled)")
+            }
+            return duration
+        }
+    }
+
+    /// A number of bytes within `range`: a whole number, also with `KiB`, `MiB` or `GiB`.
+    func byteCount(_ range: ClosedRange<Int>) -> Int? {
+        self.parsed { text throws(Malformed) in
+            let (digits, unit) = Self.splitUnit(text)
+            let factors = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
+            guard let factor = factors[String(unit)], let number = Int(digits), !digits.isEmpty else {
+                throw Malformed("must be a size: a whole number of bytes, or with a unit, as in 64KiB, 8MiB or 1GiB")
+            }
+            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+            guard !overflow, range.contains(product) else {
+                throw Malformed(
+                    "must be from \(range.lowerBound.spelledAsBytes) to \(range.upperBound.spelledAsBytes)")
+            }
+            return product
+        }
+    }
+
+    /// A list of texts, each read by `read`; also one text alone. Nil when any was wrong.
+    func values<Value>(_ read: (StrictNode) -> Value?) -> [Value]? {
+        guard let nodes = self.oneOrMore() else { return nil }
+        let values = nodes.compactMap(read)
+        return values.count == nodes.count ? values : nil
+    }
+
+    // MARK: Inside
+
+    private static func splitUnit(_ text: String) -> (digits: Substring, unit: Substring) {
+        let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
+        return (digits, text[digits.endIndex...])
+    }
+
+    private static func wholeNumber(_ text: String, _ range: ClosedRange<Int>) throws(Malformed) -> Int {
+        guard let number = Int(text), !text.hasPrefix("+"), range.contains(number) else {
+            throw Malformed("must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    private func environmentValue(_ name: String) -> String? {
+        guard let value = self.context.surroundings.environment[name] else {
+            self.report("\(self.quoted): there is no environment variable \(name.excerpt)")
+            return nil
+        }
+        return value
+    }
+
+    private func fileValue(_ path: String) -> String? {
+        let resolved = self.context.resolve(path)
+        do throws(Surroundings.ReadingError) {
+            var bytes = try self.context.surroundings.read(resolved, LoadingContext.valueFileLimit)
+            // Editors and `echo` end a file with a line end that nobody means as part of the secret.
+            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                self.report("\(self.quoted): the file is not UTF-8 text")
+                return nil
+            }
+            return text
+        } catch {
+            self.report("\(self.quoted): \(error.words(for: resolved, limit: LoadingContext.valueFileLimit))")
+            return nil
+        }
+    }
+}
+
+extension Surroundings.ReadingError {
+    /// What went wrong, with the path as it was opened.
+    func words(for path: String, limit: Int) -> String {
+        switch self {
+        case .notFound: "there is no file \(path)"
+        case .tooLarge: "the file \(path) is over \(limit.spelledAsBytes)"
+        case .unreadable(let reason): "the file \(path) cannot be read: \(reason)"
+        }
+    }
+}
+
+extension Duration {
+    /// The duration in the largest unit that divides it, as the configuration writes it.
+    package var spelled: String {
+        let (seconds, attoseconds) = self.components
+        let milliseconds = Int(attoseconds / 1_000_000_000_000_000)
+        guard milliseconds == 0 else { return "\(Int(seconds) * 1000 + milliseconds)ms" }
+        for (unit, length) in [("d", Int64(86_400)), ("h", 3600), ("m", 60)]
+        where seconds != 0 && seconds.isMultiple(of: length) {
+            return "\(seconds / length)\(unit)"
+        }
+        return "\(seconds)s"
+    }
+}
+
+extension Int {
+    /// The number of bytes in the largest unit that divides it, as the configuration writes it.
+    package var spelledAsBytes: String {
+        for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] where self != 0 && self.isMultiple(of: 1 << shift) {
+            return "\(self >> shift)\(unit)"
+        }
+        return "\(self)"
+    }
+}

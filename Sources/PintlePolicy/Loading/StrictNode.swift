@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Yams
+
+/// A YAML node that knows where it stands and reports what is wrong with it.
+///
+/// A reader answers nil after it has reported a problem, so its caller keeps the default and goes on.
+struct StrictNode {
+    let node: Node
+    /// `routes[2].pins[0]`; empty for the top level.
+    let path: String
+    /// Where the node begins.
+    let position: SourcePosition
+    let context: LoadingContext
+
+    init(_ node: Node, path: String, at position: SourcePosition? = nil, context: LoadingContext) {
+        self.node = node
+        self.path = path
+        self.position = node.position ?? position ?? .start
+        self.context = context
+    }
+
+    /// Writes down a problem of this node.
+    func report(_ message: String) {
+        self.context.report(message, path: self.path, at: self.position)
+    }
+
+    /// Whether the node is empty, `~` or `null`: a key without a value.
+    var isNull: Bool {
+        guard case .scalar(let scalar) = self.node, scalar.style == .plain || scalar.style == .any else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
+    }
+
+    /// Whether the node is `[]`.
+    var isEmptyList: Bool {
+        guard case .sequence(let sequence) = self.node else { return false }
+        return sequence.isEmpty
+    }
+
+    /// Whether the node is just this text.
+    func isScalar(_ text: String) -> Bool {
+        guard case .scalar(let scalar) = self.node else { return false }
+        return scalar.string == text
+    }
+
+    /// The node's text as it stands in the file, in quotes, for messages: never what `env:` or `file:` stand for.
+    var quoted: String {
+        switch self.node {
+        case .scalar(let scalar): "\"\(scalar.string.excerpt)\""
+        case .mapping: "a map"
+        case .sequence: "a list"
+        case .alias: "an alias"
+        }
+    }
+
+    // MARK: Structure
+
+    /// The members of a list.
+    func list() -> [StrictNode]? {
+        guard case .sequence(let sequence) = self.node else {
+            self.report(self.isNull ? "has no value; a list is missing" : "must be a list, not \(self.quoted)")
+            return nil
+        }
+        return sequence.enumerated().map { index, node in
+            StrictNode(node, path: "\(self.path)[\(index)]", at: self.position, context: self.context)
+        }
+    }
+
+    /// The members of a list that has at least one, or a scalar as a list of one.
+    func oneOrMore() -> [StrictNode]? {
+        if case .scalar = self.node, !self.isNull { return [self] }
+        guard let list = self.list() else { return nil }
+        if list.isEmpty { self.report("an empty list means nothing here; leave the key out or name something") }
+        return list.isEmpty ? nil : list
+    }
+
+    /// The entries of a map with keys of the user's choice, in the order of the file. An empty value is an empty map.
+    func entries() -> [StrictEntry]? {
+        if self.isNull { return [] }
+        guard case .mapping(let mapping) = self.node else {
+            self.report("must be a map, not \(self.quoted)")
+            return nil
+        }
+        var entries: [StrictEntry] = []
+        var seen: Set<String> = []
+        for (keyNode, valueNode) in mapping {
+            let position = keyNode.position ?? self.position
+            guard case .scalar(let scalar) = keyNode else {
+                self.context.report("a key must be text", path: self.path, at: position)
+                continue
+            }
+            let key = scalar.string
+            guard seen.insert(key).inserted else {
+                self.context.report("duplicate key \"\(key.excerpt)\"", path: self.path, at: position)
+                continue
+            }
+            let path = self.path.isEmpty ? key.excerpt : "\(self.path).\(key.excerpt)"
+            let value = StrictNode(valueNode, path: path, at: position, context: self.context)
+            entries.append(StrictEntry(key: key, position: position, value: value))
+        }
+        return entries
+    }
+
+    /// A map that may have these keys and no others.
+    func map(_ keys: KeySet) -> StrictMap? {
+        guard let entries = self.entries() else { return nil }
+        for entry in entries where !keys.known.contains(entry.key) {
+            self.context.report(keys.refusal(of: entry.key), path: self.path, at: entry.position)
+        }
+        return StrictMap(node: self, keys: keys, entries: entries)
+    }
+}
+
+/// One key and its value.
+struct StrictEntry {
+    let key: String
+    /// Where the key stands.
+    let position: SourcePosition
+    let value: StrictNode
+}
+
+/// A map whose keys were checked.
+struct StrictMap {
+    let node: StrictNode
+    let keys: KeySet
+    let entries: [StrictEntry]
+
+    /// The value of `key`, or nil when it is not given.
+    subscript(_ key: String) -> StrictNode? {
+        precondition(self.keys.known.contains(key), "BUG: \(key) is not a key of \"\(self.keys.path)\"")
+        return self.entries.first { $0.key == key }?.value
+    }
+
+    /// Replaces `target` by what `read` makes of the value of `key`, if there is one and it is right.
+    func read<Value>(_ key: String, into target: inout Value, _ read: (StrictNode) -> Value?) {
+        if let node = self[key], let value = read(node) { target = value }
+    }
+}
+
+extension KeySet {
+    /// Why `key` is refused.
+    fileprivate func refusal(of key: String) -> String {
+        if self.planned.contains(key) { return "unknown key \"\(key)\": not built yet in this version" }
+        if key == "<<" { return "unknown key \"<<\": merge keys are not supported; repeat the lines" }
+        guard let nearest = self.nearest(to: key) else {
+            return "unknown key \"\(key.excerpt)\"; the keys here are \(self.known.joined(separator: ", "))"
+        }
+        return "unknown key \"\(key.excerpt)\"; did you mean \"\(nearest)\"?"
+    }
+}
+
+extension Node {
+    fileprivate var position: SourcePosition? {
+        self.mark.map { SourcePosition(line: $0.line, column: $0.column) }
+    }
+}
+
+extension String {
+    /// The text fit for one line of a message: control characters escaped, and not endless.
+    var excerpt: String {
+        var result = ""
+        for scalar in self.unicodeScalars.prefix(80) {
+            result += scalar.value < 0x20 || scalar.value == 0x7F ? scalar.escaped(asASCII: false) : String(scalar)
+        }
+        return self.unicodeScalars.count > 80 ? result + "…" : result
+    }
+}

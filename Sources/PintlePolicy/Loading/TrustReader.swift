@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import PintleMessage
+
+/// Reads `trust` and refuses what contradicts itself.
+struct TrustReader {
+    /// The trust policies in the order of the file.
+    static func read(_ node: StrictNode?) -> [TrustConfiguration] {
+        guard let entries = node?.entries() else { return [] }
+        var policies: [TrustConfiguration] = []
+        for entry in entries {
+            if let reason = Self.refusal(ofName: entry.key) {
+                entry.value.context.report(reason, path: entry.value.path, at: entry.position)
+            }
+            guard let map = entry.value.map(.trust) else { continue }
+            policies.append(Self.readPolicy(entry, map))
+        }
+        Self.checkOverlaps(policies, entries)
+        return policies
+    }
+
+    /// Names become metric labels and parts of paths in messages.
+    private static func refusal(ofName name: String) -> String? {
+        if name == "system" { return "the name system is taken: it is what applies when no trust policy does" }
+        let isFit = name.utf8.count <= 64 && !name.isEmpty && name.utf8.allSatisfy(Self.isNameByte)
+        return isFit ? nil : "a name has 1 to 64 letters, digits and -._"
+    }
+
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || "-._".utf8.contains(byte)
+    }
+
+    private static func readPolicy(_ entry: StrictEntry, _ map: StrictMap) -> TrustConfiguration {
+        var policy = TrustConfiguration(name: entry.key, position: entry.position)
+        map.read("hosts", into: &policy.hosts) { node in
+            node.values { node in
+                node.parsed { text throws(Malformed) in Located(try HostPattern(text), at: node.position) }
+            }
+        }
+        map.read("pinning", into: &policy.pinning) { $0.choice() }
+        map.read("pins", into: &policy.pins) { node in
+            node.values { node in node.nonEmptyString().map { Located($0, at: node.position) } }
+        }
+        map.read("certificates", into: &policy.certificates, Self.readPaths)
+        map.read("allow_invalid_certificates", into: &policy.allowInvalidCertificates) { $0.bool() }
+        map.read("validates_domain_name", into: &policy.validatesDomainName) { $0.bool() }
+        map.read("roots", into: &policy.roots) { node in
+            if node.isScalar("system") { return .system }
+            return Self.readPaths(node).map { .files($0) }
+        }
+        map.read("extra_roots", into: &policy.extraRoots, Self.readPaths)
+        map.read("enforcement", into: &policy.enforcement) { node in
+            let enforcement: Enforcement? = node.choice()
+            return enforcement.map { .some($0) }
+        }
+        Self.checkContradictions(policy, map)
+        return policy
+    }
+
+    private static func readPaths(_ node: StrictNode) -> [Located<String>]? {
+        node.values { node in
+            node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
+        }
+    }
+
+    private static func checkContradictions(_ policy: TrustConfiguration, _ map: StrictMap) {
+        let pinning = map["pinning"] ?? map.node
+        switch policy.pinning {
+        case .none:
+            if let node = map["pins"] ?? map["certificates"] {
+                node.report("is not looked at while pinning is none; set pinning: public_key or certificate")
+            }
+            if policy.allowInvalidCertificates, policy.validatesDomainName {
+                map["allow_invalid_certificates"]?.report(
+                    "without pinning nothing would be checked but a name that anyone can write; pin a public_key or "
+                        + "certificate, or set validates_domain_name: false as well")
+            }
+        case .publicKey:
+            if policy.pins.isEmpty, policy.certificates.isEmpty, map["pins"] == nil, map["certificates"] == nil {
+                pinning.report("public_key refuses every origin without pins or certificates; name at least one")
+            }
+        case .certificate:
+            if let node = map["pins"] {
+                node.report("pins are digests of public keys; with pinning: certificate give certificates")
+            }
+            if policy.certificates.isEmpty, map["certificates"] == nil {
+                pinning.report("certificate refuses every origin without certificates; name at least one")
+            }
+        }
+    }
+
+    /// Two policies for one pattern would leave it to their order which one holds.
+    private static func checkOverlaps(_ policies: [TrustConfiguration], _ entries: [StrictEntry]) {
+        var owners: [HostPattern.Key: String] = [:]
+        for policy in policies {
+            for (index, host) in policy.hosts.enumerated() {
+                let owner = owners[host.value.key]
+                owners[host.value.key] = owner ?? policy.name
+                guard let owner, let context = entries.first?.value.context else { continue }
+                let place = owner == policy.name ? "twice in this policy" : "in trust.\(owner).hosts too"
+                context.report(
+                    "\"\(host.value)\" is \(place); a host has one trust policy",
+                    path: "trust.\(policy.name).hosts[\(index)]", at: host.position)
+            }
+        }
+    }
+}
+
+extension HostPattern {
+    /// What two patterns that match the same have in common, however they are spelled.
+    fileprivate struct Key: Hashable {
+        let host: Host
+        let port: UInt16?
+    }
+
+    fileprivate var key: Key { Key(host: self.host, port: self.port) }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// A configuration, checked and compiled whole: immutable, and swapped for another by one assignment.
+///
+/// A class, so that a connection keeps the one that it began with for the price of one reference.
+package final class Policy: Sendable {
+    /// What it was compiled from.
+    package let configuration: Configuration
+    /// Who may use the proxy.
+    package let clients: ClientRules
+    /// Where the proxy may connect to.
+    package let destinations: DestinationRules
+    /// The routes.
+    package let routes: RouteTable
+    /// The choice of trust policies.
+    package let trust: TrustTable
+
+    /// Compiles `configuration`.
+    ///
+    /// - Parameter file: the name for messages.
+    /// - Throws: what only compiling finds out, such as pins and certificates that cannot be read.
+    package init(_ configuration: Configuration, file: String) throws(ConfigurationError) {
+        self.configuration = configuration
+        self.clients = ClientRules(configuration.clients)
+        self.destinations = DestinationRules(configuration.destinations)
+        self.routes = RouteTable(configuration.routes)
+        self.trust = TrustTable(configuration.trust)
+    }
+
+    /// Everything that the policy says about one request.
+    ///
+    /// Destination and trust are those of the origin that the request is sent to: the route's upstream, if it has one.
+    ///
+    /// - Throws: the reason when the path may not be joined to the route's upstream: a bad request.
+    package func decide(_ query: RouteQuery) throws(Malformed) -> Decision {
+        let route = self.routes.first(matching: query)
+        let scheme: Scheme
+        let authority: Authority
+        let path: String
+        if let upstream = route?.configuration.upstream {
+            scheme = upstream.scheme
+            authority = upstream.authority
+            path = try upstream.path(for: query.path, strippingPrefix: route?.configuration.stripPrefix)
+        } else {
+            scheme = query.scheme
+            authority = query.authority
+            path = query.path
+        }
+        return Decision(
+            route: route, scheme: scheme, authority: authority, path: path,
+            destination: self.destinations.judge(authority),
+            trust: scheme == .https ? self.trust.choose(for: authority, route: route) : nil)
+    }
+}
+
+/// What happens to a request, and which rules say so.
+package struct Decision: Sendable {
+    /// The route, or nil when none matches.
+    package let route: Route?
+    /// Of the origin that the request is sent to.
+    package let scheme: Scheme
+    /// Of the origin that the request is sent to.
+    package let authority: Authority
+    /// Path and query as they are sent.
+    package let path: String
+    /// Whether that origin is allowed.
+    package let destination: DestinationDecision
+    /// The trust policy; nil for http, where there is nothing to verify.
+    package let trust: TrustChoice?
+}

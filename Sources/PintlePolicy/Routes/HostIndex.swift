@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// Host patterns compiled for look-up: the lowest number whose pattern matches an authority.
+///
+/// Exact names and suffixes are found by hashing, so a thousand patterns cost no more than one; only networks are
+/// scanned, and only for hosts that are addresses. A look-up allocates nothing.
+package struct HostIndex: Sendable {
+    /// A pattern's number, which is its rank, and its port.
+    private struct Entry: Sendable {
+        let number: Int
+        let port: UInt16?
+    }
+
+    private var exact: [String: [Entry]] = [:]
+    private var suffixes: [Substring: [Entry]] = [:]
+    private var everywhere: [Entry] = []
+    private var networks: [(network: CIDR, entry: Entry)] = []
+
+    /// Makes an empty index.
+    package init() {}
+
+    /// Whether a pattern about networks was inserted.
+    package var hasNetworks: Bool { !self.networks.isEmpty }
+
+    /// Adds a pattern under `number`. Numbers must not fall from one call to the next.
+    package mutating func insert(_ pattern: HostPattern, number: Int) {
+        let entry = Entry(number: number, port: pattern.port)
+        switch pattern.host {
+        case .exact(let name): self.exact[name, default: []].append(entry)
+        case .suffix(let suffix): self.suffixes[Substring(suffix), default: []].append(entry)
+        case .any: self.everywhere.append(entry)
+        case .network(let network): self.networks.append((network, entry))
+        }
+    }
+
+    /// Adds every host on every port under `number`.
+    package mutating func insertEverywhere(number: Int) {
+        self.everywhere.append(Entry(number: number, port: nil))
+    }
+
+    /// The lowest number whose pattern matches `authority` and that `accepts` takes; nil when there is none.
+    ///
+    /// `accepts` is called for matching numbers only, in rising order within each kind of pattern, and not for numbers
+    /// above one that it already took.
+    package func first(_ authority: Authority, where accepts: (Int) -> Bool) -> Int? {
+        var best: Int?
+        if !self.exact.isEmpty, let entries = self.exact[authority.host] {
+            Self.scan(entries, authority.port, &best, accepts)
+        }
+        if !self.suffixes.isEmpty { self.scanSuffixes(authority, &best, accepts) }
+        if !self.networks.isEmpty, let address = IPAddress(authority.host) {
+            self.scanNetworks(address, authority.port, &best, accepts)
+        }
+        Self.scan(self.everywhere, authority.port, &best, accepts)
+        return best
+    }
+
+    /// The lowest number of a network that holds `address`, or nil.
+    package func firstNetwork(containing address: IPAddress, port: UInt16) -> Int? {
+        var best: Int?
+        self.scanNetworks(address, port, &best) { _ in true }
+        return best
+    }
+
+    private func scanSuffixes(_ authority: Authority, _ best: inout Int?, _ accepts: (Int) -> Bool) {
+        let host = authority.host
+        var rest = host[...]
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[host.utf8.index(after: dot)...]
+            if let entries = self.suffixes[rest] { Self.scan(entries, authority.port, &best, accepts) }
+        }
+    }
+
+    private func scanNetworks(
+        _ address: IPAddress, _ port: UInt16, _ best: inout Int?, _ accepts: (Int) -> Bool
+    ) {
+        for (network, entry) in self.networks {
+            if let best, entry.number >= best { return }
+            guard entry.port == nil || entry.port == port, network.contains(address) else { continue }
+            if accepts(entry.number) { best = entry.number }
+        }
+    }
+
+    private static func scan(_ entries: [Entry], _ port: UInt16, _ best: inout Int?, _ accepts: (Int) -> Bool) {
+        for entry in entries {
+            if let best, entry.number >= best { return }
+            guard entry.port == nil || entry.port == port else { continue }
+            if accepts(entry.number) { best = entry.number }
+        }
+    }
+}

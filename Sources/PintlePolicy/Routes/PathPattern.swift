@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+private import PintleMessage
+
+/// Which paths a route is about: `*` stands for any bytes but a slash, `**` for any bytes, both also for none.
+///
+/// Queries take no part. Percent-encoded letters, digits and `-._~` match their plain form, as RFC 3986 §6.2.2.2 says
+/// they are equal: `/%76%31` is `/v1`. Matching takes time proportional to path times pattern, whatever they are.
+package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+    private enum Token: Sendable, Hashable {
+        case byte(UInt8)
+        case star
+        case doubleStar
+    }
+
+    /// As the configuration spells it.
+    package let description: String
+    /// What stands before the first star.
+    private let prefix: [UInt8]
+    /// From the first star on; at most 127, for a set of positions is kept in one 128-bit word.
+    private let tokens: [Token]
+
+    /// Reads a pattern.
+    ///
+    /// - Throws: the reason when it does not begin with a slash, has a query, or is too long.
+    package init(_ text: String) throws(Malformed) {
+        guard text.hasPrefix("/") || text.hasPrefix("*") else { throw Malformed("a path pattern begins with /") }
+        guard !text.contains("?"), !text.contains("#") else {
+            throw Malformed("a path pattern has no query or fragment: only the path is compared")
+        }
+        guard text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            throw Malformed("a path pattern is printable ASCII without spaces: percent-encode the rest")
+        }
+        guard !text.contains("***") else { throw Malformed("a star is single, *, or double, **") }
+        var bytes = UnreservedBytes(Array(text.utf8)[...])
+        var prefix: [UInt8] = []
+        var tokens: [Token] = []
+        while let byte = bytes.next() {
+            if byte != UInt8(ascii: "*") {
+                if tokens.isEmpty { prefix.append(byte) } else { tokens.append(.byte(byte)) }
+            } else if tokens.last == .star {
+                tokens[tokens.count - 1] = .doubleStar
+            } else {
+                tokens.append(.star)
+            }
+        }
+        guard prefix.count <= 4096, tokens.count < 128 else {
+            throw Malformed("a path pattern has at most 127 characters from its first star on")
+        }
+        self.description = text
+        self.prefix = prefix
+        self.tokens = tokens
+    }
+
+    /// Whether the path of `path`, up to its query, matches.
+    package func matches(_ path: some StringProtocol) -> Bool {
+        path.utf8.withContiguousStorageIfAvailable { self.matches(bytes: $0) } ?? self.matches(bytes: Array(path.utf8))
+    }
+
+    /// Whether every path that `other` matches is matched too, as far as that is plain to see: equal patterns, `/**`
+    /// after a shared beginning, or a pattern over a path without stars.
+    package func covers(_ other: PathPattern) -> Bool {
+        if self == other || (self.prefix == other.prefix && self.tokens == other.tokens) { return true }
+        if self.tokens == [.doubleStar] { return other.prefix.starts(with: self.prefix) }
+        return other.tokens.isEmpty && self.matches(bytes: other.prefix)
+    }
+
+    private func matches(bytes: some RandomAccessCollection<UInt8>) -> Bool {
+        var input = UnreservedBytes(bytes)
+        for expected in self.prefix where input.next() != expected { return false }
+        if self.tokens.isEmpty { return input.next() == nil }
+        if self.tokens == [.doubleStar] { return true }
+        return self.runTokens(&input)
+    }
+
+    /// Walks all positions in the pattern that the path so far can be at, so nothing is ever tried twice.
+    private func runTokens(_ input: inout UnreservedBytes<some RandomAccessCollection<UInt8>>) -> Bool {
+        var positions = self.withEmptyStars(1)
+        while let byte = input.next() {
+            var next: UInt128 = 0
+            var rest = positions
+            while rest != 0 {
+                let index = rest.trailingZeroBitCount
+                rest &= rest - 1
+                guard index < self.tokens.count else { continue }
+                switch self.tokens[index] {
+                case .byte(let expected): if expected == byte { next |= UInt128(2) << UInt128(index) }
+                case .star: if byte != UInt8(ascii: "/") { next |= UInt128(1) << UInt128(index) }
+                case .doubleStar: next |= UInt128(1) << UInt128(index)
+                }
+            }
+            if next == 0 { return false }
+            positions = self.withEmptyStars(next)
+        }
+        return positions >> UInt128(self.tokens.count) & 1 == 1
+    }
+
+    /// `positions`, and those behind stars that may stand for nothing.
+    private func withEmptyStars(_ positions: UInt128) -> UInt128 {
+        var positions = positions
+        for (index, token) in self.tokens.enumerated() where positions >> UInt128(index) & 1 == 1 {
+            if token == .star || token == .doubleStar { positions |= UInt128(2) << UInt128(index) }
+        }
+        return positions
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintlePolicy
+
+/// Surroundings of values: nothing touches the disk or the process's environment.
+func surroundings(environment: [String: String] = [:], files: [String: String] = [:]) -> Surroundings {
+    Surroundings(
+        environment: environment,
+        read: { (path, limit) throws(Surroundings.ReadingError) in
+            guard let text = files[path] else { throw .notFound }
+            guard text.utf8.count <= limit else { throw .tooLarge }
+            return Array(text.utf8)
+        },
+        exists: { files[$0] != nil })
+}
+
+/// The configuration that `yaml` spells out.
+func load(_ yaml: String, _ surroundings: Surroundings = surroundings()) throws(ConfigurationError) -> Configuration {
+    try PolicyLoader.configuration(yaml: Array(yaml.utf8), file: "pintle.yaml", surroundings: surroundings)
+}
+
+/// The configuration of a file that says `version: 1` and then `yaml`, compiled.
+func policy(_ yaml: String) throws -> Policy {
+    try Policy(try load("version: 1\n" + yaml), file: "pintle.yaml")
+}
+
+/// Every problem of `yaml`, or an empty list.
+func problems(_ yaml: String, _ surroundings: Surroundings = surroundings()) -> [String] {
+    do throws(ConfigurationError) {
+        _ = try load(yaml, surroundings)
+        return []
+    } catch {
+        return error.problems.map(\.description)
+    }
+}
+
+/// A query for a URL; the port is the scheme's unless the URL has one.
+func query(
+    _ method: String = "GET", _ url: String, form: RouteQuery.Form = .proxy
+) throws -> RouteQuery {
+    let isHTTPS = url.hasPrefix("https://")
+    let scheme: Scheme = isHTTPS ? .https : .http
+    let rest = url.dropFirst(isHTTPS ? 8 : 7)
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    guard let authority = Authority(rest[..<slash], defaultPort: scheme.defaultPort) else {
+        throw Malformed("the test's URL \(url)")
+    }
+    let path = slash == rest.endIndex ? "/" : String(rest[slash...])
+    return RouteQuery(method: method, scheme: scheme, authority: authority, path: path, form: form)
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintlePolicy
+
+/// Files of the repository that are promises of their own.
+enum Repository {
+    /// The absolute path of a file.
+    static func path(_ relative: String) -> String {
+        let folders = #filePath.split(separator: "/").dropLast(4)
+        return "/" + folders.joined(separator: "/") + "/" + relative
+    }
+
+    /// The bytes of a file.
+    static func bytes(_ relative: String) throws -> [UInt8] {
+        try Surroundings.system(environment: [:]).read(self.path(relative), 1 << 20)
+    }
+}
