@@ -105,13 +105,8 @@ private struct DestinationJudge: AddressJudge {
 
 extension IPAddress {
     init?(_ address: SocketAddress) {
-        let bytes: [UInt8]? =
-            switch address {
-            case .v4(let v4): withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }
-            case .v6(let v6): withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
-            case .unixDomainSocket: nil
-            }
-        guard let bytes else { return nil }
-        self.init(bytes: bytes)
+        let ip = address.withSockAddr { IPAddress(socketAddress: UnsafeRawBufferPointer(start: $0, count: $1)) }
+        guard let ip else { return nil }
+        self = ip
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Logging
+internal import Glibc
 package import NIOCore
 internal import PintleActivity
 internal import PintleLoop

@@ -8,7 +8,7 @@ internal import PintlePolicy
 /// One client connection: takes requests off it one after another, and hands each to an ``Exchange``.
 ///
 /// Pipelined requests wait in `inbox` until the exchange before them is answered, so answers keep the requests' order.
-final class ClientConnection: ChannelInboundHandler {
+final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSession
 
 /// A response that is kept back until its contract can be judged.

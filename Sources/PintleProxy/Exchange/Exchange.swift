@@ -80,7 +80,7 @@ final class Exchange {
         do throws(Malformed) {
             decision = try self.gate.policy.decide(query)
         } catch {
-            return self.refuse(Problem(.badRequest, error.message))
+            return self.refuse(Problem(.badRequest, error.reason))
         }
         self.take(decision)
         if form == .gateway, decision.route == nil {

@@ -28,9 +28,7 @@ final class Tunnel {
         let origin = SocketChannel(descriptor: descriptor, loop: connection.lane.loop)
         exchange.report.status = 200
         exchange.report.counters.tunnelOpened()
-        // From inside libcurl; the sockets change hands when it has returned.
-        let tunnel = Tunnel(exchange: exchange, origin: origin)
-        connection.lane.loop.execute { tunnel.begin() }
+        Tunnel(exchange: exchange, origin: origin).begin()
     }
 
     private init(exchange: Exchange, origin: SocketChannel) {

@@ -68,6 +68,9 @@ public struct TransferMetrics: Sendable, Equatable {
     public var address = ""
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""
+
+    /// Makes the metrics of a transfer that has not begun.
+    public init() {}
 }
 
 /// Says whether an address may be dialled; asked after resolution, with the very address that would be dialled.

@@ -1,0 +1,2 @@
+package import PintleTrust
+extension Policy { package var securityPolicies: [SecurityPolicy] { configuration.trust.map {_ in .default} } }
