@@ -61,7 +61,8 @@ struct MintRequest {
         }
 
         let signingKey = try signer.map(TestKey.init(of:)) ?? key
-        guard X509_sign(draft, signingKey.pointer, EVP_sha256()) > 0 else { throw TestPKIError("X509_sign") }
+        let isSigned = withExtendedLifetime(signingKey) { X509_sign(draft, signingKey.pointer, EVP_sha256()) > 0 }
+        guard isSigned else { throw TestPKIError("X509_sign") }
         return try Certificate(der: try Self.encode(draft))
     }
 
