@@ -1,6 +1,84 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import ArgumentParser
+internal import Glibc
+
+/// The command line. One file per command; this one only chooses among them and turns what they throw into an exit code.
 @main
-enum Pintle {
-    static func main() {}
+struct Pintle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pintle",
+        abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
+        version: Version.line,
+        subcommands: [Serve.self, Check.self, VersionCommand.self])
+
+    static func main() async {
+        do {
+            var command = try Self.parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let failure as CommandFailure {
+            for line in failure.lines { Output.error(line) }
+            Glibc.exit(failure.code.rawValue)
+        } catch {
+            Self.leave(with: error)
+        }
+    }
+
+    /// Help and version are data; every other word of the parser is about usage.
+    private static func leave(with error: any Error) -> Never {
+        let message = Self.fullMessage(for: error)
+        if Self.exitCode(for: error).isSuccess {
+            Output.data(message)
+            Glibc.exit(ProcessExit.success.rawValue)
+        }
+        Output.error(message)
+        Glibc.exit(ProcessExit.usage.rawValue)
+    }
+}
+
+/// The exit codes of the contract.
+enum ProcessExit: Int32 {
+    /// It worked.
+    case success = 0
+    /// The job ran and found something.
+    case found = 1
+    /// The command line is wrong.
+    case usage = 2
+    /// The configuration is invalid.
+    case configuration = 3
+    /// It could not be completed: an address in use, an unreadable file.
+    case incomplete = 4
+}
+
+/// Why a command ends early: its last words, and its exit code.
+struct CommandFailure: Error {
+    let code: ProcessExit
+    let lines: [String]
+
+    init(_ code: ProcessExit, _ lines: String...) {
+        self.code = code
+        self.lines = lines
+    }
+}
+
+/// Data goes to standard output, everything else to standard error.
+enum Output {
+    static func data(_ text: String) { Self.write(text, to: STDOUT_FILENO) }
+    static func error(_ text: String) { Self.write(text, to: STDERR_FILENO) }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array((text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
 }

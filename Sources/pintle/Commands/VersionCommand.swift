@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import PintleSession
+
+/// What this is, and what it is built on.
+enum Version {
+    static let number = "0.1.0"
+    static let line = "pintle \(Self.number)"
+}
+
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version", abstract: "Print the version, and those of libcurl and OpenSSL.")
+
+    func run() { Output.data("\(Version.line) (\(Engine.libraryVersions))") }
+}

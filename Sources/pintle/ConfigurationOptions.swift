@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import PintlePolicy
+
+/// The configuration file, found alike by every command.
+struct ConfigurationOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("c"), .customLong("config")],
+        help: ArgumentHelp(
+            "The configuration file.",
+            discussion: "Else $PINTLE_CONFIG, ./pintle.yaml, $XDG_CONFIG_HOME/pintle/pintle.yaml, the embedded default.",
+            valueName: "file"))
+    var file: String?
+
+    /// Loads and compiles it.
+    ///
+    /// - Throws: ``CommandFailure`` with everything that is wrong.
+    func load() throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+        do throws(ConfigurationError) {
+            return try PolicyLoader.load(
+                flag: self.file, surroundings: .system(environment: ProcessInfo.processInfo.environment))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A file that cannot be read could not be judged; any other is judged invalid.
+    init(_ error: ConfigurationError) {
+        let isUnreadable = error.problems.allSatisfy { $0.position == nil }
+        self.init(isUnreadable ? .incomplete : .configuration, error.description)
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Logging
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintlePolicy
+internal import PintleProxy
+internal import PintleSession
+internal import PintleTrust
+internal import UnixSignals
+
+/// `pintle serve`: everything is put together here, started in order, and stopped in reverse.
+struct Service {
+    let policy: Policy
+    let origin: ConfigurationOrigin
+    let portFile: String?
+
+    func run() async throws(CommandFailure) {
+        let logger = self.makeLogger()
+        let exchangeLog = try self.openExchangeLog(logger)
+        let engine = try self.startEngine()
+        let counters = Counters(routes: self.policy.routes.routes.map(\.name))
+        let activity = self.makeActivity(counters, engine, logger)
+        let gate: Gate
+        let proxy: Proxy
+        do {
+            gate = try Gate(
+                policy: self.policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
+                logger: logger)
+        } catch {
+            throw CommandFailure(.incomplete, error.message)
+        }
+        // Signals are caught before the address is announced: who reads it may send one at once.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
+        do {
+            proxy = try Proxy(gate: gate, engine: engine)
+        } catch {
+            throw CommandFailure(.incomplete, "\(error)")
+        }
+        try self.announce(proxy, logger)
+        activity.start()
+        await self.waitForStop(signals, activity, logger)
+        logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
+        let clean = await self.drain(proxy, signals)
+        gate.close()
+        activity.stop()
+        activity.dump()
+        logger.notice("stopped", metadata: ["clean": "\(clean)"])
+        engine.stop()
+    }
+
+    // MARK: Parts
+
+    private func makeLogger() -> Logger {
+        let log = self.policy.configuration.log
+        let level = Logger.Level(configuration: log.level.rawValue) ?? .info
+        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level)
+        return Logger(label: "pintle", factory: { _ in handler })
+    }
+
+    private func openExchangeLog(_ logger: Logger) throws(CommandFailure) -> ExchangeLog {
+        let log = self.policy.configuration.log
+        do throws(LogFileError) {
+            return try ExchangeLog(
+                ExchangeLog.Destination(log.exchanges), format: log.format == .json ? .json : .text,
+                redaction: log.redact ? .on : .off, logger: logger)
+        } catch {
+            throw CommandFailure(.incomplete, "log.exchanges: \(error)")
+        }
+    }
+
+    private func startEngine() throws(CommandFailure) -> Engine {
+        let threads: Int =
+            switch self.policy.configuration.engine.threads {
+            case .auto: Engine.availableProcessors
+            case .exactly(let count): count
+            }
+        do throws(SessionError) {
+            return try Engine(threads: threads)
+        } catch {
+            throw CommandFailure(.incomplete, error.message)
+        }
+    }
+
+    private func makeActivity(_ counters: Counters, _ engine: Engine, _ logger: Logger) -> Activity {
+        let configuration = self.policy.configuration.activity
+        let loop = engine.loops[0]
+        let scheduler = Scheduler { delay, work in
+            let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
+            return { task.cancel() }
+        }
+        let settings = ActivitySettings(
+            activationDelay: configuration.activationDelay, completionDelay: configuration.completionDelay,
+            logInterval: configuration.logInterval)
+        return Activity(counters: counters, settings: settings, scheduler: scheduler, logger: logger)
+    }
+
+    // MARK: Life
+
+    /// Says where clients may connect. The line is written whatever the log level is.
+    private func announce(_ proxy: Proxy, _ logger: Logger) throws(CommandFailure) {
+        if let portFile {
+            let ports = proxy.addresses.map { "\($0.port ?? 0)\n" }.joined()
+            do {
+                try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+            } catch {
+                throw CommandFailure(.incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
+            }
+        }
+        var logger = logger
+        logger.logLevel = .notice
+        let addresses = proxy.addresses.map { "\($0.ipAddress ?? ""):\($0.port ?? 0)" }.joined(separator: " ")
+        logger.notice("ready", metadata: ["listening": "\(addresses)", "configuration": "\(self.origin)"])
+    }
+
+    private func waitForStop(_ signals: UnixSignalsSequence, _ activity: Activity, _ logger: Logger) async {
+        for await signal in signals {
+            switch signal {
+            case .sigusr1: activity.dump()
+            case .sighup: logger.warning("reload is not built yet in this version; restart to change the configuration")
+            default: return
+            }
+        }
+    }
+
+    /// Lets exchanges end, at most for `limits.drain_timeout`; a second signal ends the process at once.
+    private func drain(_ proxy: Proxy, _ signals: UnixSignalsSequence) async -> Bool {
+        let impatient = Task {
+            for await signal in signals where signal == .sigterm || signal == .sigint { exit(ProcessExit.success.rawValue) }
+        }
+        defer { impatient.cancel() }
+        let patience = self.policy.configuration.limits.drainTimeout
+        return await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
+    }
+}
+
+extension ExchangeLog.Destination {
+    init(_ configuration: LogConfiguration.Exchanges) {
+        switch configuration {
+        case .standardOutput: self = .standardError
+        case .off: self = .off
+        case .file(let path): self = .file(path)
+        }
+    }
+}
+
+extension Duration {
+    var wholeNanoseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    }
+}
