@@ -14,7 +14,7 @@ let house: [SwiftSetting] = [
 ]
 
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
-let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
+let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
@@ -48,30 +48,34 @@ let package = Package(
         .systemLibrary(
             name: "CPintleOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
+        .systemLibrary(name: "CPintleLinux"),
+
         room("PintleMessage", []),
+        room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleMessage", logging]),
         room("PintleTrust", ["PintleMessage", "CPintleOpenSSL"]),
-        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "CPintleCurl", nio]),
+        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),
         room(
             "PintleProxy",
-            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", nio, nioPosix, logging]),
+            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio, logging]),
         .executableTarget(
             name: "pintle",
             dependencies: [
                 "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleProxy",
-                nio, nioPosix, logging,
+                "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: house),
-        room("PintleTesting", []),
+        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage"]),
+        tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
-        tests("PintleTrustTests", ["PintleTrust"]),
+        tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio, nioEmbedded]),

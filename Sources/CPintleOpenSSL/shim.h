@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Doors to what Swift cannot import from OpenSSL: macros, typed stack accessors and variadic functions.
+// No logic lives here.
+
+#ifndef CPINTLE_OPENSSL_SHIM_H
+#define CPINTLE_OPENSSL_SHIM_H
+
+#include <openssl/asn1.h>
+#include <openssl/bio.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/objects.h>
+#include <openssl/pem.h>
+#include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+// Memory
+
+static inline void pintle_openssl_free(void *pointer) { OPENSSL_free(pointer); }
+
+static inline long pintle_bio_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
+
+// Stacks
+
+static inline STACK_OF(X509) *pintle_x509_stack_new(void) { return sk_X509_new_null(); }
+static inline int pintle_x509_stack_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *pintle_x509_stack_value(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+static inline int pintle_x509_stack_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate);
+}
+static inline void pintle_x509_stack_free_all(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+static inline GENERAL_NAMES *pintle_x509_alternative_names(const X509 *certificate) {
+    return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+}
+static inline int pintle_general_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
+static inline const GENERAL_NAME *pintle_general_names_value(const GENERAL_NAMES *names, int index) {
+    return sk_GENERAL_NAME_value(names, index);
+}
+static inline int pintle_general_name_is_dns(const GENERAL_NAME *name) { return name->type == GEN_DNS; }
+static inline int pintle_general_name_is_ip(const GENERAL_NAME *name) { return name->type == GEN_IPADD; }
+static inline const ASN1_STRING *pintle_general_name_string(const GENERAL_NAME *name) {
+    return (const ASN1_STRING *)GENERAL_NAME_get0_value(name, NULL);
+}
+
+// Flags that are macros of macros
+
+static inline unsigned long pintle_name_flags(void) { return XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB; }
+static inline uint64_t pintle_ssl_op_no_renegotiation(void) { return SSL_OP_NO_RENEGOTIATION; }
+
+// SSL_CTX
+
+static inline int pintle_ssl_ctx_ex_new_index(CRYPTO_EX_free *release) {
+    return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
+}
+
+// Minting and handshakes, for the tests
+
+static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }
+static inline EVP_PKEY *pintle_pkey_new_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
+
+static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
+    X509V3_set_ctx(context, issuer, subject, NULL, NULL, 0);
+}
+static inline int pintle_ssl_ctx_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
+    return SSL_set_tlsext_host_name(ssl, name);
+}
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+
+/// Logs the counters at intervals, as long as they change.
+final class CounterReport: Sendable {
+    fileprivate struct State: Sendable {
+        var counters: Counters
+        var interval: Duration
+        var last: Counters.Snapshot
+        var isRunning = false
+        /// Tells the timer in force from one that a restart has replaced.
+        var generation = 0
+        var cancellation: Scheduler.Cancellation?
+    }
+
+    private let state: Locked<State>
+    private let scheduler: Scheduler
+    private let logger: Logger
+
+    init(_ counters: Counters, interval: Duration, scheduler: Scheduler, logger: Logger) {
+        self.state = Locked(State(counters: counters, interval: interval, last: counters.snapshot()))
+        self.scheduler = scheduler
+        self.logger = logger
+    }
+
+    var counters: Counters { self.state.withLock { $0.counters } }
+
+    /// Begins a new interval. Zero or less: reports are only made on demand.
+    func start() {
+        let (interval, next) = self.state.withLock { state in
+            state.isRunning = true
+            return (state.interval, state.supersede())
+        }
+        next.cancellation?()
+        self.arm(next.generation, after: interval)
+    }
+
+    /// Reports another table from now on. A running timer is replaced only when the interval changes.
+    func reload(_ counters: Counters, interval: Duration) {
+        let restarts = self.state.withLock { state in
+            state.counters = counters
+            defer { state.interval = interval }
+            return state.isRunning && state.interval != interval
+        }
+        if restarts { self.start() }
+    }
+
+    func stop() {
+        let cancellation = self.state.withLock { state in
+            state.isRunning = false
+            return state.supersede().cancellation
+        }
+        cancellation?()
+    }
+
+    /// Logs now, changed or not.
+    func dump() {
+        self.logger.log(counters: self.state.withLock { $0.take() })
+    }
+
+    private func arm(_ generation: Int, after interval: Duration) {
+        guard interval > .zero else { return }
+        let cancellation = self.scheduler.schedule(interval) { [weak self] in self?.fired(generation) }
+        let isCurrent = self.state.withLock { state in
+            guard state.generation == generation else { return false }
+            state.cancellation = cancellation
+            return true
+        }
+        if !isCurrent { cancellation() }
+    }
+
+    private func fired(_ generation: Int) {
+        let (interval, report): (Duration?, Counters.Snapshot?) = self.state.withLock { state in
+            guard state.generation == generation else { return (nil, nil) }
+            let last = state.last
+            let current = state.take()
+            return (state.interval, current == last ? nil : current)
+        }
+        if let report { self.logger.log(counters: report) }
+        if let interval { self.arm(generation, after: interval) }
+    }
+}
+
+extension CounterReport.State {
+    /// Makes the running timer the past.
+    fileprivate mutating func supersede() -> (generation: Int, cancellation: Scheduler.Cancellation?) {
+        self.generation += 1
+        let cancellation = self.cancellation
+        self.cancellation = nil
+        return (self.generation, cancellation)
+    }
+
+    fileprivate mutating func take() -> Counters.Snapshot {
+        self.last = self.counters.snapshot()
+        return self.last
+    }
+}

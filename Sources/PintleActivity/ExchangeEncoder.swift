@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes exchange records as lines that no client can forge and that show no secret.
+public struct ExchangeEncoder: Sendable {
+    private let format: LogFormat
+    private let redaction: Redaction
+
+    /// Fixes how lines look.
+    public init(format: LogFormat, redaction: Redaction) {
+        self.format = format
+        self.redaction = redaction
+    }
+
+    /// Appends one line, with its newline, to a buffer that the caller may use again.
+    public func encode(_ record: ExchangeRecord, into buffer: inout [UInt8]) {
+        // The buffer moves into the writer and back: a copy would cost its storage each time.
+        var bytes: [UInt8] = []
+        swap(&bytes, &buffer)
+        var line = LineWriter(self.format, appendingTo: consume bytes)
+        self.write(record, to: &line)
+        line.end()
+        swap(&line.bytes, &buffer)
+    }
+
+    private func write(_ record: ExchangeRecord, to line: inout LineWriter) {
+        line.field("time", record.time)
+        line.field("id", record.id)
+        line.optional("client", record.client)
+        line.optional("mode", record.mode)
+        line.optional("method", record.method)
+        line.optional("url", record.url.map(self.redaction.url))
+        line.optional("host", record.host)
+        line.optional("address", record.address)
+        line.optional("route", record.route)
+        line.optional("rule", record.rule)
+        line.optional("decision", record.decision)
+        line.optional("trust", record.trust)
+        line.optional("pin", record.pin)
+        line.optional("assurance", record.assurance)
+        line.optional("status", record.status)
+        line.optional("upstream_status", record.upstreamStatus)
+        line.optional("bytes_in", record.bytesIn)
+        line.optional("bytes_out", record.bytesOut)
+        line.optional("duration_ms", record.duration?.wholeMilliseconds)
+        line.optional("connect_ms", record.connect?.wholeMilliseconds)
+        line.optional("tls_ms", record.tlsHandshake?.wholeMilliseconds)
+        line.optional("first_byte_ms", record.firstByte?.wholeMilliseconds)
+        line.optional("tls", record.tls)
+        line.optional("http", record.http)
+        if let reused = record.reused { line.field("reused", reused) }
+        line.optional("retries", record.retries)
+        line.optional("cache", record.cache)
+        if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
+        line.optional("error", record.error.map(self.redaction.text))
+    }
+}
+
+extension LineWriter {
+    fileprivate mutating func optional(_ key: String, _ value: String?) {
+        if let value { self.field(key, value) }
+    }
+
+    fileprivate mutating func optional(_ key: String, _ value: Int?) {
+        if let value { self.field(key, value) }
+    }
+}
+
+extension Duration {
+    /// Rounded to the nearest; a clock that ran backwards took no time.
+    fileprivate var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = self.components
+        return max(0, Int(seconds) * 1000 + Int((attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000))
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logging
+
+/// Writes log messages to standard error, one line each.
+///
+/// In text: time, level, message, then metadata as `key=value`, sorted, nested keys joined by dots. In JSON: an object
+/// with `time`, `level`, `message` and the metadata beside them. Nothing in a value can break out of its line. To make
+/// it the process's own:
+///
+/// ```swift
+/// LoggingSystem.bootstrap { _ in LineLogHandler(format: .text, level: .info) }
+/// ```
+public struct LineLogHandler: LogHandler {
+    /// Goes with every message.
+    public var metadata: Logger.Metadata = [:]
+    /// Asked at each message for more.
+    public var metadataProvider: Logger.MetadataProvider?
+    /// Messages below are not written.
+    public var logLevel: Logger.Level
+
+    private let format: LogFormat
+    private let output: LineOutput
+    private let now: @Sendable () -> Timestamp
+
+    /// Writes to standard error, or to another descriptor that stays open as long as any copy of the handler.
+    ///
+    /// - Parameters:
+    ///   - format: how lines look.
+    ///   - level: messages below are not written.
+    ///   - descriptor: where they go. Default 2, standard error.
+    ///   - now: the clock.
+    public init(
+        format: LogFormat,
+        level: Logger.Level,
+        descriptor: Int32 = 2,
+        now: @escaping @Sendable () -> Timestamp = { .now() }
+    ) {
+        self.format = format
+        self.logLevel = level
+        self.output = LineOutput(borrowing: descriptor)
+        self.now = now
+    }
+
+    /// One entry of the metadata that goes with every message.
+    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { self.metadata[key] }
+        set { self.metadata[key] = newValue }
+    }
+
+    /// Writes one message. When that fails there is nobody left to tell.
+    public func log(event: LogEvent) {
+        var line = LineWriter(self.format, appendingTo: [])
+        let level = event.level.rawValue
+        switch self.format {
+        case .text:
+            line.bare(self.now(), level: level, message: event.message.description)
+        case .json:
+            line.field("time", self.now())
+            line.field("level", level)
+            line.field("message", event.message.description)
+        }
+        line.fields(self.merged(event))
+        line.end()
+        try? self.output.write(line.bytes)
+    }
+
+    private func merged(_ event: LogEvent) -> Logger.Metadata {
+        var all = self.metadata
+        if let provided = self.metadataProvider?.get() { all.merge(provided) { _, new in new } }
+        if let error = event.error { all[LogKeys.error] = .string("\(error)") }
+        if let own = event.metadata { all.merge(own) { _, new in new } }
+        return all
+    }
+}
+
+extension LineWriter {
+    fileprivate mutating func fields(_ metadata: Logger.Metadata) {
+        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) { self.field(key, value) }
+    }
+
+    private mutating func field(_ key: String, _ value: Logger.Metadata.Value) {
+        switch value {
+        case .string(let text):
+            self.field(key, text)
+        case .stringConvertible(let convertible):
+            switch convertible {
+            case let number as Int: self.field(key, number)
+            case let flag as Bool: self.field(key, flag)
+            default: self.field(key, convertible.description)
+            }
+        case .dictionary(let metadata):
+            self.group(key) { $0.fields(metadata) }
+        case .array(let values):
+            self.field(key, values.map(\.description))
+        }
+    }
+}
+
+extension Logger.Level {
+    /// Reads the configuration's `log.level`: swift-log's names, and `warn` for warning.
+    public init?(configuration name: String) {
+        self.init(rawValue: name == "warn" ? "warning" : name)
+    }
+}

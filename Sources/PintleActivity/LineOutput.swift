@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A file descriptor that takes whole lines from any thread.
+///
+/// Each call is one write(2), so that lines of several processes stay apart on a file opened for appending. A write that
+/// fails loses its lines and nothing else.
+final class LineOutput: Sendable {
+    private struct State: Sendable {
+        var descriptor: Int32
+        let isOwned: Bool
+        /// The last write stopped within a line, as it does when the disk fills up.
+        var isTorn = false
+        var failures = 0
+    }
+
+    /// Why lines were lost.
+    struct Failure: Error {
+        let code: Int32
+        /// How many writes have failed so far, this one included.
+        let count: Int
+    }
+
+    private let state: Locked<State>
+
+    /// Without this, a reader that closes its end of a pipe ends the process. A handler of the host's own stays.
+    private static let brokenPipesAreErrors: Void = {
+        var current = sigaction()
+        guard sigaction(SIGPIPE, nil, &current) == 0, current.__sigaction_handler.sa_handler == nil else { return }
+        signal(SIGPIPE, SIG_IGN)
+    }()
+
+    /// Writes to a descriptor that somebody else keeps open.
+    init(borrowing descriptor: Int32) {
+        Self.brokenPipesAreErrors
+        self.state = Locked(State(descriptor: descriptor, isOwned: false))
+    }
+
+    /// Appends to a file, made for its owner and group when there is none.
+    init(appendingTo path: String) throws(LogFileError) {
+        Self.brokenPipesAreErrors
+        self.state = Locked(State(descriptor: try Self.open(path), isOwned: true))
+    }
+
+    deinit {
+        self.state.withLock { state in
+            if state.isOwned { _ = close(state.descriptor) }
+        }
+    }
+
+    /// How many writes have failed.
+    var failures: Int { self.state.withLock { $0.failures } }
+
+    /// Goes on in the file that has the path now, after the old one was moved away.
+    func reopen(_ path: String) throws(LogFileError) {
+        let descriptor = try Self.open(path)
+        let old = self.state.withLock { state in
+            let old = state.descriptor
+            state.descriptor = descriptor
+            state.isTorn = false
+            return old
+        }
+        _ = close(old)
+    }
+
+    /// Writes lines that end with a newline.
+    func write(_ lines: [UInt8]) throws(Failure) {
+        try self.state.withLock { state throws(Failure) in
+            var isTorn = state.isTorn
+            let code =
+                if isTorn {
+                    // What follows must not look like the rest of the torn line.
+                    Self.write([UInt8(ascii: "\n")] + lines, to: state.descriptor, isTorn: &isTorn)
+                } else {
+                    Self.write(lines, to: state.descriptor, isTorn: &isTorn)
+                }
+            state.isTorn = isTorn
+            guard code != 0 else { return }
+            state.failures += 1
+            throw Failure(code: code, count: state.failures)
+        }
+    }
+
+    /// Returns an error number, 0 for none.
+    private static func write(_ bytes: [UInt8], to descriptor: Int32, isTorn: inout Bool) -> Int32 {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                    isTorn = !rest.isEmpty
+                } else if count == 0 {
+                    // Never seen on a file; without this a device that takes nothing would hold the thread.
+                    return EIO
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return 0
+        }
+    }
+
+    private static func open(_ path: String) throws(LogFileError) -> Int32 {
+        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o640)
+        guard descriptor >= 0 else { throw LogFileError(path: path, code: errno) }
+        return descriptor
+    }
+}
+
+/// A log file that cannot be opened.
+public struct LogFileError: Error, Hashable, CustomStringConvertible {
+    /// The file.
+    public let path: String
+    /// The system's error number.
+    public let code: Int32
+
+    /// Names the file and the system's reason.
+    public var description: String {
+        "cannot open the exchange log \(self.path): \(String(cString: strerror(self.code)))"
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Logging
+
+/// The messages and metadata keys of Pintle's own log lines, so that a line can be found by its name.
+public enum LogKeys {
+    /// The activity machine took a step.
+    public static let activityState: Logger.Message = "activity.state"
+    /// The counters, now.
+    public static let activityCounters: Logger.Message = "activity.counters"
+    /// An exchange could not be written to its log. Said once; the rest is only counted.
+    public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
+
+    /// The state that was left.
+    public static let from = "from"
+    /// The state that was entered.
+    public static let to = "to"
+    /// Counters of one route each, by name.
+    public static let routes = "routes"
+    /// Violations by kind.
+    public static let violations = "violations"
+    /// A file.
+    public static let path = "path"
+    /// Why, in words.
+    public static let reason = "reason"
+    /// What went wrong.
+    public static let error = "error"
+
+    /// The exchange's id.
+    public static let exchangeID = "pintle.exchange.id"
+    /// The client's address.
+    public static let client = "pintle.client"
+    /// The destination's name and port.
+    public static let authority = "pintle.authority"
+    /// What was decided about a request.
+    public static let decision = "pintle.decision"
+    /// The rule that decided.
+    public static let rule = "pintle.rule"
+    /// What trust evaluation found.
+    public static let trustVerdict = "pintle.trust.verdict"
+    /// The status sent to the client.
+    public static let status = "pintle.status"
+    /// Body bytes sent upstream.
+    public static let bytesUp = "pintle.bytes.up"
+    /// Body bytes sent to the client.
+    public static let bytesDown = "pintle.bytes.down"
+    /// How long it took.
+    public static let duration = "pintle.duration_ms"
+}
+
+extension Logger {
+    /// Logs a step of the activity machine.
+    public func log(transition: ActivityStateMachine.Transition) {
+        self.info(
+            LogKeys.activityState,
+            metadata: [
+                LogKeys.from: .string(transition.from.rawValue),
+                LogKeys.to: .string(transition.to.rawValue),
+            ])
+    }
+
+    /// Logs the counters: overall ones under their own names, the others under `routes` and the route's name.
+    public func log(counters: Counters.Snapshot) {
+        self.info(LogKeys.activityCounters, metadata: counters.metadata)
+    }
+}
+
+extension Counters.Snapshot {
+    fileprivate var metadata: Logger.Metadata {
+        var metadata = self.overall.metadata
+        metadata[LogKeys.routes] = .dictionary(
+            self.routes.reduce(into: [:]) { $0[$1.name] = .dictionary($1.counts.metadata) })
+        return metadata
+    }
+}
+
+extension Counts {
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        for (name, value) in self.named { metadata[name] = .stringConvertible(value) }
+        metadata[LogKeys.violations] = .dictionary(
+            ViolationKind.allCases.reduce(into: [:]) { $0[$1.rawValue] = .stringConvertible(self.violations[$1]) })
+        return metadata
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// How an exchange ended.
+public enum Outcome: String, Sendable, CaseIterable {
+    /// The client has the whole answer.
+    case completed
+    /// Something broke, or a rule refused it.
+    case failed
+    /// The client went away first.
+    case cancelled
+}
+
+/// Counts what one route did, from any thread, without a lock.
+///
+/// Get one from ``Counters`` when the route is decided and keep it for the exchange.
+public final class RouteCounters: Sendable {
+    /// The route's name in the configuration; `-` for exchanges that no route matched.
+    public let name: String
+
+    private let starts = Atomic<Int>(0)
+    private let completions = Atomic<Int>(0)
+    private let failures = Atomic<Int>(0)
+    private let cancellations = Atomic<Int>(0)
+    private let bytesUp = Atomic<Int>(0)
+    private let bytesDown = Atomic<Int>(0)
+    private let pinFailures = Atomic<Int>(0)
+    private let cacheHits = Atomic<Int>(0)
+    private let cacheMisses = Atomic<Int>(0)
+    private let coalescences = Atomic<Int>(0)
+    private let tunnelOpenings = Atomic<Int>(0)
+    private let tunnelClosings = Atomic<Int>(0)
+    /// One per kind, by its index.
+    private let violations = InlineArray<6, Atomic<Int>> { _ in Atomic(0) }
+
+    init(name: String) {
+        self.name = name
+    }
+
+    /// An exchange has begun.
+    public func started() {
+        self.starts.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// Bytes have moved before the end: for tunnels and streams, so that hours of traffic do not appear all at once.
+    public func moved(bytesUp: Int, bytesDown: Int) {
+        if bytesUp != 0 { self.bytesUp.wrappingAdd(bytesUp, ordering: .relaxed) }
+        if bytesDown != 0 { self.bytesDown.wrappingAdd(bytesDown, ordering: .relaxed) }
+    }
+
+    /// An exchange is over.
+    ///
+    /// - Parameters:
+    ///   - outcome: how it ended.
+    ///   - bytesUp: body bytes sent upstream and not yet told to ``moved(bytesUp:bytesDown:)``.
+    ///   - bytesDown: body bytes sent to the client and not yet told.
+    public func finished(_ outcome: Outcome, bytesUp: Int, bytesDown: Int) {
+        self.moved(bytesUp: bytesUp, bytesDown: bytesDown)
+        // Releasing, so that whoever reads this end also reads its start: `active` is never negative.
+        switch outcome {
+        case .completed: self.completions.wrappingAdd(1, ordering: .releasing)
+        case .failed: self.failures.wrappingAdd(1, ordering: .releasing)
+        case .cancelled: self.cancellations.wrappingAdd(1, ordering: .releasing)
+        }
+    }
+
+    /// A response broke its contract, whether it was refused or only reported.
+    public func violated(_ kind: ViolationKind) {
+        self.violations[kind.index].wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// A handshake presented no pinned key. Counted apart from the violations of the exchanges waiting for it.
+    public func pinFailed() {
+        self.pinFailures.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// An answer came from the cache.
+    public func cacheHit() {
+        self.cacheHits.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// The cache was asked in vain.
+    public func cacheMissed() {
+        self.cacheMisses.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// An exchange joined another's transfer.
+    public func coalesced() {
+        self.coalescences.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// A tunnel is up.
+    public func tunnelOpened() {
+        self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    /// A tunnel that was up is down.
+    public func tunnelClosed() {
+        self.tunnelClosings.wrappingAdd(1, ordering: .releasing)
+    }
+
+    /// Reads every counter; those of running exchanges may move meanwhile.
+    func read() -> Counts {
+        var counts = Counts()
+        // Ends before starts: see `finished`.
+        counts.completed = self.completions.load(ordering: .acquiring)
+        counts.failed = self.failures.load(ordering: .acquiring)
+        counts.cancelled = self.cancellations.load(ordering: .acquiring)
+        let closed = self.tunnelClosings.load(ordering: .acquiring)
+        counts.started = self.starts.load(ordering: .relaxed)
+        counts.tunnelsOpened = self.tunnelOpenings.load(ordering: .relaxed)
+        counts.active = max(0, counts.started - counts.completed - counts.failed - counts.cancelled)
+        counts.tunnelsActive = max(0, counts.tunnelsOpened - closed)
+        counts.bytesUp = self.bytesUp.load(ordering: .relaxed)
+        counts.bytesDown = self.bytesDown.load(ordering: .relaxed)
+        counts.pinFailures = self.pinFailures.load(ordering: .relaxed)
+        counts.cacheHits = self.cacheHits.load(ordering: .relaxed)
+        counts.cacheMisses = self.cacheMisses.load(ordering: .relaxed)
+        counts.coalesced = self.coalescences.load(ordering: .relaxed)
+        for kind in ViolationKind.allCases {
+            counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
+        }
+        return counts
+    }
+}

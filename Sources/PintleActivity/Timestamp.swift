@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// A moment of civil time, to the millisecond.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Milliseconds since 1970-01-01T00:00:00Z, within the years 1970 to 9999.
+    public let milliseconds: Int64
+
+    /// Clamps to the years that RFC 3339 can write and a log can mean.
+    public init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, 0), 253_402_300_799_999)
+    }
+
+    /// Reads the system clock.
+    public static func now() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    /// Orders by time.
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.milliseconds < right.milliseconds
+    }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// RFC 3339 in UTC: `2026-01-02T03:04:05.678Z`.
+    public var description: String {
+        var bytes: [UInt8] = []
+        bytes.append(self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension [UInt8] {
+    /// Appends RFC 3339 in UTC.
+    ///
+    /// By hand, because `gmtime_r` takes the C library's time-zone lock and Foundation's formatters cost more than the
+    /// rest of the line.
+    mutating func append(_ time: Timestamp) {
+        let (seconds, millisecond) = time.milliseconds.quotientAndRemainder(dividingBy: 1000)
+        let (day, second) = seconds.quotientAndRemainder(dividingBy: 86_400)
+        let date = CivilDate(daysSinceEpoch: Int(day))
+        let clock = Int(second)
+
+        self.append(padded: date.year, digits: 4)
+        self.append(UInt8(ascii: "-"))
+        self.append(padded: date.month, digits: 2)
+        self.append(UInt8(ascii: "-"))
+        self.append(padded: date.day, digits: 2)
+        self.append(UInt8(ascii: "T"))
+        self.append(padded: clock / 3600, digits: 2)
+        self.append(UInt8(ascii: ":"))
+        self.append(padded: clock / 60 % 60, digits: 2)
+        self.append(UInt8(ascii: ":"))
+        self.append(padded: clock % 60, digits: 2)
+        self.append(UInt8(ascii: "."))
+        self.append(padded: Int(millisecond), digits: 3)
+        self.append(UInt8(ascii: "Z"))
+    }
+
+    private mutating func append(padded value: Int, digits: Int) {
+        var divisor = 1
+        for _ in 1..<digits { divisor *= 10 }
+        while divisor > 0 {
+            self.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
+            divisor /= 10
+        }
+    }
+}
+
+/// A day of the Gregorian calendar.
+struct CivilDate: Hashable {
+    let year: Int
+    let month: Int
+    let day: Int
+
+    /// Counts from 1 March of year 0, so that the leap day ends a year and the month lengths repeat every five months.
+    init(daysSinceEpoch: Int) {
+        let days = daysSinceEpoch + 719_468
+        let (era, dayOfEra) = days.quotientAndRemainder(dividingBy: 146_097)
+        // Takes the leap days out: one every 4 years, none every 100, one every 400.
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        // Five months from March have 153 days, as have the next five.
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        self.day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        self.month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        self.year = era * 400 + yearOfEra + (self.month <= 2 ? 1 : 0)
+    }
+}

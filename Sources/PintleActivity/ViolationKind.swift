@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A way in which a response broke its contract; raw values are the problem names that clients see.
+public enum ViolationKind: String, Sendable, CaseIterable {
+    /// The status code is not one that the route accepts.
+    case responseStatus = "response-status"
+    /// The media type is not one that the route accepts.
+    case responseContentType = "response-content-type"
+    /// The body does not decode as the route says.
+    case responseBody = "response-body"
+    /// The body exceeds the route's maximum.
+    case bodyTooLarge = "body-too-large"
+    /// No certificate of the chain matches a pin.
+    case pinMismatch = "pin-mismatch"
+    /// The chain does not lead to a trusted root, has expired, or names another host.
+    case certificateInvalid = "certificate-invalid"
+
+    /// The position in tables that hold one entry per kind.
+    var index: Int {
+        switch self {
+        case .responseStatus: 0
+        case .responseContentType: 1
+        case .responseBody: 2
+        case .bodyTooLarge: 3
+        case .pinMismatch: 4
+        case .certificateInvalid: 5
+        }
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleLinux
+public import Dispatch
+internal import Glibc
+internal import NIOConcurrencyHelpers
+public import NIOCore
+
+/// One thread with one epoll set: a SwiftNIO event loop that also watches descriptors which it does not own.
+///
+/// SwiftNIO's own loop cannot watch libcurl's sockets. On this one a client's channel and the transfer that serves it
+/// share a thread, so that an exchange needs no lock, no mailbox and no wake-up between its two halves.
+///
+/// A turn is: wait, tell the watchers of ready descriptors, run tasks sent from other threads, fire timers, run the
+/// work that was put off to the end of the turn. `now` is read once a turn, so that one turn has one time.
+public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
+    // Why @unchecked holds: `shared` is locked; `epoll` and `wakeup` are constants; everything in `local` is touched
+    // only by the loop's own thread, which every accessor checks in debug builds.
+    private struct Shared {
+        var tasks: [@Sendable () -> Void] = []
+        /// False while the thread is certain to look at `tasks` before it waits again.
+        var needsWakeup = false
+        var stopping = false
+        var thread: pthread_t?
+    }
+
+    private let shared = NIOLockedValueBox(Shared())
+    private let epoll: Int32
+    private let wakeup: Int32
+    private let local = LoopState()
+
+    /// Starts a thread of this name and waits until it runs.
+    ///
+    /// - Throws: `IOError` when no epoll set, event descriptor or thread can be had.
+    public init(name: String) throws {
+        self.epoll = pintle_epoll()
+        guard self.epoll >= 0 else { throw IOError(errnoCode: errno, reason: "epoll_create1") }
+        self.wakeup = pintle_eventfd()
+        guard self.wakeup >= 0 else { throw IOError(errnoCode: errno, reason: "eventfd") }
+        guard pintle_add_wakeup(self.epoll, self.wakeup) == 0 else {
+            throw IOError(errnoCode: errno, reason: "epoll_ctl")
+        }
+        try self.startThread(name: name)
+    }
+
+    deinit {
+        Glibc.close(self.wakeup)
+        Glibc.close(self.epoll)
+    }
+
+    // MARK: Watching descriptors
+
+    /// Tells `watcher` whenever `descriptor` is ready for one of `interest`, until ``unwatch(_:)``.
+    ///
+    /// Level-triggered. Watching a descriptor again changes its interest or its watcher.
+    public func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
+        self.assertInEventLoop()
+        let known = self.local.isWatched(descriptor)
+        let token = self.local.set(watcher, for: descriptor)
+        let operation = known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+        if pintle_epoll_control(self.epoll, operation, descriptor, interest.rawValue, token) != 0 {
+            // The kernel forgets a descriptor when it is closed; libcurl may close one before it tells us.
+            let other = known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+            _ = pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token)
+        }
+    }
+
+    /// Stops watching `descriptor`; no event of the current turn reaches its watcher any more.
+    public func unwatch(_ descriptor: Int32) {
+        self.assertInEventLoop()
+        guard self.local.isWatched(descriptor) else { return }
+        self.local.remove(descriptor)
+        _ = pintle_epoll_control(self.epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
+    }
+
+    // MARK: Time and the turn
+
+    /// The time at which this turn began.
+    public var turnTime: NIODeadline { self.local.now }
+
+    /// Arms `timer`, or moves it when it is armed.
+    public func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
+        self.assertInEventLoop()
+        self.local.timers.arm(timer, at: deadline)
+    }
+
+    /// Disarms `timer`; nothing happens when it is not armed.
+    public func disarm(_ timer: LoopTimer) {
+        self.assertInEventLoop()
+        self.local.timers.disarm(timer)
+    }
+
+    /// Runs `work` at the end of this turn, when every ready descriptor has been looked at.
+    public func atEndOfTurn(_ work: any TurnEndWork) {
+        self.assertInEventLoop()
+        self.local.turnEnd.append(work)
+    }
+
+    /// A buffer for what one read returns, lent out and given back so that most reads allocate nothing.
+    func takeReceiveBuffer() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        swap(&buffer, &self.local.receiveBuffer)
+        buffer.clear(minimumCapacity: LoopState.receiveCapacity)
+        return buffer
+    }
+
+    func giveBack(_ buffer: ByteBuffer) { self.local.receiveBuffer = buffer }
+
+    // MARK: EventLoop
+
+    public var inEventLoop: Bool { self.local.isCurrentThread }
+
+    public var now: NIODeadline { .now() }
+
+    public func execute(_ task: @escaping @Sendable () -> Void) {
+        let wake = self.shared.withLockedValue { shared in
+            shared.tasks.append(task)
+            defer { shared.needsWakeup = false }
+            return shared.needsWakeup
+        }
+        if wake { eventfd_write(self.wakeup, 1) }
+    }
+
+    public func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
+        let promise = self.makePromise(of: T.self)
+        self.execute { promise.assumeIsolated().completeWith(Result { try task() }) }
+        return promise.futureResult
+    }
+
+    public func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+        let promise = self.makePromise(of: T.self)
+        let timer = LoopTimer { promise.assumeIsolated().completeWith(Result { try task() }) }
+        self.onLoop { self.arm(timer, at: deadline) }
+        return Scheduled(promise: promise, cancellationTask: { self.onLoop { self.disarm(timer) } })
+    }
+
+    public func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+        self.scheduleTask(deadline: .now() + delay, task)
+    }
+
+    public func preconditionInEventLoop(file: StaticString, line: UInt) {
+        precondition(self.inEventLoop, "BUG: not on the loop's thread", file: file, line: line)
+    }
+
+    public func preconditionNotInEventLoop(file: StaticString, line: UInt) {
+        precondition(!self.inEventLoop, "BUG: this would block the loop", file: file, line: line)
+    }
+
+    public func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
+        queue.async {
+            self.stop()
+            callback(nil)
+        }
+    }
+
+    /// Ends the thread after the current turn and waits for it. Tasks sent later never run.
+    public func stop() {
+        self.preconditionNotInEventLoop()
+        let thread = self.shared.withLockedValue { shared in
+            shared.stopping = true
+            defer { shared.thread = nil }
+            return shared.thread
+        }
+        guard let thread else { return }
+        eventfd_write(self.wakeup, 1)
+        pthread_join(thread, nil)
+    }
+
+    private func onLoop(_ task: @escaping @Sendable () -> Void) {
+        if self.inEventLoop { task() } else { self.execute(task) }
+    }
+
+    // MARK: The thread
+
+    private func startThread(name: String) throws {
+        let start = ThreadStart(loop: self, name: name)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
+                pintle_name_thread(String(start.name.prefix(15)))
+                start.loop.run(started: start.started)
+                return nil
+            }, Unmanaged.passRetained(start).toOpaque())
+        guard code == 0 else { throw IOError(errnoCode: code, reason: "pthread_create") }
+        self.shared.withLockedValue { $0.thread = thread }
+        start.started.wait()
+    }
+
+    private func run(started: DispatchSemaphore) {
+        self.local.becomeCurrentThread()
+        started.signal()
+        let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: LoopState.eventCapacity)
+        defer { events.deallocate() }
+        var tasks: [@Sendable () -> Void] = []
+        while true {
+            let count = epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), self.readyToWait(&tasks))
+            self.local.now = .now()
+            for index in 0..<max(0, Int(count)) {
+                let event = events[index]
+                self.local.watcher(of: event.data.u64)?.descriptorReady(
+                    Int32(truncatingIfNeeded: event.data.u64 & 0xFFFF_FFFF), Readiness(rawValue: event.events))
+            }
+            let stopping = self.shared.withLockedValue { shared in
+                swap(&tasks, &shared.tasks)
+                shared.needsWakeup = false
+                return shared.stopping
+            }
+            for task in tasks { task() }
+            tasks.removeAll(keepingCapacity: true)
+            if stopping { break }
+            while let timer = self.local.timers.popExpired(at: self.local.now) { timer.fire() }
+            self.local.runTurnEnd()
+        }
+        self.local.leave()
+    }
+
+    /// Decides how long the next wait may be, in milliseconds; -1 is for ever.
+    private func readyToWait(_ tasks: inout [@Sendable () -> Void]) -> Int32 {
+        let idle = self.shared.withLockedValue { shared in
+            guard shared.tasks.isEmpty, !shared.stopping else { return false }
+            shared.needsWakeup = true
+            return true
+        }
+        guard idle, self.local.turnEnd.isEmpty else { return 0 }
+        guard let deadline = self.local.timers.earliest else { return -1 }
+        let nanoseconds = (deadline - .now()).nanoseconds
+        // Rounded up, so that a timer never fires early and the loop never spins for the last millisecond.
+        return nanoseconds <= 0 ? 0 : Int32(clamping: (nanoseconds + 999_999) / 1_000_000)
+    }
+}
+
+private final class ThreadStart: Sendable {
+    let loop: Loop
+    let name: String
+    let started = DispatchSemaphore(value: 0)
+
+    init(loop: Loop, name: String) {
+        self.loop = loop
+        self.name = name
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleLinux
+internal import Glibc
+internal import NIOCore
+
+/// What a descriptor is ready for, in epoll's own bits.
+public struct Readiness: OptionSet, Sendable {
+    public let rawValue: UInt32
+
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    /// Bytes, a connection, or the end of the stream can be read.
+    public static let read = Readiness(rawValue: 0x001)
+    /// Bytes can be written.
+    public static let write = Readiness(rawValue: 0x004)
+    /// The descriptor failed; always reported.
+    public static let failed = Readiness(rawValue: 0x008)
+    /// Both directions are closed; always reported.
+    public static let hungUp = Readiness(rawValue: 0x010)
+    /// The peer will send no more.
+    public static let readClosed = Readiness(rawValue: 0x2000)
+}
+
+/// Something that is told on the loop's thread when a descriptor is ready.
+public protocol DescriptorWatcher: AnyObject {
+    /// The descriptor is ready for one of the things that it is watched for, or failed.
+    func descriptorReady(_ descriptor: Int32, _ readiness: Readiness)
+}
+
+/// Work that is collected during a turn and done once at its end.
+public protocol TurnEndWork: AnyObject {
+    /// Does the work.
+    func runAtEndOfTurn()
+}
+
+/// What belongs to the loop's thread alone.
+final class LoopState {
+    static let eventCapacity = 256
+    static let receiveCapacity = 64 * 1024
+
+    var now = NIODeadline.now()
+    var timers = TimerHeap()
+    var turnEnd: [any TurnEndWork] = []
+    var receiveBuffer = ByteBuffer()
+    private var turnEndRunning: [any TurnEndWork] = []
+    private var entries: [Entry] = []
+    private var thread: pthread_t?
+
+    private struct Entry {
+        var watcher: (any DescriptorWatcher)?
+        /// Distinguishes an event of a closed descriptor from one of its successor with the same number.
+        var generation: UInt32 = 0
+    }
+
+    var isCurrentThread: Bool {
+        guard let thread else { return false }
+        return pthread_equal(thread, pthread_self()) != 0
+    }
+
+    func becomeCurrentThread() { self.thread = pthread_self() }
+
+    /// Lets go of what was watched: watchers often hold the loop.
+    func leave() {
+        self.entries.removeAll()
+        self.turnEnd.removeAll()
+        self.timers.removeAll()
+    }
+
+    func isWatched(_ descriptor: Int32) -> Bool {
+        Int(descriptor) < self.entries.count && self.entries[Int(descriptor)].watcher != nil
+    }
+
+    /// Returns the token to give to epoll.
+    func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> UInt64 {
+        let index = Int(descriptor)
+        while self.entries.count <= index {
+            self.entries.append(contentsOf: repeatElement(Entry(), count: max(64, index)))
+        }
+        if self.entries[index].watcher == nil { self.entries[index].generation &+= 1 }
+        self.entries[index].watcher = watcher
+        return UInt64(self.entries[index].generation) << 32 | UInt64(UInt32(bitPattern: descriptor))
+    }
+
+    func remove(_ descriptor: Int32) { self.entries[Int(descriptor)].watcher = nil }
+
+    func watcher(of token: UInt64) -> (any DescriptorWatcher)? {
+        let index = Int(token & 0xFFFF_FFFF)
+        guard index < self.entries.count else { return nil }
+        let entry = self.entries[index]
+        return entry.generation == UInt32(token >> 32) ? entry.watcher : nil
+    }
+
+    func runTurnEnd() {
+        guard !self.turnEnd.isEmpty else { return }
+        swap(&self.turnEnd, &self.turnEndRunning)
+        for work in self.turnEndRunning { work.runAtEndOfTurn() }
+        self.turnEndRunning.removeAll(keepingCapacity: true)
+    }
+}

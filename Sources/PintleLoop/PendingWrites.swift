@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+
+/// What a channel was asked to write and the kernel has not taken yet.
+struct PendingWrites {
+    /// Above this many bytes the channel is not writable.
+    static let highWaterMark = 64 * 1024
+    /// Below this many it is again.
+    static let lowWaterMark = 32 * 1024
+
+    enum Outcome { case progress, wouldBlock, failed(Int32) }
+
+    private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
+    private var flushedItems = 0
+    private(set) var byteCount = 0
+
+    var isEmpty: Bool { self.items.isEmpty }
+    /// Whether everything that was flushed is written.
+    var isFlushed: Bool { self.flushedItems == 0 }
+
+    mutating func append(_ buffer: ByteBuffer, promise: EventLoopPromise<Void>?) {
+        self.byteCount += buffer.readableBytes
+        self.items.append((buffer, promise))
+    }
+
+    mutating func markFlushed() { self.flushedItems = self.items.count }
+
+    /// Makes one system call.
+    mutating func writeSome(to descriptor: Int32) -> Outcome {
+        let written = self.flushedItems == 1 ? self.writeFirst(to: descriptor) : self.writeMany(to: descriptor)
+        guard written >= 0 else {
+            let code = errno
+            return code == EAGAIN ? .wouldBlock : code == EINTR ? .progress : .failed(code)
+        }
+        self.consume(written)
+        return .progress
+    }
+
+    mutating func failAll(_ error: any Error) {
+        let failed = self.items
+        self.items.removeAll()
+        self.flushedItems = 0
+        self.byteCount = 0
+        for item in failed { item.promise?.fail(error) }
+    }
+
+    private func writeFirst(to descriptor: Int32) -> Int {
+        guard let first = self.items.first else { return 0 }
+        return first.buffer.withUnsafeReadableBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    private func writeMany(to descriptor: Int32) -> Int {
+        let count = min(self.flushedItems, 64)
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: count) { vectors in
+            for (index, item) in self.items.prefix(count).enumerated() {
+                // The buffers are held by `items` until after the call.
+                vectors[index] = item.buffer.withUnsafeReadableBytes {
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+                }
+            }
+            var message = msghdr()
+            message.msg_iov = vectors.baseAddress
+            message.msg_iovlen = count
+            return sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    private mutating func consume(_ written: Int) {
+        self.byteCount -= written
+        var left = written
+        while self.flushedItems > 0 {
+            let readable = self.items[self.items.startIndex].buffer.readableBytes
+            guard left >= readable else {
+                self.items[self.items.startIndex].buffer.moveReaderIndex(forwardBy: left)
+                return
+            }
+            left -= readable
+            let done = self.items.removeFirst()
+            self.flushedItems -= 1
+            done.promise?.succeed()
+        }
+    }
+}

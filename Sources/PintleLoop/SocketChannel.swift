@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleLinux
+internal import Glibc
+public import NIOCore
+
+/// A connected stream socket on a ``Loop``, as a SwiftNIO channel: any SwiftNIO handler works on it.
+///
+/// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected, from a ``Listener`` or from
+/// libcurl. Errors of the socket close the channel.
+public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
+    // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
+    // called from elsewhere go through the pipeline, which hops to the loop.
+
+    private enum State { case fresh, active, closed }
+
+    public let allocator = ByteBufferAllocator()
+    public let eventLoop: any EventLoop
+    public let loop: Loop
+    public let localAddress: SocketAddress?
+    public let remoteAddress: SocketAddress?
+    public var parent: (any Channel)? { nil }
+    public var closeFuture: EventLoopFuture<Void> { self.closePromise.futureResult }
+    public var pipeline: ChannelPipeline { self.channelPipeline }
+    public var isWritable: Bool { self.writable }
+    public var isActive: Bool { self.state == .active }
+    public var _channelCore: any ChannelCore { self }
+
+    /// Bytes written and not yet taken by the kernel.
+    public var pendingWriteBytes: Int { self.writes.byteCount }
+
+    private let descriptor: Int32
+    private let closePromise: EventLoopPromise<Void>
+    private lazy var channelPipeline = ChannelPipeline(channel: self)
+    private var state = State.fresh
+    private var interest: Readiness = []
+    private var writes = PendingWrites()
+    private var writable = true
+    private var autoRead = true
+    private var wantsRead = false
+    private var inputClosed = false
+    private var outputClosed = false
+    private var closeOutputWhenFlushed = false
+    private var allowsHalfClosure = false
+    private var isFlushing = false
+
+    /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
+    public init(descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.eventLoop = loop
+        self.remoteAddress = remoteAddress
+        self.localAddress = localAddress
+        self.closePromise = loop.makePromise()
+    }
+
+    /// Begins to read: the pipeline sees `channelRegistered`, `channelActive` and then data.
+    public func start() {
+        self.loop.assertInEventLoop()
+        guard self.state == .fresh else { return }
+        self.state = .active
+        let pipeline = self.pipeline.syncOperations
+        pipeline.fireChannelRegistered()
+        pipeline.fireChannelActive()
+        if self.autoRead { pipeline.read() }
+        // The peer's bytes are often there already; asking epoll first would cost a turn.
+        if self.state == .active { self.readReady() }
+    }
+
+    /// Sets whether reads follow each other by themselves; without it each read must be asked for.
+    public func setAutoRead(_ on: Bool) {
+        guard self.autoRead != on else { return }
+        self.autoRead = on
+        if on {
+            self.read0()
+        } else {
+            self.wantsRead = false
+            self.updateInterest()
+        }
+    }
+
+    // MARK: ChannelCore
+
+    public func localAddress0() throws -> SocketAddress {
+        guard let localAddress else { throw ChannelError.unknownLocalAddress }
+        return localAddress
+    }
+
+    public func remoteAddress0() throws -> SocketAddress {
+        guard let remoteAddress else { throw ChannelError.operationUnsupported }
+        return remoteAddress
+    }
+
+    public func register0(promise: EventLoopPromise<Void>?) { promise?.fail(ChannelError.operationUnsupported) }
+    public func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.operationUnsupported)
+    }
+    public func bind0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.operationUnsupported)
+    }
+    public func connect0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.operationUnsupported)
+    }
+    public func triggerUserOutboundEvent0(_ event: Any, promise: EventLoopPromise<Void>?) {
+        promise?.fail(ChannelError.operationUnsupported)
+    }
+    public func channelRead0(_ data: NIOAny) {}
+    public func errorCaught0(error: any Error) { self.close0(error: error, mode: .all, promise: nil) }
+
+    public func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard self.state == .active, !self.outputClosed else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        self.writes.append(self.unwrapData(data, as: ByteBuffer.self), promise: promise)
+        if self.writable, self.writes.byteCount > PendingWrites.highWaterMark {
+            self.writable = false
+            self.pipeline.syncOperations.fireChannelWritabilityChanged()
+        }
+    }
+
+    public func flush0() {
+        guard self.state == .active, !self.isFlushing else { return }
+        self.writes.markFlushed()
+        self.flushNow()
+    }
+
+    public func read0() {
+        guard self.state == .active, !self.inputClosed else { return }
+        self.wantsRead = true
+        self.updateInterest()
+    }
+
+    public func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard self.state != .closed else {
+            promise?.fail(ChannelError.alreadyClosed)
+            return
+        }
+        switch mode {
+        case .output:
+            self.closeOutputWhenFlushed = true
+            if self.writes.isEmpty { self.shutdownOutput() }
+            promise?.succeed()
+        case .input:
+            self.inputClosed = true
+            shutdown(self.descriptor, Int32(SHUT_RD))
+            self.updateInterest()
+            promise?.succeed()
+        case .all:
+            self.closeAll(error)
+            promise?.succeed()
+        }
+    }
+
+    // MARK: Options
+
+    public func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
+        if self.eventLoop.inEventLoop {
+            return self.eventLoop.makeCompletedFuture { try self.set(option, value) }
+        }
+        return self.eventLoop.submit { try self.set(option, value) }
+    }
+
+    public func getOption<Option: ChannelOption>(_ option: Option) -> EventLoopFuture<Option.Value> {
+        if self.eventLoop.inEventLoop {
+            return self.eventLoop.makeCompletedFuture { try self.get(option) }
+        }
+        return self.eventLoop.submit { try self.get(option) }
+    }
+
+    private func set<Option: ChannelOption>(_ option: Option, _ value: Option.Value) throws {
+        switch (option, value) {
+        case (is ChannelOptions.Types.AutoReadOption, let on as Bool): self.setAutoRead(on)
+        case (is ChannelOptions.Types.AllowRemoteHalfClosureOption, let on as Bool): self.allowsHalfClosure = on
+        default: throw ChannelError.operationUnsupported
+        }
+    }
+
+    private func get<Option: ChannelOption>(_ option: Option) throws -> Option.Value {
+        let value: Any
+        switch option {
+        case is ChannelOptions.Types.AutoReadOption: value = self.autoRead
+        case is ChannelOptions.Types.AllowRemoteHalfClosureOption: value = self.allowsHalfClosure
+        default: throw ChannelError.operationUnsupported
+        }
+        guard let value = value as? Option.Value else { throw ChannelError.operationUnsupported }
+        return value
+    }
+
+    // MARK: Reading
+
+    fileprivate func readReady() {
+        var reads = 0
+        while self.state == .active, self.wantsRead, !self.inputClosed {
+            var buffer = self.loop.takeReceiveBuffer()
+            var received = 0
+            var code: Int32 = 0
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: LoopState.receiveCapacity) { space in
+                received = recv(self.descriptor, space.baseAddress, space.count, 0)
+                code = errno
+                return max(0, received)
+            }
+            guard received > 0 else {
+                self.loop.giveBack(buffer)
+                if received == 0 { self.endOfInput() } else { self.receiveFailed(code) }
+                return
+            }
+            let mayHaveMore = buffer.writableBytes == 0
+            self.wantsRead = false
+            self.pipeline.syncOperations.fireChannelRead(NIOAny(buffer))
+            self.loop.giveBack(buffer)
+            self.pipeline.syncOperations.fireChannelReadComplete()
+            if self.autoRead, self.state == .active { self.read0() }
+            reads += 1
+            // Four full buffers a turn: other channels want their share.
+            if !mayHaveMore || reads == 4 { return }
+        }
+    }
+
+    private func endOfInput() {
+        self.inputClosed = true
+        self.updateInterest()
+        if self.allowsHalfClosure {
+            self.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else {
+            self.closeAll(ChannelError.eof)
+        }
+    }
+
+    private func receiveFailed(_ code: Int32) {
+        if code == EAGAIN || code == EINTR { return }
+        self.fail(IOError(errnoCode: code, reason: "recv"))
+    }
+
+    // MARK: Writing
+
+    private func flushNow() {
+        self.isFlushing = true
+        defer { self.isFlushing = false }
+        while self.state == .active, !self.writes.isFlushed {
+            switch self.writes.writeSome(to: self.descriptor) {
+            case .progress: continue
+            case .wouldBlock:
+                self.updateInterest()
+                return
+            case .failed(let code):
+                // The peer is gone for writing; what it sent before may still be worth reading, but nothing that we
+                // could answer.
+                self.fail(IOError(errnoCode: code, reason: "write"))
+                return
+            }
+        }
+        guard self.state == .active else { return }
+        self.updateInterest()
+        if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
+        if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
+            self.writable = true
+            self.pipeline.syncOperations.fireChannelWritabilityChanged()
+        }
+    }
+
+    private func shutdownOutput() {
+        guard !self.outputClosed else { return }
+        self.outputClosed = true
+        shutdown(self.descriptor, Int32(SHUT_WR))
+        if self.inputClosed { self.closeAll(ChannelError.eof) }
+    }
+
+    // MARK: Closing
+
+    private func fail(_ error: any Error) {
+        guard self.state == .active else { return }
+        self.pipeline.syncOperations.fireErrorCaught(error)
+        self.closeAll(error)
+    }
+
+    private func closeAll(_ error: any Error) {
+        guard self.state != .closed else { return }
+        let wasActive = self.state == .active
+        self.state = .closed
+        self.loop.unwatch(self.descriptor)
+        Glibc.close(self.descriptor)
+        self.writes.failAll(error)
+        let pipeline = self.pipeline.syncOperations
+        if wasActive {
+            pipeline.fireChannelInactive()
+            pipeline.fireChannelUnregistered()
+        }
+        // Handlers may still be on the stack; they are taken apart when this turn is over.
+        self.loop.execute {
+            self.removeHandlers(pipeline: self.pipeline)
+            self.closePromise.succeed()
+        }
+    }
+
+    private func updateInterest() {
+        guard self.state == .active else { return }
+        var wanted: Readiness = []
+        if self.wantsRead, !self.inputClosed { wanted.insert(.read) }
+        if !self.writes.isFlushed { wanted.insert(.write) }
+        guard wanted != self.interest else { return }
+        self.interest = wanted
+        self.loop.watch(self.descriptor, for: wanted, by: self)
+    }
+}
+
+extension SocketChannel: DescriptorWatcher {
+    public func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        if readiness.contains(.write), self.state == .active { self.flushNow() }
+        if readiness.contains(.read) { self.readReady() }
+        guard self.state == .active, !readiness.isDisjoint(with: [.failed, .hungUp]) else { return }
+        // Without interest in reading an error would be reported for ever.
+        if !self.wantsRead || self.inputClosed {
+            var code: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+            self.fail(IOError(errnoCode: code == 0 ? ECONNRESET : code, reason: "socket"))
+        }
+    }
+}

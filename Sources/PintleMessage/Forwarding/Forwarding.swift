@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What an intermediary does to every message that it forwards (RFC 9110 §7.6).
+public enum Forwarding {
+    /// Removes what belongs to one connection only: the fields named by Connection, the hop-by-hop fields themselves,
+    /// framing (it is written anew), and `Proxy`, which CGI programs would take for a setting.
+    public static func removeHopByHop(from fields: inout Fields) {
+        if fields.contains(.connection) {
+            var named: [[UInt8]] = []
+            fields.forEachToken(in: .connection) { named.append(Array($0)) }
+            for name in named where !Self.isEndToEnd(name) { fields.remove(spelled: name) }
+        }
+        fields.removeAll { name in
+            switch name {
+            case .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade, .contentLength,
+                .proxyAuthorization, .proxyAuthenticate, .proxyAuthenticationInfo, .proxy:
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Appends this proxy to Via (RFC 9110 §7.6.3).
+    ///
+    /// - Parameter minorVersion: of the message that was received.
+    public static func appendVia(_ pseudonym: String, minorVersion: UInt8, to fields: inout Fields) {
+        // A line of one's own is the same list, without rewriting what others wrote.
+        fields.append("Via", minorVersion == 0 ? "1.0 \(pseudonym)" : "1.1 \(pseudonym)")
+    }
+
+    /// Whether the message has passed `pseudonym` before.
+    public static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
+        var found = false
+        fields.forEachToken(in: .via) { member in
+            let parts = member.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 })
+            if parts.count >= 2, ASCII.equalsIgnoringCase(parts[1], pseudonym.utf8) { found = true }
+        }
+        return found
+    }
+
+    /// Fields that Connection cannot take away: without them the message would mean something else.
+    private static func isEndToEnd(_ name: [UInt8]) -> Bool {
+        name.withUnsafeBytes { bytes in
+            switch FieldName(bytes: bytes) {
+            case .host, .contentLength, .contentType, .contentEncoding, .authorization, .cacheControl, .via: true
+            default: false
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes parameters into the query, or into a body of type `application/x-www-form-urlencoded`.
+///
+/// A value: a copy shares nothing with its original, and serializing from many tasks needs no lock.
+public struct HTTPRequestSerializer: RequestSerializer {
+    /// Makes the query from the request as it came and its parameters; nil means no query. What it throws is what
+    /// ``serialize(_:parameters:)`` throws.
+    public typealias QueryBlock =
+        @Sendable (_ head: RequestHead, _ parameters: Parameter) throws(SerializationError) -> String?
+
+    /// The fields that a request gets where it has none of that name. Names compare without regard to case.
+    public private(set) var defaultFields = Fields()
+
+    /// The methods, in upper case, whose parameters go into the query; a request's method is put into upper case before
+    /// it is looked up. Default GET, HEAD and DELETE.
+    public var uriMethods: Set<String> = ["GET", "HEAD", "DELETE"] {
+        didSet { self.uriMethods = Set(self.uriMethods.map { $0.uppercased() }) }
+    }
+
+    /// The encoding of bodies. Percent escapes are of UTF-8 whatever it is. Default UTF-8.
+    public var stringEncoding = TextEncoding.utf8
+
+    /// Takes the place of ``QueryString/encode(_:)``. It is called only when there are parameters. Default nil.
+    public var queryBlock: QueryBlock?
+
+    /// Makes a serializer that adds Accept-Language, where languages are given, and User-Agent, where it is given.
+    ///
+    /// - Throws: `.invalidField` for a user agent that may not stand in a field.
+    public init(preferredLanguages: [String], userAgent: String?) throws(SerializationError) {
+        try self.setField("Accept-Language", to: DefaultFields.acceptLanguage(preferring: preferredLanguages))
+        try self.setField("User-Agent", to: userAgent)
+    }
+
+    /// Makes a serializer without default fields.
+    public init() {}
+
+    /// The value of the default field called `name`, or nil.
+    public func field(_ name: String) -> String? { self.defaultFields[name] }
+
+    /// Sets or, with nil, removes the default field called `name`.
+    ///
+    /// - Throws: `.invalidField` for what may not be a field name or value (RFC 9110 §5.1, §5.5).
+    public mutating func setField(_ name: String, to value: String?) throws(SerializationError) {
+        guard let value else {
+            self.defaultFields.remove(name)
+            return
+        }
+        guard FieldSyntax.isName(name) else {
+            throw SerializationError(.invalidField, "\(name.debugDescription) is not a field name.")
+        }
+        // The value may be a secret, so the message names only the field.
+        guard FieldSyntax.isValue(value) else {
+            throw SerializationError(
+                .invalidField, "the value of \(name) has control characters, or white space at its ends.")
+        }
+        self.defaultFields.set(name, value)
+    }
+
+    /// Makes HTTP Basic authorization a default field, in place of an earlier Authorization.
+    ///
+    /// - Throws: `.invalidField` as ``DefaultFields/basicAuthorization(user:password:)`` does.
+    public mutating func setAuthorization(user: String, password: String) throws(SerializationError) {
+        try self.setField("Authorization", to: try DefaultFields.basicAuthorization(user: user, password: password))
+    }
+
+    /// Removes Authorization, and nothing else, from the default fields.
+    public mutating func clearAuthorization() { self.defaultFields.remove(.authorization) }
+
+    /// Adds the default fields that `head` lacks and places the parameters.
+    ///
+    /// With a method of ``uriMethods`` the query is appended to the target, and no body is made. Otherwise the query is
+    /// the body, empty where there are no parameters, and Content-Type is set unless there is one.
+    public func serialize(
+        _ head: RequestHead, parameters: Parameter?
+    ) throws(SerializationError) -> SerializedRequest {
+        let query = try self.query(for: head, parameters: parameters)
+        var result = SerializedRequest(head: self.addingDefaultFields(to: head), body: nil)
+        if self.placesInTarget(head) {
+            if !query.isEmpty { result.head.target = try head.target.appending(query: query) }
+            return result
+        }
+        try head.checkTakesBody()
+        result.body = try self.stringEncoding.encode(query)
+        result.head.setContentTypeIfAbsent("application/x-www-form-urlencoded")
+        return result
+    }
+
+    /// Whether parameters of this request go into its query.
+    func placesInTarget(_ head: RequestHead) -> Bool { self.uriMethods.contains(head.method.uppercased()) }
+
+    func addingDefaultFields(to head: RequestHead) -> RequestHead {
+        var result = head
+        for (name, value) in self.defaultFields.pairs where !head.fields.contains(name) {
+            result.fields.append(name, value)
+        }
+        return result
+    }
+
+    private func query(for head: RequestHead, parameters: Parameter?) throws(SerializationError) -> String {
+        guard let parameters else { return "" }
+        guard let queryBlock = self.queryBlock else { return try QueryString.encode(parameters) }
+        return try queryBlock(head, parameters) ?? ""
+    }
+}
+
+extension RequestHead {
+    /// - Throws: `.unsupportedTarget` for CONNECT, whose request has no content (RFC 9110 §9.3.6).
+    func checkTakesBody() throws(SerializationError) {
+        guard case .authority = self.target else { return }
+        throw SerializationError(.unsupportedTarget, "a CONNECT request cannot carry parameters.")
+    }
+
+    mutating func setContentTypeIfAbsent(_ type: String) {
+        if !self.fields.contains(.contentType) { self.fields.append("Content-Type", type) }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Parameter {
+    /// The number that `text` spells: in the narrowest case that loses nothing.
+    ///
+    /// - Parameter text: a JSON number (RFC 8259 §6).
+    init(jsonNumber text: String) {
+        if text != "-0", let whole = Int64(text) {
+            self = .integer(whole)
+        } else if let number = Double(text), Self.isExact(number, text) {
+            self = .number(number)
+        } else {
+            self = .decimal(text)
+        }
+    }
+
+    private static func isExact(_ number: Double, _ text: String) -> Bool {
+        // A normal `Double` keeps any fifteen digits apart; that settles nearly every number without more work.
+        if number.isNormal, text.utf8.count <= 15 { return true }
+        guard number.isFinite, let form = DecimalForm(text) else { return false }
+        return form == DecimalForm(number.description)
+    }
+}
+
+/// A decimal number in a form in which equal numbers look alike: `digits` times ten to the `exponent`, the digits
+/// without zeros at either end.
+private struct DecimalForm: Equatable {
+    var isNegative: Bool
+    var digits: [UInt8] = []
+    var exponent: Int
+
+    /// - Parameter text: a JSON number.
+    /// - Returns: nil for an exponent beyond a million, which no `Double` has.
+    init?(_ text: String) {
+        let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
+        guard let mantissa = parts.first else { return nil }
+        self.isNegative = mantissa.first == UInt8(ascii: "-")
+        self.exponent = 0
+        if parts.count == 2 {
+            guard let exponent = Int(String(decoding: parts[1], as: UTF8.self)), abs(exponent) < 1_000_000 else {
+                return nil
+            }
+            self.exponent = exponent
+        }
+        var isFraction = false
+        for byte in mantissa {
+            if byte == UInt8(ascii: ".") {
+                isFraction = true
+            } else if ASCII.isDigit(byte) {
+                self.digits.append(byte)
+                if isFraction { self.exponent -= 1 }
+            }
+        }
+        self.digits = Array(self.digits.drop { $0 == UInt8(ascii: "0") })
+        while self.digits.last == UInt8(ascii: "0") {
+            self.digits.removeLast()
+            self.exponent += 1
+        }
+        if self.digits.isEmpty { self.exponent = 0 }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension JSONScan {
+    /// Scans from the opening quote to after the closing one.
+    @inline(__always)
+    mutating func string() -> Failure? {
+        self.index += 1
+        while true {
+            self.skipPlainBytes()
+            guard self.index < self.end else { return .stringByte }
+            let byte = self.base[self.index]
+            if byte == UInt8(ascii: "\"") {
+                self.index += 1
+                return nil
+            }
+            let failure: Failure?
+            if byte >= 0x80 {
+                failure = self.multiByteRun()
+            } else if byte == UInt8(ascii: "\\") {
+                failure = self.escape()
+            } else if byte < 0x20 {
+                failure = .stringByte
+            } else {
+                self.index += 1
+                failure = nil
+            }
+            if let failure { return failure }
+        }
+    }
+
+    /// Skips ASCII that needs no look, eight bytes at a time, to the first quote, backslash, control or high byte, or
+    /// to the last seven bytes of the document.
+    ///
+    /// Each test sets the top bit of a byte that matches, and perhaps of bytes above it, never of one below the first
+    /// match; so the lowest bit set is right.
+    @inline(__always)
+    private mutating func skipPlainBytes() {
+        let low: UInt64 = 0x0101_0101_0101_0101
+        let high: UInt64 = 0x8080_8080_8080_8080
+        while self.end &- self.index >= 8 {
+            let word = UInt64(
+                littleEndian: UnsafeRawPointer(self.base + self.index).loadUnaligned(as: UInt64.self))
+            let quote = word ^ (low &* 0x22)
+            let backslash = word ^ (low &* 0x5C)
+            let found =
+                (((quote &- low) & ~quote) | ((backslash &- low) & ~backslash)
+                    | ((word &- (low &* 0x20)) & ~word) | word) & high
+            guard found == 0 else {
+                self.index &+= found.trailingZeroBitCount >> 3
+                return
+            }
+            self.index &+= 8
+        }
+    }
+
+    private mutating func escape() -> Failure? {
+        guard self.index + 1 < self.end else {
+            self.index = self.end
+            return .escape
+        }
+        self.index += 1
+        switch self.base[self.index] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            self.index += 1
+            return nil
+        case UInt8(ascii: "u"):
+            self.index += 1
+            return self.unicodeEscape()
+        default: return .escape
+        }
+    }
+
+    /// Half of a surrogate pair is refused: RFC 8259 §8.2 calls its effect unpredictable, and no string could hold it.
+    private mutating func unicodeEscape() -> Failure? {
+        let start = self.index - 2
+        guard let unit = self.hexUnit() else { return .hexDigit }
+        guard unit & 0xF800 == 0xD800 else { return nil }
+        guard unit < 0xDC00, self.index + 1 < self.end, self.base[self.index] == UInt8(ascii: "\\"),
+            self.base[self.index + 1] == UInt8(ascii: "u")
+        else {
+            self.index = start
+            return .lowSurrogate
+        }
+        self.index += 2
+        guard let second = self.hexUnit() else { return .hexDigit }
+        guard second & 0xFC00 == 0xDC00 else {
+            self.index = start
+            return .lowSurrogate
+        }
+        return nil
+    }
+
+    private mutating func hexUnit() -> UInt16? {
+        var unit: UInt16 = 0
+        for _ in 0..<4 {
+            guard self.index < self.end, let digit = ASCII.hexValue(self.base[self.index]) else { return nil }
+            unit = unit << 4 | UInt16(digit)
+            self.index += 1
+        }
+        return unit
+    }
+
+    // MARK: UTF-8
+
+    /// Scans the characters beyond ASCII from here on (RFC 3629 §4): neither overlong forms nor surrogates nor code
+    /// points beyond U+10FFFF.
+    private mutating func multiByteRun() -> Failure? {
+        while self.index < self.end {
+            let lead = self.base[self.index]
+            if lead < 0x80 { return nil }
+            let left = self.end - self.index
+            let length: Int
+            var lowest: UInt8 = 0x80
+            var highest: UInt8 = 0xBF
+            switch lead {
+            case 0xC2...0xDF: length = 2
+            case 0xE0...0xEF:
+                length = 3
+                if lead == 0xE0 { lowest = 0xA0 } else if lead == 0xED { highest = 0x9F }
+            case 0xF0...0xF4:
+                length = 4
+                if lead == 0xF0 { lowest = 0x90 } else if lead == 0xF4 { highest = 0x8F }
+            default: return .utf8
+            }
+            guard left >= length else { return .utf8 }
+            let second = self.base[self.index + 1]
+            guard second >= lowest, second <= highest else { return .utf8 }
+            if length > 2, self.base[self.index + 2] & 0xC0 != 0x80 { return .utf8 }
+            if length > 3, self.base[self.index + 3] & 0xC0 != 0x80 { return .utf8 }
+            self.index += length
+        }
+        return nil
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The first place where bytes stop being a JSON document.
+public struct JSONSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Bytes before the offending one. For UTF-16 and UTF-32 it counts in the text's UTF-8 form.
+    public let offset: Int
+    /// From 1; lines end with a line feed.
+    public let line: Int
+    /// From 1, in bytes from the start of the line.
+    public let column: Int
+    /// What could have stood there: `a value`, `“,” or “]”`.
+    public let expected: String
+    /// What stands there: a character in quotes, a byte in hexadecimal, or `the end`.
+    public let found: String
+
+    init(_ failure: JSONScan.Failure, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) {
+        let before = bytes.prefix(offset)
+        self.offset = offset
+        self.line = before.reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
+        self.column = offset - (before.lastIndex(of: 0x0A) ?? -1)
+        self.expected = failure.expectation(nestingLimit: nestingLimit)
+        self.found = Self.name(of: offset < bytes.count ? bytes[offset] : nil)
+    }
+
+    /// `line 3, column 5 (byte 41): expected “,” or “}”, found “x”`.
+    public var description: String {
+        "line \(self.line), column \(self.column) (byte \(self.offset)): "
+            + "expected \(self.expected), found \(self.found)"
+    }
+
+    private static func name(of byte: UInt8?) -> String {
+        guard let byte else { return "the end" }
+        if byte > 0x20, byte < 0x7F { return "“\(Character(UnicodeScalar(byte)))”" }
+        let digits = String(byte, radix: 16, uppercase: true)
+        return "byte 0x\(digits.count == 1 ? "0" : "")\(digits)"
+    }
+}
+
+extension JSONScan.Failure {
+    func expectation(nestingLimit: Int) -> String {
+        switch self {
+        case .value: "a value"
+        case .container: "“{” or “[”"
+        case .valueOrClose: "a value or “]”"
+        case .keyOrClose: "a key in quotes or “}”"
+        case .key: "a key in quotes"
+        case .colon: "“:”"
+        case .commaOrBracket: "“,” or “]”"
+        case .commaOrBrace: "“,” or “}”"
+        case .end: "the end"
+        case .digit: "a digit"
+        case .literal: "“true”, “false” or “null”"
+        case .stringByte: "a character or “\"”, control characters being escaped"
+        case .escape: "one of “\"\\/bfnrtu” after “\\”"
+        case .hexDigit: "four hexadecimal digits after “\\u”"
+        case .lowSurrogate: "a pair of surrogates"
+        case .utf8: "valid UTF-8"
+        case .encoding: "valid UTF-16 or UTF-32"
+        case .nesting: "at most \(nestingLimit) levels of nesting"
+        }
+    }
+}

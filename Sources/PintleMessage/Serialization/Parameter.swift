@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A value that a serializer can turn into a query, a form or a document.
+///
+/// Two values are equal when they have the same members in the same order; that holds for sets and dictionaries too,
+/// because the order in which they were written is the order in which JSON writes them.
+public indirect enum Parameter: Sendable, Equatable {
+    /// The absence of a value: `null` in JSON, a name without `=` in a query.
+    case null
+    /// `true` or `false` in JSON, `1` or `0` in a query.
+    case bool(Bool)
+    /// A whole number.
+    case integer(Int64)
+    /// A binary floating-point number. Infinities and NaN have no JSON form.
+    case number(Double)
+    /// A number kept as its JSON text (RFC 8259 §6), because neither `Int64` nor `Double` holds it without loss.
+    case decimal(String)
+    /// Text.
+    case string(String)
+    /// Bytes. Neither a query nor JSON has a form for them.
+    case data([UInt8])
+    /// Values in order.
+    case array([Parameter])
+    /// Values that a query sorts and writes under one repeated name. The writer keeps the members distinct; JSON has
+    /// no form for sets.
+    case set([Parameter])
+    /// Named values, in the order in which JSON writes them; a query sorts them by name. Names may repeat.
+    case dictionary([Entry])
+
+    /// One named value of a dictionary.
+    public struct Entry: Sendable, Equatable {
+        /// The name.
+        public var key: String
+        /// The value.
+        public var value: Parameter
+
+        /// Makes an entry.
+        public init(_ key: String, _ value: Parameter) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// The value of the first entry called `key`, if this is a dictionary that has one.
+    public subscript(_ key: String) -> Parameter? {
+        guard case .dictionary(let entries) = self else { return nil }
+        return entries.first { $0.key == key }?.value
+    }
+}
+
+extension Parameter: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    /// Text.
+    public init(stringLiteral value: String) { self = .string(value) }
+    /// A whole number.
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A floating-point number.
+    public init(floatLiteral value: Double) { self = .number(value) }
+    /// A truth value.
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// An array.
+    public init(arrayLiteral elements: Parameter...) { self = .array(elements) }
+    /// A dictionary, in the order written.
+    public init(dictionaryLiteral elements: (String, Parameter)...) {
+        self = .dictionary(elements.map { Entry($0.0, $0.1) })
+    }
+}
+
+extension String {
+    /// Whether `self` sorts before `other` by UTF-16 code units: case-sensitive and the same in every locale.
+    func precedesByCodeUnit(_ other: String) -> Bool {
+        self.utf16.lexicographicallyPrecedes(other.utf16)
+    }
+}

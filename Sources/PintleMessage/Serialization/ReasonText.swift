@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What status codes mean, in lower case, for sentences: the phrases of the IANA registry (RFC 9110 §15).
+public enum ReasonText {
+    /// `not found` for 404; for a code that is not registered, the name of its class.
+    public static func text(for status: UInt16) -> String {
+        if let text = Self.registered[status] { return text }
+        switch status / 100 {
+        case 1: return "informational"
+        case 2: return "success"
+        case 3: return "redirection"
+        case 4: return "client error"
+        case 5: return "server error"
+        default: return "unknown status"
+        }
+    }
+
+    private static let registered: [UInt16: String] = [
+        100: "continue", 101: "switching protocols", 102: "processing", 103: "early hints",
+        200: "ok", 201: "created", 202: "accepted", 203: "non-authoritative information", 204: "no content",
+        205: "reset content", 206: "partial content", 207: "multi-status", 208: "already reported", 226: "im used",
+        300: "multiple choices", 301: "moved permanently", 302: "found", 303: "see other", 304: "not modified",
+        305: "use proxy", 307: "temporary redirect", 308: "permanent redirect",
+        400: "bad request", 401: "unauthorized", 402: "payment required", 403: "forbidden", 404: "not found",
+        405: "method not allowed", 406: "not acceptable", 407: "proxy authentication required",
+        408: "request timeout", 409: "conflict", 410: "gone", 411: "length required", 412: "precondition failed",
+        413: "content too large", 414: "uri too long", 415: "unsupported media type", 416: "range not satisfiable",
+        417: "expectation failed", 421: "misdirected request", 422: "unprocessable content", 423: "locked",
+        424: "failed dependency", 425: "too early", 426: "upgrade required", 428: "precondition required",
+        429: "too many requests", 431: "request header fields too large", 451: "unavailable for legal reasons",
+        500: "internal server error", 501: "not implemented", 502: "bad gateway", 503: "service unavailable",
+        504: "gateway timeout", 505: "http version not supported", 506: "variant also negotiates",
+        507: "insufficient storage", 508: "loop detected", 511: "network authentication required",
+    ]
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a response must be like to be passed on.
+///
+/// A value: a copy shares nothing with its original.
+public struct ResponseContract: Sendable, Equatable {
+    /// What the body must be.
+    public enum BodyRule: Sendable, Equatable {
+        /// Anything.
+        case any
+        /// A JSON document as the scanner takes it; an empty body, or one single space, also passes.
+        case json(JSONScanner)
+    }
+
+    /// How much of the body ``validate(head:body:requestMethod:)`` has to see for a given head.
+    public enum BodyNeed: Sendable, Equatable {
+        /// Nothing: ``validateHead(_:requestMethod:)`` has said it all.
+        case nothing
+        /// Whether there is a byte: a response without Content-Type passes only when it is empty.
+        case firstByte
+        /// All of it.
+        case whole
+    }
+
+    /// The acceptable status codes; nil accepts any. Default 200…299.
+    public var statuses: [ClosedRange<UInt16>]?
+
+    /// The acceptable media types, without parameters; nil accepts any. Default nil.
+    ///
+    /// They compare without regard to case (RFC 9110 §8.3.1), and are kept in lower case.
+    public var contentTypes: Set<String>? {
+        didSet { self.contentTypes = self.contentTypes.map(Self.normalized) }
+    }
+
+    /// The rule for the body. Default any.
+    public var body: BodyRule
+
+    /// Whether nulls are taken out of JSON bodies, as ``JSONScanner/removingNulls(from:)`` does. Default false. It has
+    /// no effect without a JSON rule.
+    public var removesNulls: Bool
+
+    /// The media types that JSON is served as.
+    public static let jsonTypes: Set<String> = ["application/json", "text/json", "text/javascript"]
+
+    /// Makes a contract.
+    public init(
+        statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = nil, body: BodyRule = .any,
+        removesNulls: Bool = false
+    ) {
+        self.statuses = statuses
+        self.contentTypes = contentTypes.map(Self.normalized)
+        self.body = body
+        self.removesNulls = removesNulls
+    }
+
+    /// Status 200…299, one of ``jsonTypes``, and a JSON body.
+    public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONScanner()))
+
+    /// Checks what the head alone can tell.
+    ///
+    /// - Returns: nil where the head keeps the contract, which is the final word when
+    ///   ``bodyNeed(for:requestMethod:)`` is `.nothing`. A wrong status with a wrong type is the status's error, with
+    ///   the type's behind it.
+    public func validateHead(_ head: ResponseHead, requestMethod: String) -> ValidationError? {
+        self.headError(head, requestMethod, hasBody: Self.announcesBody(head, requestMethod))
+    }
+
+    /// How much of the body has to be seen beyond what ``validateHead(_:requestMethod:)`` has seen.
+    public func bodyNeed(for head: ResponseHead, requestMethod: String) -> BodyNeed {
+        guard !head.forbidsBody(to: requestMethod) else { return .nothing }
+        let announced = Self.announcesBody(head, requestMethod)
+        if announced == false { return .nothing }
+        if case .json = self.body { return .whole }
+        let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
+        return isUndecided ? .firstByte : .nothing
+    }
+
+    /// Checks a whole response.
+    ///
+    /// A response that may not have a body (to HEAD, 1xx, 204, 304) passes whatever its type. Otherwise a type that is
+    /// not acceptable is a violation even when the body is empty; no Content-Type at all is one only with a body. After
+    /// a wrong type the body is not looked at; after a wrong status it is, and what is wrong with it comes first.
+    ///
+    /// - Returns: the bytes to pass on in place of `body`, or nil where it stays as it is.
+    /// - Throws: the violation, with the one found earlier behind it.
+    public func validate(
+        head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> [UInt8]? {
+        let earlier = self.headError(head, requestMethod, hasBody: !body.isEmpty)
+        // What is not of the right type is not worth parsing.
+        if let earlier, earlier.has(.responseContentType) { throw earlier }
+        let replacement: [UInt8]?
+        switch self.body {
+        case .json(let scanner) where !head.forbidsBody(to: requestMethod) && !Self.isBlank(body):
+            replacement = try self.checkJSON(body, of: head, with: scanner, earlier: earlier)
+        case .json, .any: replacement = nil
+        }
+        if let earlier { throw earlier }
+        return replacement
+    }
+
+    // MARK: Inside
+
+    /// - Parameter hasBody: nil where that is not known yet, which is no violation yet.
+    private func headError(_ head: ResponseHead, _ method: String, hasBody: Bool?) -> ValidationError? {
+        let typeError = head.forbidsBody(to: method) ? nil : self.typeError(head, hasBody: hasBody)
+        guard let statuses = self.statuses, !statuses.contains(where: { $0.contains(head.status) }) else {
+            return typeError
+        }
+        let message = "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))"
+        return Self.error(.responseStatus, message, head, underlying: typeError)
+    }
+
+    private func typeError(_ head: ResponseHead, hasBody: Bool?) -> ValidationError? {
+        guard let contentTypes = self.contentTypes else { return nil }
+        let values = head.fields.values(of: "Content-Type")
+        guard !values.isEmpty else {
+            guard hasBody == true else { return nil }
+            return Self.error(.responseContentType, "Request failed: no content-type", head)
+        }
+        // A response that announces two types is judged by both: recipients differ in which one they believe.
+        guard let wrong = values.first(where: { !contentTypes.contains(MediaType.essence(of: $0)) }) else { return nil }
+        let message = "Request failed: unacceptable content-type: \(MediaType.essence(of: wrong))"
+        return Self.error(.responseContentType, message, head)
+    }
+
+    private func checkJSON(
+        _ body: [UInt8], of head: ResponseHead, with scanner: JSONScanner, earlier: ValidationError?
+    ) throws(ValidationError) -> [UInt8]? {
+        if let coding = head.fields.contentCoding {
+            let message = "Request failed: the body is encoded with \(coding), so it cannot be checked"
+            throw Self.error(.responseBody, message, head, underlying: earlier)
+        }
+        do throws(JSONSyntaxError) {
+            if self.removesNulls { return try scanner.removingNulls(from: body) }
+            try scanner.validate(body)
+            return nil
+        } catch {
+            throw Self.error(.responseBody, "Request failed: invalid JSON: \(error)", head, underlying: earlier)
+        }
+    }
+
+    /// Whether the head says that there is a body, or that there is none; nil where it leaves that open.
+    private static func announcesBody(_ head: ResponseHead, _ method: String) -> Bool? {
+        if head.forbidsBody(to: method) { return false }
+        guard !head.fields.contains(.transferEncoding), let length = head.fields[.contentLength].flatMap({ Int($0) })
+        else { return nil }
+        return length > 0
+    }
+
+    /// Empty, or the single space that some frameworks send for "nothing".
+    private static func isBlank(_ body: [UInt8]) -> Bool { body.isEmpty || body == [0x20] }
+
+    private static func error(
+        _ kind: ValidationError.Kind, _ message: String, _ head: ResponseHead, underlying: ValidationError? = nil
+    ) -> ValidationError {
+        ValidationError(
+            kind, message, status: head.status, contentType: head.fields[.contentType], underlying: underlying)
+    }
+
+    private static func normalized(_ types: Set<String>) -> Set<String> { Set(types.map(MediaType.essence)) }
+}

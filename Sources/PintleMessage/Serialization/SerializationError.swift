@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request could not be serialized, or its body not be read.
+public struct SerializationError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The kinds of failure.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The parameters have a value that the format has no form for.
+        case unserializable
+        /// The text has characters that the chosen encoding lacks.
+        case unencodable
+        /// No such character encoding is known.
+        case unknownEncoding = "unknown-encoding"
+        /// A header name or value, or a user name, that may not stand in a field.
+        case invalidField = "invalid-field"
+        /// Parameters cannot be placed into a target of this form.
+        case unsupportedTarget = "unsupported-target"
+        /// The body to merge with is neither a form nor JSON, or is compressed.
+        case unsupportedBody = "unsupported-body"
+        /// The body to merge with is not what its Content-Type says.
+        case malformedBody = "malformed-body"
+        /// The body to merge with and the route's parameters are not both dictionaries.
+        case unmergeable
+        /// A query block refused.
+        case refused
+    }
+
+    /// What kind of failure it is.
+    public let code: Code
+    /// One sentence for people, without the path.
+    public let message: String
+    /// Where in the parameters the offending value is, as in `parameters.tags[2]`; nil where no value is to blame.
+    public let path: String?
+    /// The words of the error behind this one, if there is one.
+    public let cause: String?
+
+    /// Makes an error.
+    public init(_ code: Code, _ message: String, path: String? = nil, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.path = path
+        self.cause = cause
+    }
+
+    /// `path: message (cause)`.
+    public var description: String {
+        var text = self.path.map { "\($0): \(self.message)" } ?? self.message
+        if let cause = self.cause { text += " (\(cause))" }
+        return text
+    }
+}
+
+/// The way from the top of the parameters to one value, for error messages.
+///
+/// Steps are kept apart and put into words only when an error is raised.
+struct ParameterPath {
+    enum Step {
+        case key(String)
+        case index(Int)
+    }
+
+    private(set) var steps: [Step] = []
+
+    mutating func enter(_ step: Step) { self.steps.append(step) }
+
+    mutating func leave() { self.steps.removeLast() }
+
+    /// `parameters.tags[2]`; keys that are not plain words are quoted: `parameters["a b"]`.
+    var text: String {
+        self.steps.reduce(into: "parameters") { text, step in
+            switch step {
+            case .index(let index): text += "[\(index)]"
+            case .key(let key) where Self.isWord(key): text += ".\(key)"
+            case .key(let key): text += "[\(key.debugDescription)]"
+            }
+        }
+    }
+
+    private static func isWord(_ key: String) -> Bool {
+        !key.isEmpty
+            && key.utf8.allSatisfy {
+                $0 == 0x5F || $0 == 0x2D || ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26
+            }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How the end of a body is known.
+public enum BodyFraming: Sendable, Equatable {
+    /// There is no body.
+    case none
+    /// Exactly so many bytes.
+    case length(UInt64)
+    /// Chunks, then trailers (RFC 9112 §7.1).
+    case chunked
+    /// Until the connection closes; responses only.
+    case untilClose
+}
+
+extension RequestHead {
+    /// The framing of this request's body (RFC 9112 §6.3).
+    ///
+    /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, codings after
+    ///   chunked, transfer codings on HTTP/1.0.
+    public func bodyFraming() throws(WireError) -> BodyFraming {
+        let length = try self.fields.contentLength()
+        guard self.fields.contains(.transferEncoding) else {
+            return length.map { $0 == 0 ? .none : .length($0) } ?? .none
+        }
+        guard length == nil else {
+            throw WireError(.malformed, "the request has both Content-Length and Transfer-Encoding")
+        }
+        guard self.minorVersion == 1 else {
+            throw WireError(.malformed, "an HTTP/1.0 request has a Transfer-Encoding")
+        }
+        var codings: [String] = []
+        self.fields.forEachToken(in: .transferEncoding) {
+            codings.append(String(decoding: $0.map(ASCII.lowercased), as: UTF8.self))
+        }
+        if codings == ["chunked"] { return .chunked }
+        if codings.isEmpty || codings.filter({ $0 == "chunked" }).count > 1 {
+            throw WireError(.malformed, "the Transfer-Encoding is empty or names chunked twice")
+        }
+        throw WireError(.unknownTransferCoding, "the only transfer coding known here is chunked")
+    }
+}
+
+extension Fields {
+    /// The value of Content-Length: digits only, alike in every line.
+    func contentLength() throws(WireError) -> UInt64? {
+        var found: UInt64?
+        for line in self.lines where line.name == .contentLength {
+            let start = Int(line.valueStart)
+            let digits = self.bytes[start..<start + Int(line.valueLength)]
+            guard (1...19).contains(digits.count), digits.allSatisfy(ASCII.isDigit) else {
+                throw WireError(.malformed, "a Content-Length is not a number of at most 19 digits")
+            }
+            let length = digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) }
+            guard found == nil || found == length else {
+                throw WireError(.malformed, "two Content-Lengths differ")
+            }
+            found = length
+        }
+        return found
+    }
+}

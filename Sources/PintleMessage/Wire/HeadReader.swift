@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads field lines (RFC 9112 §5): of a request's head, of a response's, or of trailers.
+enum HeadReader {
+    /// Reads the field lines up to the empty line.
+    static func fields(_ lines: inout LineReader, limits: HeadLimits) throws(WireError) -> Fields {
+        var fields = Fields(reservingBytes: lines.remaining)
+        while true {
+            let line = try lines.next()
+            if line.isEmpty { return fields }
+            guard fields.count < limits.count else {
+                throw WireError(.headerTooLarge, "there are more than \(limits.count) field lines")
+            }
+            guard line.count <= limits.line else {
+                throw WireError(.headerTooLarge, "a field line is longer than \(limits.line) bytes")
+            }
+            try Self.append(line, to: &fields)
+        }
+    }
+
+    /// Appends one line, `name: value` without its line end.
+    static func append(_ line: UnsafeRawBufferPointer, to fields: inout Fields) throws(WireError) {
+        guard let first = line.first, first != 0x20, first != 0x09 else {
+            throw WireError(.malformed, "a field line begins with white space (obsolete folding)")
+        }
+        var colon = 0
+        while colon < line.count, ASCII.isTokenByte(line[colon]) { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+            throw WireError(.malformed, "a field name is not a token directly before its colon")
+        }
+        var start = colon + 1
+        var end = line.count
+        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
+        while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+        for index in start..<end where line[index] < 0x20 && line[index] != 0x09 || line[index] == 0x7F {
+            throw WireError(.malformed, "a field value has a control byte")
+        }
+        fields.append(
+            name: UnsafeRawBufferPointer(rebasing: line[..<colon]),
+            value: UnsafeRawBufferPointer(rebasing: line[start..<end]))
+    }
+}
+
+/// Takes lines that end with CRLF from a block that is known to end with an empty one.
+struct LineReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    /// The bytes that were not taken yet.
+    var remaining: Int { self.bytes.count - self.position }
+
+    /// The next line without its end.
+    mutating func next() throws(WireError) -> UnsafeRawBufferPointer {
+        guard let lineFeed = self.bytes.firstIndex(of: .lf, from: self.position), lineFeed > self.position,
+            self.bytes[lineFeed - 1] == .cr
+        else { throw WireError(.malformed, "a line of the head does not end with carriage return and line feed") }
+        let line = UnsafeRawBufferPointer(rebasing: self.bytes[self.position..<(lineFeed - 1)])
+        self.position = lineFeed + 1
+        return line
+    }
+}
+
+extension UInt8 {
+    static let cr = UInt8(ascii: "\r")
+    static let lf = UInt8(ascii: "\n")
+    static let space = UInt8(ascii: " ")
+}
+
+extension ResponseHead {
+    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or libcurl's rendering of HTTP/2's.
+    ///
+    /// - Throws: ``WireError`` when it is not one.
+    public init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
+        guard line.starts(with: "HTTP/".utf8), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
+        else { throw WireError(.malformed, "the status line is not version, status and reason") }
+        let digits = line[(first + 1)...(first + 3)]
+        guard digits.allSatisfy(ASCII.isDigit), line.count == first + 4 || line[first + 4] == .space else {
+            throw WireError(.malformed, "the status is not three digits")
+        }
+        let status = digits.reduce(UInt16(0)) { $0 * 10 + UInt16($1 - 0x30) }
+        guard status >= 100 else { throw WireError(.malformed, "the status is below 100") }
+        let reason = UnsafeRawBufferPointer(rebasing: line[min(line.count, first + 5)...])
+        for byte in reason where byte < 0x20 && byte != 0x09 || byte == 0x7F {
+            throw WireError(.malformed, "the reason phrase has a control byte")
+        }
+        self.init(status: status, reason: String(decoding: reason, as: UTF8.self))
+    }
+}
+
+extension Fields {
+    /// Appends one line, `name: value` without its line end.
+    ///
+    /// - Throws: ``WireError`` when it is not a field line.
+    public mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
+        try HeadReader.append(line, to: &self)
+    }
+
+    /// The length that a message declares for its body, nil where it has none.
+    ///
+    /// - Throws: ``WireError`` when Content-Length is malformed or there are two that differ.
+    public func declaredLength() throws(WireError) -> UInt64? { try self.contentLength() }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads request targets (RFC 9112 §3.2, RFC 3986 §3).
+enum TargetReader {
+    /// Reads the target of a request whose method is `method`; the bytes are visible ASCII.
+    static func target(_ bytes: UnsafeRawBufferPointer, method: String) throws(WireError) -> RequestTarget {
+        if bytes.firstIndex(of: UInt8(ascii: "#"), from: 0) != nil {
+            throw WireError(.malformed, "the request target has a fragment")
+        }
+        if method == "CONNECT" {
+            guard let authority = Authority(String(decoding: bytes, as: UTF8.self), defaultPort: nil) else {
+                throw WireError(.malformed, "the target of CONNECT is not host:port")
+            }
+            return .authority(authority)
+        }
+        if bytes.first == UInt8(ascii: "/") { return .origin(path: String(decoding: bytes, as: UTF8.self)) }
+        if bytes.count == 1, bytes[0] == UInt8(ascii: "*") {
+            guard method == "OPTIONS" else { throw WireError(.malformed, "only OPTIONS may have the target *") }
+            return .asterisk
+        }
+        return try Self.absolute(bytes)
+    }
+
+    private static func absolute(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> RequestTarget {
+        let scheme: Scheme
+        let start: Int
+        if Self.hasPrefix(bytes, "http://") {
+            (scheme, start) = (.http, 7)
+        } else if Self.hasPrefix(bytes, "https://") {
+            (scheme, start) = (.https, 8)
+        } else {
+            throw WireError(.malformed, "the request target is neither a path nor an http or https URL")
+        }
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?") {
+            guard bytes[end] != UInt8(ascii: "@") else {
+                throw WireError(.malformed, "the request target has user information")
+            }
+            end += 1
+        }
+        let host = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
+        guard let authority = Authority(host, defaultPort: scheme.defaultPort) else {
+            throw WireError(.malformed, "the request target has no valid host and port")
+        }
+        var path = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[end...]), as: UTF8.self)
+        if end == bytes.count || bytes[end] == UInt8(ascii: "?") { path = "/" + path }
+        return .absolute(scheme: scheme, authority: authority, path: path)
+    }
+
+    private static func hasPrefix(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+        guard bytes.count >= lowercase.utf8CodeUnitCount else { return false }
+        return lowercase.withUTF8Buffer { prefix in
+            for index in prefix.indices where ASCII.lowercased(bytes[index]) != prefix[index] { return false }
+            return true
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+
+/// Takes a request's body out of what the client sends.
+struct BodyReader {
+    enum Progress {
+        case waiting
+        case progress
+        case end(trailers: Fields)
+    }
+
+    private enum Framing {
+        case length(left: UInt64)
+        case chunked(ChunkedDecoder)
+    }
+
+    private var framing: Framing
+
+    init(_ framing: BodyFraming, limits: HeadLimits) {
+        switch framing {
+        case .length(let length): self.framing = .length(left: length)
+        case .chunked: self.framing = .chunked(ChunkedDecoder(limits: limits))
+        case .none, .untilClose: self.framing = .length(left: 0)
+        }
+    }
+
+    /// Takes one piece from the front of `inbox`.
+    mutating func read(_ inbox: inout ByteBuffer, _ take: (ByteBuffer) -> Void) throws(WireError) -> Progress {
+        switch self.framing {
+        case .length(let left):
+            guard left > 0 else { return .end(trailers: Fields()) }
+            let count = Int(min(left, UInt64(inbox.readableBytes)))
+            guard count > 0, let piece = inbox.copiedSlice(count) else { return .waiting }
+            self.framing = .length(left: left - UInt64(count))
+            take(piece)
+            return .progress
+        case .chunked(var decoder):
+            var offset = 0
+            var result: Result<ChunkedDecoder.Step, WireError> = .success(.needMore)
+            inbox.withUnsafeReadableBytes { bytes in
+                result = Result { () throws(WireError) in try decoder.next(bytes, from: &offset) }
+            }
+            let step = try result.get()
+            self.framing = .chunked(decoder)
+            switch step {
+            case .needMore:
+                inbox.moveReaderIndex(forwardBy: offset)
+                return .waiting
+            case .data(let range):
+                inbox.moveReaderIndex(forwardBy: range.lowerBound)
+                if let piece = inbox.copiedSlice(range.count) { take(piece) }
+                return .progress
+            case .end(let end, let trailers):
+                inbox.moveReaderIndex(forwardBy: end)
+                return .end(trailers: trailers)
+            }
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Takes bytes out with memory of their own: the receive buffer is used again at once.
+    fileprivate mutating func copiedSlice(_ count: Int) -> ByteBuffer? {
+        guard let slice = self.readSlice(length: count) else { return nil }
+        return slice.withUnsafeReadableBytes { ByteBuffer(bytes: $0) }
+    }
+}

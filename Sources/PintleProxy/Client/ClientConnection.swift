@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+
+/// One client connection: takes requests off it one after another, and hands each to an ``Exchange``.
+///
+/// Pipelined requests wait in `inbox` until the exchange before them is answered, so answers keep the requests' order.
+final class ClientConnection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    /// Where the next byte of the client belongs.
+    enum Phase {
+        /// To a request head.
+        case head
+        /// To the body of this exchange's request.
+        case body(Exchange, BodyReader)
+        /// To the next request, once this exchange is answered.
+        case answering(Exchange)
+        /// Nowhere: the last answer is sent, and what still arrives is thrown away.
+        case lingering
+        /// To the other end of a tunnel, or nowhere.
+        case closed
+    }
+
+    let lane: Lane
+    let channel: SocketChannel
+    let client: IPAddress?
+    /// Why this client is not served, if it is not.
+    let refusal: Problem?
+    private(set) var phase = Phase.head
+    private var parser: RequestParser
+    private var inbox = ByteBuffer()
+    private var isProcessing = false
+    private var timer: ConnectionTimer?
+    /// Bytes for the client that were not given to the channel yet.
+    var output: ByteBuffer?
+    var flushRequested = false
+
+    /// How much of what the client sends ahead is kept.
+    private static let inboxLimit = 64 * 1024
+
+    init(lane: Lane, channel: SocketChannel, client: IPAddress?, refusal: Problem?) {
+        self.lane = lane
+        self.channel = channel
+        self.client = client
+        self.refusal = refusal
+        self.parser = RequestParser(limits: lane.gate.headLimits)
+    }
+
+    // MARK: The channel's events
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.lane.add(self)
+        self.timer = ConnectionTimer(connection: self)
+        self.timer?.expect(.firstHead)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = self.unwrapInboundIn(data)
+        switch self.phase {
+        case .lingering, .closed: return
+        case .head, .body, .answering: break
+        }
+        if self.inbox.readableBytes == 0 {
+            // The common case: the bytes are understood where they were received.
+            swap(&self.inbox, &bytes)
+            self.process()
+            self.keepRest(receivedIn: &bytes)
+        } else {
+            self.inbox.writeBuffer(&bytes)
+            self.process()
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .body(let exchange, _) = self.phase { exchange.clientLeft() }
+        if case .answering(let exchange) = self.phase { exchange.clientLeft() }
+        self.leave()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard let exchange = self.exchange else { return }
+        if self.channel.isWritable { exchange.clientCaughtUp() } else { self.timer?.expect(.clientToRead) }
+        if self.channel.isWritable { self.expectNext() }
+    }
+
+    // MARK: Taking requests
+
+    /// Understands as much of the inbox as can be.
+    func process() {
+        guard !self.isProcessing else { return }
+        self.isProcessing = true
+        defer { self.isProcessing = false }
+        while self.step() {}
+        self.adjustReading()
+    }
+
+    /// - Returns: whether there may be more to do.
+    private func step() -> Bool {
+        switch self.phase {
+        case .head: self.takeHead()
+        case .body(let exchange, var reader): self.takeBody(exchange, &reader)
+        case .answering, .lingering, .closed: false
+        }
+    }
+
+    private func takeHead() -> Bool {
+        guard self.inbox.readableBytes > 0 else { return false }
+        do throws(WireError) {
+            guard let (head, length) = try self.parseHead() else {
+                self.timer?.expect(.restOfHead)
+                return false
+            }
+            self.inbox.moveReaderIndex(forwardBy: length)
+            let framing = try head.bodyFraming()
+            self.begin(head, framing)
+            return true
+        } catch {
+            self.refuse(Problem(error))
+            return false
+        }
+    }
+
+    private func parseHead() throws(WireError) -> (head: RequestHead, length: Int)? {
+        var result: Result<(head: RequestHead, length: Int)?, WireError> = .success(nil)
+        self.inbox.withUnsafeReadableBytes { bytes in
+            result = Result { () throws(WireError) in try self.parser.parse(bytes) }
+        }
+        return try result.get()
+    }
+
+    private func begin(_ head: RequestHead, _ framing: BodyFraming) {
+        let exchange = Exchange(connection: self, head: head, framing: framing)
+        if framing == .none {
+            self.phase = .answering(exchange)
+        } else {
+            self.phase = .body(exchange, BodyReader(framing, limits: self.lane.gate.headLimits))
+        }
+        self.expectNext()
+        exchange.begin()
+    }
+
+    private func takeBody(_ exchange: Exchange, _ reader: inout BodyReader) -> Bool {
+        guard exchange.wantsBody else { return false }
+        do throws(WireError) {
+            let progress = try reader.read(&self.inbox) { exchange.receivedBody($0) }
+            // The exchange may have ended while it was fed.
+            guard case .body(let current, _) = self.phase, current === exchange else { return true }
+            self.phase = .body(exchange, reader)
+            switch progress {
+            case .waiting: return false
+            case .progress:
+                self.expectNext()
+                return true
+            case .end(let trailers):
+                self.phase = .answering(exchange)
+                self.expectNext()
+                exchange.receivedEndOfBody(trailers: trailers)
+                return true
+            }
+        } catch {
+            exchange.fail(with: Problem(error))
+            return false
+        }
+    }
+
+    /// Answers bytes that are no request: there is no exchange that could be forwarded.
+    private func refuse(_ problem: Problem) {
+        let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
+        let exchange = Exchange(connection: self, head: head, framing: .none)
+        self.phase = .answering(exchange)
+        exchange.refuse(problem)
+    }
+
+    // MARK: Called by the exchange
+
+    /// The exchange under way.
+    var exchange: Exchange? {
+        switch self.phase {
+        case .body(let exchange, _), .answering(let exchange): exchange
+        case .head, .lingering, .closed: nil
+        }
+    }
+
+    /// The exchange is answered. The connection takes the next request, or closes where it cannot or must not.
+    func finished(_ exchange: Exchange, keepAlive: Bool) {
+        guard self.exchange === exchange else { return }
+        if keepAlive, case .answering = self.phase, !self.lane.isDraining {
+            self.phase = .head
+            self.parser = RequestParser(limits: self.lane.gate.headLimits)
+            self.flush()
+            self.timer?.expect(self.inbox.readableBytes > 0 ? .restOfHead : .nextHead)
+            self.process()
+        } else {
+            self.flush()
+            self.closeGently()
+        }
+    }
+
+    /// Ends the connection so that the client knows that its answer is cut: never like a clean end (invariant 4).
+    func abort() {
+        self.output = nil
+        self.phase = .closed
+        self.channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
+    }
+
+    /// Hands the channel over to a tunnel, with the bytes that came behind the request.
+    func detach() -> ByteBuffer {
+        self.flush()
+        self.phase = .closed
+        let rest = self.inbox
+        self.leave()
+        return rest
+    }
+
+    /// Finishes what is under way and closes.
+    func drain() {
+        if case .head = self.phase, self.inbox.readableBytes == 0 { self.channel.close(promise: nil) }
+    }
+
+    /// The body can be taken on, because the upstream caught up.
+    func resumeBody() { self.process() }
+
+    // MARK: Inside
+
+    /// The buffer that bytes are received in belongs to the loop: what is left of it is copied, not kept.
+    private func keepRest(receivedIn bytes: inout ByteBuffer) {
+        if self.inbox.readableBytes == 0 {
+            self.inbox = ByteBuffer()
+        } else {
+            bytes.writeBuffer(&self.inbox)
+            swap(&self.inbox, &bytes)
+        }
+    }
+
+    private func adjustReading() {
+        let isFull = self.inbox.readableBytes >= Self.inboxLimit
+        if case .head = self.phase { return self.channel.setAutoRead(true) }
+        self.channel.setAutoRead(!isFull)
+    }
+
+    private func expectNext() {
+        switch self.phase {
+        case .body: self.timer?.expect(.body)
+        case .answering: self.timer?.expect(.nothing)
+        case .head, .lingering, .closed: break
+        }
+    }
+
+    /// Closes in a way that lets the client read its answer: a close with unread input would reset the connection
+    /// (RFC 9112 §9.6).
+    private func closeGently() {
+        self.phase = .lingering
+        self.inbox = ByteBuffer()
+        self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
+        self.channel.setAutoRead(true)
+        self.timer?.expect(.clientToClose)
+    }
+
+    private func leave() {
+        guard let timer else { return }
+        timer.stop()
+        self.timer = nil
+        self.phase = .closed
+        self.lane.census.leave(self.client)
+        self.lane.remove(self)
+    }
+
+    /// The client was too slow with what was expected of it.
+    func timedOut(_ expectation: ConnectionTimer.Expectation) {
+        switch expectation {
+        case .restOfHead:
+            self.refuse(Problem(.requestTimeout, "the request head was not complete in time (limits.header_timeout)"))
+        case .body:
+            self.exchange?.fail(
+                with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
+        case .clientToRead: self.abort()
+        case .firstHead, .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
+        }
+    }
+}
+
+extension Problem {
+    /// What is answered to bytes that are not a request.
+    init(_ error: WireError) {
+        switch error.code {
+        case .headerTooLarge: self.init(.headerTooLarge, error.message)
+        case .malformed, .unknownTransferCoding, .versionNotSupported:
+            self.init(.badRequest, error.message, status: error.code.status)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintlePolicy
+
+/// Closes connections whose client does not do what is expected of it in time.
+///
+/// Expectations change several times a request, so the loop's timer is not moved each time: it fires at the earliest
+/// deadline that was ever set, looks at the present one, and goes on from there.
+final class ConnectionTimer {
+    enum Expectation {
+        /// The first bytes of the first request.
+        case firstHead
+        /// The first byte of another request.
+        case nextHead
+        /// The end of a head that has begun.
+        case restOfHead
+        /// Another byte of the request's body.
+        case body
+        /// That the client reads its answer.
+        case clientToRead
+        /// That the client closes, after the last answer.
+        case clientToClose
+        /// Nothing: it is the upstream's turn.
+        case nothing
+    }
+
+    private unowned let connection: ClientConnection
+    private let loop: Loop
+    private var timer: LoopTimer?
+    private var expectation = Expectation.nothing
+    private var deadline: NIODeadline?
+    private var pendingBytes = 0
+
+    private static let lingering = TimeAmount.seconds(2)
+
+    init(connection: ClientConnection) {
+        self.connection = connection
+        self.loop = connection.lane.loop
+        self.timer = LoopTimer { [unowned self] in self.fired() }
+    }
+
+    func expect(_ expectation: Expectation) {
+        // A head that trickles in does not gain time with each byte.
+        if case .restOfHead = expectation, case .restOfHead = self.expectation { return }
+        if case .restOfHead = expectation, case .firstHead = self.expectation {
+            self.expectation = expectation
+            return
+        }
+        self.expectation = expectation
+        guard let patience = self.patience else {
+            self.deadline = nil
+            return
+        }
+        if case .clientToRead = expectation { self.pendingBytes = self.connection.channel.pendingWriteBytes }
+        let deadline = self.loop.turnTime + patience
+        self.deadline = deadline
+        guard let timer, !timer.isArmed || timer.fires(after: deadline) else { return }
+        self.loop.arm(timer, at: deadline)
+    }
+
+    func stop() {
+        if let timer { self.loop.disarm(timer) }
+        self.timer = nil
+    }
+
+    private var patience: TimeAmount? {
+        let limits = self.connection.lane.gate.limits
+        switch self.expectation {
+        case .firstHead, .restOfHead: return TimeAmount(limits.headerTimeout)
+        case .nextHead: return TimeAmount(limits.idleTimeout)
+        case .body, .clientToRead: return TimeAmount(limits.bodyTimeout)
+        case .clientToClose: return Self.lingering
+        case .nothing: return nil
+        }
+    }
+
+    private func fired() {
+        guard let deadline, let timer else { return }
+        guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
+        if case .clientToRead = self.expectation {
+            let pending = self.connection.channel.pendingWriteBytes
+            // It reads, if slowly.
+            if pending != self.pendingBytes { return self.expect(.clientToRead) }
+        }
+        self.connection.timedOut(self.expectation)
+    }
+}

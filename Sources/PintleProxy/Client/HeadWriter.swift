@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+
+/// How a response is framed for the client; written anew, never copied from the origin.
+enum ResponseFraming: Equatable {
+    /// The response has no body by its nature; a Content-Length only says what it would have been.
+    case none(wouldBe: UInt64?)
+    case length(UInt64)
+    case chunked
+    /// For HTTP/1.0 clients: the end of the connection is the end of the body.
+    case untilClose
+
+    /// The framing for a response to `method` from a client of HTTP/1.`minorVersion`.
+    init(method: String, minorVersion: UInt8, head: ResponseHead, length: UInt64?) {
+        if head.forbidsBody(to: method) {
+            // 1xx and 204 must not have one at all (RFC 9110 §8.6).
+            let declared = head.status == 204 || head.status < 200 ? nil : (try? head.fields.declaredLength()) ?? nil
+            self = .none(wouldBe: declared)
+        } else if let length {
+            self = .length(length)
+        } else {
+            self = minorVersion == 0 ? .untilClose : .chunked
+        }
+    }
+}
+
+extension ByteBuffer {
+    /// Writes a head, with framing and connection fields.
+    mutating func writeHead(_ head: ResponseHead, framing: ResponseFraming, keepAlive: Bool, minorVersion: UInt8) {
+        self.writeStatusLine(head)
+        head.fields.forEachRun { self.writeBytes($0) }
+        switch framing {
+        case .none(let wouldBe): if let wouldBe { self.writeLength(wouldBe) }
+        case .length(let length): self.writeLength(length)
+        case .chunked: self.writeStaticString("Transfer-Encoding: chunked\r\n")
+        case .untilClose: break
+        }
+        if !keepAlive {
+            self.writeStaticString("Connection: close\r\n")
+        } else if minorVersion == 0 {
+            self.writeStaticString("Connection: keep-alive\r\n")
+        }
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes an interim response, which has no body and no say about the connection.
+    mutating func writeInterim(_ head: ResponseHead) {
+        self.writeStatusLine(head)
+        head.fields.forEachRun { self.writeBytes($0) }
+        self.writeStaticString("\r\n")
+    }
+
+    private mutating func writeStatusLine(_ head: ResponseHead) {
+        self.writeStaticString("HTTP/1.1 ")
+        self.writeDecimal(UInt64(head.status))
+        self.writeStaticString(" ")
+        self.writeString(head.reason)
+        self.writeStaticString("\r\n")
+    }
+
+    private mutating func writeLength(_ length: UInt64) {
+        self.writeStaticString("Content-Length: ")
+        self.writeDecimal(length)
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes one chunk (RFC 9112 §7.1); an empty one would end the body and is not written.
+    mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else { return }
+        self.writeHexadecimal(bytes.count)
+        self.writeStaticString("\r\n")
+        self.writeBytes(bytes)
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes the last chunk and the trailers.
+    mutating func writeLastChunk(_ trailers: Fields) {
+        self.writeStaticString("0\r\n")
+        trailers.forEachRun { self.writeBytes($0) }
+        self.writeStaticString("\r\n")
+    }
+
+    private mutating func writeDecimal(_ value: UInt64) {
+        self.writeDigits(value, radix: 10)
+    }
+
+    private mutating func writeHexadecimal(_ value: Int) {
+        self.writeDigits(UInt64(value), radix: 16)
+    }
+
+    /// Digits without an intermediate string: this runs for every response.
+    private mutating func writeDigits(_ value: UInt64, radix: UInt64) {
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
+            var rest = value
+            var start = 20
+            repeat {
+                start -= 1
+                let digit = UInt8(rest % radix)
+                space[start] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+                rest /= radix
+            } while rest > 0
+            self.writeBytes(UnsafeRawBufferPointer(rebasing: space[start..<20]))
+        }
+    }
+}

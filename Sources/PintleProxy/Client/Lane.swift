@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+
+/// What the connections of one loop share. Used on the loop's thread only.
+final class Lane: @unchecked Sendable {
+    // Why @unchecked holds: `loop` is constant, and everything else is touched on its thread only.
+    let loop: Loop
+    let gate: Gate
+    let census: ConnectionCensus
+    private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
+    private(set) var isDraining = false
+    private var whenEmpty: EventLoopPromise<Void>?
+    private var output = ByteBuffer()
+    private var sequence: UInt64
+    private let instance: UInt64
+
+    init(loop: Loop, gate: Gate, census: ConnectionCensus) {
+        self.loop = loop
+        self.gate = gate
+        self.census = census
+        self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
+        self.sequence = 0
+    }
+
+    /// An exchange's id: unlike that of any other exchange, here or in another process.
+    func nextID() -> ExchangeID {
+        self.sequence += 1
+        return ExchangeID(instance: self.instance, sequence: self.sequence)
+    }
+
+    // MARK: Buffers
+
+    /// A buffer to write a response into; most responses are sent at once, and then the next one uses it again.
+    func takeOutput() -> ByteBuffer {
+        var buffer = ByteBuffer()
+        swap(&buffer, &self.output)
+        buffer.clear(minimumCapacity: 4096)
+        return buffer
+    }
+
+    func giveBack(_ buffer: ByteBuffer) {
+        if buffer.capacity <= 128 * 1024 { self.output = buffer }
+    }
+
+    // MARK: Connections
+
+    func add(_ connection: ClientConnection) { self.connections[ObjectIdentifier(connection)] = connection }
+
+    func remove(_ connection: ClientConnection) {
+        self.connections[ObjectIdentifier(connection)] = nil
+        self.tellIfEmpty()
+    }
+
+    func add(_ tunnel: Tunnel) { self.tunnels[ObjectIdentifier(tunnel)] = tunnel }
+
+    func remove(_ tunnel: Tunnel) {
+        self.tunnels[ObjectIdentifier(tunnel)] = nil
+        self.tellIfEmpty()
+    }
+
+    /// Lets exchanges finish, closes what is idle, and keeps the promise when nothing is left.
+    func drain(_ done: EventLoopPromise<Void>) {
+        self.isDraining = true
+        self.whenEmpty = done
+        for connection in self.connections.values { connection.drain() }
+        self.tellIfEmpty()
+    }
+
+    /// Closes everything.
+    func closeAll() {
+        for connection in self.connections.values { connection.abort() }
+        for tunnel in self.tunnels.values { tunnel.close() }
+    }
+
+    private func tellIfEmpty() {
+        guard self.connections.isEmpty, self.tunnels.isEmpty, let done = self.whenEmpty else { return }
+        self.whenEmpty = nil
+        done.succeed()
+    }
+}
+
+/// Names one exchange in problems and logs; spelled only where it is shown.
+struct ExchangeID: CustomStringConvertible {
+    let instance: UInt64
+    let sequence: UInt64
+
+    var description: String { String(self.instance, radix: 16) + "-" + String(self.sequence, radix: 16) }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+
+/// A response that is kept back until its contract can be judged.
+struct HeldResponse {
+    var head: ResponseHead
+    var body = ByteBuffer()
+    let length: UInt64?
+    let need: ResponseContract.BodyNeed
+    var trailers = Fields()
+}
+
+// The way back.
+extension Exchange: TransferDelegate {
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {
+        // An HTTP/1.0 client knows no interim responses (RFC 9110 §15.2).
+        guard case .none = self.answer, self.head.minorVersion == 1 else { return }
+        var head = head
+        Forwarding.removeHopByHop(from: &head.fields)
+        self.connection.write { $0.writeInterim(head) }
+    }
+
+    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
+        self.report.upstreamStatus = head.status
+        self.report.noteVerdict(of: transfer)
+        guard head.status != 101 else {
+            return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
+        }
+        guard let contract = self.rules?.contract else { return self.pass(head, length: length) }
+        let need = contract.bodyNeed(for: head, requestMethod: self.head.method)
+        let error = contract.validateHead(head, requestMethod: self.head.method)
+        if need == .nothing || error?.has(.responseContentType) == true {
+            return self.settle(HeldResponse(head: head, length: length, need: .nothing), error)
+        }
+        self.answer = .checking(HeldResponse(head: head, length: length, need: need))
+    }
+
+    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+        switch self.answer {
+        case .body(let framing): self.writeBody(bytes, framing)
+        case .checking(var held):
+            // Taken out while it grows, so that it is never copied.
+            self.answer = .none
+            held.body.writeBytes(bytes)
+            self.answer = .checking(held)
+            if held.need == .firstByte {
+                self.judge(held)
+            } else if held.body.readableBytes > self.gate.limits.bodyBuffer {
+                self.settleOversized(held)
+            }
+        case .none, .done: break
+        }
+    }
+
+    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {
+        var fields = fields
+        Forwarding.removeHopByHop(from: &fields)
+        switch self.answer {
+        case .body(.chunked): self.report.trailers = fields
+        case .checking(var held):
+            held.trailers = fields
+            self.answer = .checking(held)
+        case .none, .body, .done: break
+        }
+    }
+
+    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
+        // From inside libcurl; the connection looks for more when it has returned.
+        guard !self.resumesBody else { return }
+        self.resumesBody = true
+        self.connection.lane.loop.atEndOfTurn(self)
+    }
+
+    func transfer(_ transfer: Transfer, connected descriptor: Int32) {
+        self.report.take(transfer, TransferMetrics())
+        self.forgetTransfer()
+        self.answer = .done
+        Tunnel.open(for: self, to: descriptor)
+    }
+
+    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+        self.report.take(transfer, metrics)
+        self.forgetTransfer()
+        if let error { return self.fail(with: error) }
+        switch self.answer {
+        case .checking(let held): self.judge(held)
+        case .none, .body, .done: break
+        }
+        guard case .body(let framing) = self.answer else { return }
+        if case .chunked = framing { self.connection.write { $0.writeLastChunk(self.report.trailers) } }
+        self.finish(.completed)
+    }
+
+    // MARK: Judging
+
+    private func judge(_ held: HeldResponse) {
+        guard let contract = self.rules?.contract else { return }
+        var held = held
+        do throws(ValidationError) {
+            let body = Array(held.body.readableBytesView)
+            if let replaced = try contract.validate(head: held.head, body: body, requestMethod: self.head.method) {
+                held.body = ByteBuffer(bytes: replaced)
+                for name in Self.fieldsAboutBytes { held.head.fields.remove(name) }
+            }
+            self.settle(held, nil)
+        } catch {
+            self.settle(held, error)
+        }
+    }
+
+    /// What a response says about the exact bytes of its body, which null removal changes.
+    private static let fieldsAboutBytes = ["ETag", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"]
+
+    /// Passes a judged response on, or refuses it.
+    private func settle(_ held: HeldResponse, _ violation: ValidationError?) {
+        guard let violation else { return self.pass(held, marked: nil) }
+        let kind = ViolationKind(violation.kind)
+        self.report.violated(kind)
+        if self.rules?.reportsOnly == true { return self.pass(held, marked: kind) }
+        self.refuse(Problem(violation))
+    }
+
+    private func settleOversized(_ held: HeldResponse) {
+        self.report.violated(.bodyTooLarge)
+        if self.rules?.reportsOnly == true { return self.pass(held, marked: .bodyTooLarge) }
+        var problem = Problem(
+            .bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer", status: 502,
+            proxyError: "http_response_body_size")
+        problem.upstreamStatus = held.head.status
+        self.refuse(problem)
+    }
+
+    // MARK: Writing
+
+    private func pass(_ held: HeldResponse, marked violation: ViolationKind?) {
+        var head = held.head
+        if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
+        let isWhole = self.transfer == nil
+        self.pass(head, length: isWhole && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length)
+        if held.body.readableBytes > 0, case .body(let framing) = self.answer {
+            held.body.withUnsafeReadableBytes { self.writeBody($0, framing) }
+        }
+    }
+
+    private func pass(_ head: ResponseHead, length: UInt64?) {
+        var head = head
+        let framing = ResponseFraming(
+            method: self.head.method, minorVersion: self.head.minorVersion, head: head, length: length)
+        Forwarding.removeHopByHop(from: &head.fields)
+        if let via = self.gate.via { Forwarding.appendVia(via, minorVersion: 1, to: &head.fields) }
+        if let violation = self.report.trustViolation {
+            head.fields.append("Pintle-Violation", violation.rawValue)
+        }
+        self.write(head, framing: framing)
+    }
+
+    /// Writes a head; the body may follow.
+    func write(_ head: ResponseHead, framing: ResponseFraming) {
+        let keepAlive = self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining
+        self.report.status = head.status
+        self.answer = .body(framing)
+        self.connection.write {
+            $0.writeHead(head, framing: framing, keepAlive: keepAlive, minorVersion: self.head.minorVersion)
+        }
+    }
+
+    private func writeBody(_ bytes: UnsafeRawBufferPointer, _ framing: ResponseFraming) {
+        self.report.bytesOut += bytes.count
+        self.connection.write { output in
+            if case .chunked = framing { output.writeChunk(bytes) } else { output.writeBytes(bytes) }
+        }
+        if !self.connection.channel.isWritable { self.clientFellBehind() }
+    }
+
+    // MARK: Refusing
+
+    /// Answers with a problem of Pintle's own.
+    func refuse(_ problem: Problem) {
+        self.forgetRunningTransfer()
+        self.report.problem = problem.name
+        self.report.error = problem.detail
+        let context = ProblemWriter.Context(
+            exchangeID: self.report.id.description, route: self.rules?.name, trust: self.report.trust,
+            json: ProblemWriter.acceptsJSON(self.head.fields))
+        let (head, body) = ProblemWriter.response(problem, context)
+        self.write(head, framing: .length(UInt64(body.count)))
+        if self.head.method != "HEAD" { self.connection.write { $0.writeBytes(body) } }
+        self.finish(.failed)
+    }
+
+    private func fail(with error: SessionError) {
+        let problem = Problem(error)
+        if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
+            self.report.violated(kind)
+            if kind == .pinMismatch { self.report.counters.pinFailed() }
+        }
+        self.fail(with: problem)
+    }
+
+    private func forgetRunningTransfer() {
+        self.transfer?.cancel()
+        self.forgetTransfer()
+    }
+}
+
+/// Takes the request's body on, once libcurl has returned.
+extension Exchange: TurnEndWork {
+    func runAtEndOfTurn() {
+        self.resumesBody = false
+        self.connection.resumeBody()
+    }
+}

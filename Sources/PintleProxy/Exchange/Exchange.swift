@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+
+/// One request and its answer, from decision to record. This file tells the way up; `Exchange+Response.swift` the way
+/// back.
+///
+/// It lives on one loop together with the client's connection and the transfer, so it needs neither lock nor task.
+final class Exchange {
+    /// What has become of the answer.
+    enum Answer {
+        /// Nothing was written to the client yet.
+        case none
+        /// The response is kept back until its contract can be judged.
+        case checking(HeldResponse)
+        /// The head was written; the body follows in this framing.
+        case body(ResponseFraming)
+        /// Everything was written, or never will be.
+        case done
+    }
+
+    let connection: ClientConnection
+    let gate: Gate
+    let head: RequestHead
+    let framing: BodyFraming
+    var report: ExchangeReport
+    var answer = Answer.none
+    private(set) var rules: RouteRules?
+    private(set) var transfer: Transfer?
+    private var decision: Decision?
+    private var sentTo: Gate.TrustSession?
+    /// The request's body, where a serializer needs all of it.
+    private var heldBody: ByteBuffer?
+    private var requestEnded: Bool
+    /// Whether the connection is to look for more of the body at the end of this turn.
+    var resumesBody = false
+    private var trailers = Fields()
+
+    init(connection: ClientConnection, head: RequestHead, framing: BodyFraming) {
+        self.connection = connection
+        self.gate = connection.lane.gate
+        self.head = head
+        self.framing = framing
+        self.requestEnded = framing == .none
+        self.report = ExchangeReport(
+            id: connection.lane.nextID(), counters: self.gate.counters.unrouted, start: connection.lane.loop.turnTime)
+    }
+
+    // MARK: The way up
+
+    /// Decides what becomes of the request, and begins it.
+    func begin() {
+        if let refusal = self.connection.refusal { return self.refuse(refusal) }
+        if let via = self.gate.via, Forwarding.hasPassed(via, self.head.fields) {
+            return self.refuse(
+                Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via"))
+        }
+        switch self.head.target {
+        case .absolute(let scheme, let authority, let path):
+            self.forward(scheme, authority, path, form: .proxy)
+        case .origin(let path):
+            guard let host = self.head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
+                return self.refuse(Problem(.badRequest, "a request with a path for a target needs a Host"))
+            }
+            self.forward(.http, authority, path, form: .gateway)
+        case .authority(let authority): self.openTunnel(to: authority)
+        case .asterisk: self.answerOptions()
+        }
+    }
+
+    private func forward(_ scheme: Scheme, _ authority: Authority, _ path: String, form: RouteQuery.Form) {
+        let query = RouteQuery(
+            method: self.head.method, scheme: scheme, authority: authority, path: path, form: form)
+        let decision: Decision
+        do throws(Malformed) {
+            decision = try self.gate.policy.decide(query)
+        } catch {
+            return self.refuse(Problem(.badRequest, error.message))
+        }
+        self.take(decision)
+        if form == .gateway, decision.route == nil {
+            return self.refuse(
+                Problem(.badRequest, "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
+        }
+        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
+        guard self.mayTravelOn() else { return self.answerOptions() }
+        guard self.rules?.serializer != nil else { return self.send(self.outgoing(decision), self.bodyToStream) }
+        self.heldBody = ByteBuffer()
+        if self.requestEnded { self.serialize() }
+    }
+
+    private func take(_ decision: Decision) {
+        self.decision = decision
+        if let route = decision.route {
+            let rules = self.gate.routes[route.index]
+            self.rules = rules
+            self.report.counters = rules.counters
+        }
+        self.sentTo = self.gate.session(for: decision.trust)
+        self.report.trust = self.sentTo?.name
+        self.gate.activity.started(route: self.report.counters)
+        self.report.isCounted = true
+    }
+
+    func denied(_ authority: Authority, _ rule: String) -> Problem {
+        self.report.rule = rule
+        return Problem(.destinationDenied, "\(authority) is denied by \(rule)")
+    }
+
+    /// The head as it goes upstream: fields of this connection removed, this proxy added.
+    private func outgoing(_ decision: Decision) -> RequestHead {
+        var fields = self.head.fields
+        Forwarding.removeHopByHop(from: &fields)
+        // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
+        fields.remove(.host)
+        if let via = self.gate.via { Forwarding.appendVia(via, minorVersion: self.head.minorVersion, to: &fields) }
+        return RequestHead(
+            method: self.head.method,
+            target: .absolute(scheme: decision.scheme, authority: decision.authority, path: decision.path),
+            fields: fields)
+    }
+
+    private var bodyToStream: TransferRequest.Body {
+        switch self.framing {
+        case .none, .untilClose: .none
+        case .length(let length): .stream(length: length)
+        case .chunked: .stream(length: nil)
+        }
+    }
+
+    /// Rewrites the request by the route's serializer: what came in the body, under the route's own parameters.
+    private func serialize() {
+        guard let rules, let serializer = rules.serializer, let decision, let held = self.heldBody else { return }
+        self.heldBody = nil
+        do throws(SerializationError) {
+            var head = self.outgoing(decision)
+            let incoming = try IncomingParameters.read(head, body: Array(held.readableBytesView))
+            if incoming != nil { head = IncomingParameters.headForNewBody(head) }
+            let parameters = try IncomingParameters.merge(incoming, with: rules.parameters)
+            let request = try serializer.serialize(head, parameters: parameters)
+            self.send(request.head, request.body.map { .bytes(ByteBuffer(bytes: $0)) } ?? .none)
+        } catch {
+            self.refuse(Problem(.unserializableRequest, error.description))
+        }
+    }
+
+    private func send(_ head: RequestHead, _ body: TransferRequest.Body) {
+        guard let decision, let sentTo, let path = head.target.path else { return }
+        var fields = head.fields
+        self.rules?.apply(to: &fields)
+        // A body that is checked must arrive in plain.
+        if self.rules?.contract?.body.needsPlainBody == true { fields.set("Accept-Encoding", "identity") }
+        var request = TransferRequest(
+            method: head.method, scheme: decision.scheme, authority: decision.authority, path: path, fields: fields,
+            body: body)
+        if let rules {
+            request.timeout = rules.timeout
+            request.connectTimeout = rules.connectTimeout
+        }
+        self.transfer = sentTo.session.start(request, on: self.connection.lane.loop, delegate: self)
+        if self.requestEnded, case .stream = body { self.transfer?.finishBody(trailers: self.trailers) }
+    }
+
+    // MARK: The request's body
+
+    /// Whether more of the body can be taken now.
+    var wantsBody: Bool {
+        if let heldBody { return heldBody.readableBytes <= self.gate.limits.bodyBuffer }
+        guard let transfer else { return true }
+        return transfer.unsentBodyBytes < Self.window
+    }
+
+    /// The most bytes that wait on the way up.
+    static let window = 64 * 1024
+
+    func receivedBody(_ bytes: ByteBuffer) {
+        self.report.bytesIn += bytes.readableBytes
+        guard var held = self.heldBody else {
+            self.transfer?.send(bytes)
+            return
+        }
+        self.heldBody = nil
+        held.writeImmutableBuffer(bytes)
+        self.heldBody = held
+        if held.readableBytes > self.gate.limits.bodyBuffer {
+            self.heldBody = nil
+            self.refuse(
+                Problem(.bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer"))
+        }
+    }
+
+    func receivedEndOfBody(trailers: Fields) {
+        self.requestEnded = true
+        self.trailers = trailers
+        if self.heldBody != nil { return self.serialize() }
+        self.transfer?.finishBody(trailers: trailers)
+    }
+
+    // MARK: Requests that Pintle answers itself
+
+    /// RFC 9110 §7.6.2: TRACE and OPTIONS carry a count of the hops that are left.
+    private func mayTravelOn() -> Bool {
+        guard self.head.method == "TRACE" || self.head.method == "OPTIONS" else { return true }
+        return self.head.fields[.maxForwards] != "0"
+    }
+
+    private func answerOptions() {
+        var response = ResponseHead(status: 200, reason: "OK")
+        response.fields.append("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE, CONNECT")
+        self.write(response, framing: .length(0))
+        self.finish(.completed)
+    }
+
+    private func openTunnel(to authority: Authority) {
+        let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
+        let decision = self.gate.policy.decideTunnel(query)
+        self.take(decision)
+        self.report.mode = .tunnel
+        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(authority, rule)) }
+        guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {
+            return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
+        }
+        self.report.holdsTunnel = true
+        var request = TransferRequest(method: "GET", scheme: .http, authority: authority, path: "/")
+        request.connectOnly = true
+        if let rules { request.connectTimeout = rules.connectTimeout }
+        self.transfer = self.gate.session(for: nil).session.start(
+            request, on: self.connection.lane.loop, delegate: self)
+    }
+
+    // MARK: The client
+
+    /// The client does not read as fast as the upstream sends.
+    func clientFellBehind() { self.transfer?.pauseReading() }
+
+    func clientCaughtUp() { self.transfer?.resumeReading() }
+
+    /// The client is gone: nobody waits for the answer.
+    func clientLeft() {
+        if case .done = self.answer { return }
+        self.report.error = "the client closed the connection"
+        self.finish(.cancelled, cutting: true)
+    }
+
+    // MARK: The end
+
+    /// Ends the exchange from the client's side: answers, or cuts the answer that has begun.
+    func fail(with problem: Problem) {
+        switch self.answer {
+        case .none, .checking: self.refuse(problem)
+        case .body:
+            self.report.error = problem.detail
+            self.finish(.failed, cutting: true)
+        case .done: break
+        }
+    }
+
+    /// - Parameter cutting: whether the answer stays incomplete, so that the connection must break.
+    func finish(_ outcome: Outcome, cutting: Bool = false) {
+        if case .done = self.answer { return }
+        self.answer = .done
+        let transfer = self.transfer
+        self.transfer = nil
+        transfer?.cancel()
+        self.report.close(self, outcome: outcome)
+        if cutting { return self.connection.abort() }
+        self.connection.finished(self, keepAlive: self.keepsAlive)
+    }
+
+    /// Whether the connection can carry another request: the client wants it, and this one was taken to its end.
+    var keepsAlive: Bool {
+        guard self.requestEnded, !self.head.method.isEmpty else { return false }
+        if self.head.fields.hasToken("close", in: .connection) { return false }
+        return self.head.minorVersion == 1 || self.head.fields.hasToken("keep-alive", in: .connection)
+    }
+
+    /// The transfer is over, or was handed on.
+    func forgetTransfer() { self.transfer = nil }
+}
+
+extension ResponseContract.BodyRule {
+    /// Whether the rule reads the body, which must then not be compressed.
+    var needsPlainBody: Bool {
+        switch self {
+        case .any: false
+        case .json: true
+        }
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// What is known of an exchange, for its counters and its line in the log.
+struct ExchangeReport {
+    enum Mode: String { case forward, gateway, tunnel }
+
+    let id: ExchangeID
+    var counters: RouteCounters
+    var mode = Mode.forward
+    var bytesIn = 0
+    var bytesOut = 0
+    var status: UInt16?
+    var upstreamStatus: UInt16?
+    var trust: String?
+    var rule: String?
+    var problem: Problem.Name?
+    var error: String?
+    var trailers = Fields()
+    /// Whether the exchange was counted as started.
+    var isCounted = false
+    /// Whether it holds one of the places for tunnels.
+    var holdsTunnel = false
+    /// A violation of a trust policy that only reports.
+    private(set) var trustViolation: ViolationKind?
+    private var violations: [ViolationKind] = []
+    private let start: NIODeadline
+    private var metrics = TransferMetrics()
+    private var verdict: Verdict?
+
+    init(id: ExchangeID, counters: RouteCounters, start: NIODeadline) {
+        self.id = id
+        self.counters = counters
+        self.start = start
+    }
+
+    mutating func violated(_ kind: ViolationKind) {
+        self.violations.append(kind)
+        self.counters.violated(kind)
+    }
+
+    /// Notes on what the connection to the origin was trusted, before the answer is passed on.
+    mutating func noteVerdict(of transfer: Transfer) {
+        guard let verdict = transfer.verdict else { return }
+        self.verdict = verdict
+        guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
+        self.trustViolation = kind
+        self.violated(kind)
+        if kind == .pinMismatch { self.counters.pinFailed() }
+    }
+
+    mutating func take(_ transfer: Transfer, _ metrics: TransferMetrics) {
+        self.metrics = metrics
+        if self.verdict == nil { self.verdict = transfer.verdict }
+    }
+
+    /// Counts the end, and writes the line.
+    mutating func close(_ exchange: Exchange, outcome: Outcome) {
+        let gate = exchange.gate
+        if !self.isCounted { gate.activity.started(route: self.counters) }
+        gate.activity.finished(
+            route: self.counters, outcome: outcome, bytesUp: self.bytesIn, bytesDown: self.bytesOut)
+        if self.holdsTunnel { exchange.connection.lane.census.leaveTunnel() }
+        guard gate.exchangeLog.isEnabled else { return }
+        gate.exchangeLog.write(self.record(of: exchange, outcome))
+    }
+
+    private func record(of exchange: Exchange, _ outcome: Outcome) -> ExchangeRecord {
+        let duration = NIODeadline.now() - self.start
+        let now = Timestamp.now()
+        var record = ExchangeRecord(
+            time: Timestamp(milliseconds: now.milliseconds - duration.nanoseconds / 1_000_000),
+            id: self.id.description)
+        record.client = exchange.connection.client?.description
+        record.mode = self.mode.rawValue
+        record.method = exchange.head.method.isEmpty ? nil : exchange.head.method
+        record.url = exchange.head.target.url(host: exchange.head.fields[.host])
+        record.host = exchange.head.target.host ?? exchange.head.fields[.host]
+        record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
+        record.route = exchange.rules?.name
+        record.rule = self.rule
+        record.decision = self.decision
+        record.trust = self.trust
+        record.pin = self.verdict?.matchedPin?.description
+        record.status = self.status.map(Int.init)
+        record.upstreamStatus = self.upstreamStatus.map(Int.init)
+        record.bytesIn = self.bytesIn
+        record.bytesOut = self.bytesOut
+        record.duration = .nanoseconds(duration.nanoseconds)
+        if self.metrics.total > 0 { self.fillTimes(of: &record) }
+        record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
+        record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
+        record.violations = self.violations
+        record.error = self.error
+        return record
+    }
+
+    private func fillTimes(of record: inout ExchangeRecord) {
+        if !self.metrics.reusedConnection {
+            if self.metrics.connect > 0 { record.connect = .microseconds(self.metrics.connect) }
+            if self.metrics.tls > 0 { record.tlsHandshake = .microseconds(self.metrics.tls - self.metrics.connect) }
+        }
+        if self.metrics.firstByte > 0 { record.firstByte = .microseconds(self.metrics.firstByte) }
+    }
+
+    /// `allow`, or the problem that it was answered with.
+    private var decision: String {
+        switch self.problem {
+        case nil: "allow"
+        case .clientDenied, .destinationDenied, .loopDetected, .overloaded: "deny"
+        case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
+        default: "error"
+        }
+    }
+}
+
+extension ViolationKind {
+    init?(_ error: TrustError) {
+        switch error.code {
+        case .pinMismatch: self = .pinMismatch
+        case .certificateInvalid: self = .certificateInvalid
+        default: return nil
+        }
+    }
+}
+
+extension RequestTarget {
+    fileprivate func url(host: String?) -> String? {
+        switch self {
+        case .origin(let path): path
+        case .absolute(let scheme, let authority, let path):
+            "\(scheme.rawValue)://\(authority.description(for: scheme))\(path)"
+        case .authority(let authority): authority.description
+        case .asterisk: nil
+        }
+    }
+
+    fileprivate var host: String? {
+        switch self {
+        case .absolute(_, let authority, _), .authority(let authority): authority.description
+        case .origin, .asterisk: nil
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+extension Problem {
+    /// What is answered when a transfer failed before the answer began.
+    init(_ error: SessionError) {
+        let detail = error.cause.map { "\(error.message) (\($0))" } ?? error.message
+        switch error.code {
+        case .dnsFailure: self.init(.dnsFailure, detail)
+        case .connectFailure: self.init(.connectFailure, detail)
+        case .connectionRefused: self.init(.connectFailure, detail, proxyError: "connection_refused")
+        case .connectTimeout: self.init(.connectTimeout, detail)
+        case .timeout: self.init(.upstreamTimeout, detail)
+        case .networkUnreachable: self.init(.networkUnreachable, detail)
+        case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
+        case .tlsFailure: self.init(.tlsFailure, detail)
+        case .malformedResponse: self.init(.upstreamProtocol, detail)
+        case .truncated, .connectionBroken, .cannotSend, .cancelled, .internalError:
+            self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
+        case .untrusted: self.init(untrusted: error)
+        }
+    }
+
+    private init(untrusted error: SessionError) {
+        let isMismatch = error.verdict?.error?.code == .pinMismatch
+        self.init(isMismatch ? .pinMismatch : .certificateInvalid, error.message)
+        guard let verdict = error.verdict else { return }
+        self.chain = verdict.chain.map { Certificate(subject: $0.subject, pin: $0.spkiPin.description) }
+        self.configuredPins = verdict.configuredPins.map(\.description)
+        if let cause = verdict.error?.cause { self.causes = [cause] }
+    }
+
+    /// What is answered in place of a response that broke its contract.
+    init(_ error: ValidationError) {
+        let name: Name =
+            switch error.kind {
+            case .responseStatus: .responseStatus
+            case .responseContentType: .responseContentType
+            case .responseBody: .responseBody
+            }
+        self.init(name, error.message)
+        self.upstreamStatus = error.status
+        self.upstreamContentType = error.contentType
+        self.causes = error.chain.dropFirst().map(\.message)
+    }
+}
+
+extension ViolationKind {
+    init(_ kind: ValidationError.Kind) {
+        switch kind {
+        case .responseStatus: self = .responseStatus
+        case .responseContentType: self = .responseContentType
+        case .responseBody: self = .responseBody
+        }
+    }
+}

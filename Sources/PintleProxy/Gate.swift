@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+internal import NIOCore
+package import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+package import PintlePolicy
+package import PintleSession
+package import PintleTrust
+
+/// A configuration made ready to serve: its policy, a session for each trust policy, its rules and its counters.
+///
+/// Immutable. Exchanges keep the gate that they began with, so a new one can take its place at any time.
+package final class Gate: Sendable {
+    let policy: Policy
+    let via: String?
+    let headLimits: HeadLimits
+    let limits: LimitsConfiguration
+    let routes: [RouteRules]
+    let activity: Activity
+    let counters: Counters
+    let exchangeLog: ExchangeLog
+    let logger: Logger
+    private let sessions: [TrustSession]
+    private let systemSession: TrustSession
+
+    /// A session and what is said about it.
+    struct TrustSession: Sendable {
+        let session: Session
+        /// Nil where no policy of the configuration applies.
+        let name: String?
+    }
+
+    /// Makes the sessions on `engine`.
+    ///
+    /// - Throws: `TrustError` when roots cannot be loaded.
+    package init(
+        policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog, logger: Logger
+    ) throws(TrustError) {
+        let configuration = policy.configuration
+        self.policy = policy
+        self.via = configuration.via
+        self.limits = configuration.limits
+        self.headLimits = HeadLimits(
+            bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
+            count: configuration.limits.headerCount)
+        self.activity = activity
+        self.counters = counters
+        self.exchangeLog = exchangeLog
+        self.logger = logger
+        self.routes = policy.routes.routes.map {
+            RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
+        }
+        let settings = SessionConfiguration(configuration.engine)
+        let judge = policy.destinations.judgesAddresses ? DestinationJudge(rules: policy.destinations) : nil
+        func session(_ securityPolicy: SecurityPolicy, reportsOnly: Bool) throws(TrustError) -> Session {
+            try Session(
+                engine: engine, configuration: settings, policy: securityPolicy, reportsOnly: reportsOnly, judge: judge)
+        }
+        var sessions: [TrustSession] = []
+        for (trust, compiled) in zip(configuration.trust, policy.securityPolicies) {
+            let reportsOnly = (trust.enforcement ?? configuration.enforcement) == .report
+            sessions.append(TrustSession(session: try session(compiled, reportsOnly: reportsOnly), name: trust.name))
+        }
+        self.sessions = sessions
+        self.systemSession = TrustSession(session: try session(.default, reportsOnly: false), name: nil)
+    }
+
+    func session(for choice: TrustChoice?) -> TrustSession {
+        guard let index = choice?.index else { return self.systemSession }
+        return self.sessions[index]
+    }
+
+    /// Cancels every transfer and closes every connection to an origin.
+    package func close() {
+        for session in self.sessions { session.session.close() }
+        self.systemSession.session.close()
+    }
+}
+
+extension SessionConfiguration {
+    init(_ engine: EngineConfiguration) {
+        self.init()
+        self.http2 = engine.http2 == .auto
+        self.connectionsPerHost = engine.connectionsPerHost
+        self.idleConnections = engine.idleConnections
+        self.idleTimeout = TimeAmount(engine.idleTimeout)
+        self.dnsCache = TimeAmount(engine.dnsCache)
+    }
+}
+
+/// Judges the address that is dialled by the destination rules (invariant 3 of the design).
+private struct DestinationJudge: AddressJudge {
+    let rules: DestinationRules
+
+    func refusal(dialling address: SocketAddress, asked host: Authority) -> String? {
+        guard let ip = IPAddress(address) else { return "it is neither IPv4 nor IPv6" }
+        let decision = self.rules.judge(
+            address: ip, port: UInt16(address.port ?? 0), after: self.rules.judge(host))
+        guard case .denied(let rule) = decision else { return nil }
+        return "\(ip) is denied by \(rule)"
+    }
+}
+
+extension IPAddress {
+    init?(_ address: SocketAddress) {
+        let bytes: [UInt8]? =
+            switch address {
+            case .v4(let v4): withUnsafeBytes(of: v4.address.sin_addr) { Array($0) }
+            case .v6(let v6): withUnsafeBytes(of: v6.address.sin6_addr) { Array($0) }
+            case .unixDomainSocket: nil
+            }
+        guard let bytes else { return nil }
+        self.init(bytes: bytes)
+    }
+}

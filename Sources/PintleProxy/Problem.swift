@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// An answer that Pintle itself gives: its type is `urn:pintle:problem:NAME` (RFC 9457).
+package struct Problem: Sendable {
+    /// The names of the contract.
+    package enum Name: String, Sendable, CaseIterable {
+        case clientDenied = "client-denied"
+        case destinationDenied = "destination-denied"
+        case loopDetected = "loop-detected"
+        case badRequest = "bad-request"
+        case headerTooLarge = "header-too-large"
+        case requestTimeout = "request-timeout"
+        case bodyTooLarge = "body-too-large"
+        case unserializableRequest = "unserializable-request"
+        case dnsFailure = "dns-failure"
+        case connectFailure = "connect-failure"
+        case connectTimeout = "connect-timeout"
+        case upstreamTimeout = "upstream-timeout"
+        case upstreamProtocol = "upstream-protocol"
+        case tlsFailure = "tls-failure"
+        case pinMismatch = "pin-mismatch"
+        case certificateInvalid = "certificate-invalid"
+        case responseStatus = "response-status"
+        case responseContentType = "response-content-type"
+        case responseBody = "response-body"
+        case networkUnreachable = "network-unreachable"
+        case overloaded = "overloaded"
+    }
+
+    /// One certificate of the peer's chain.
+    package struct Certificate: Sendable {
+        let subject: String
+        let pin: String
+    }
+
+    /// Which problem.
+    package let name: Name
+    /// The status of the answer.
+    package let status: UInt16
+    /// RFC 9209's name for it.
+    package let proxyError: String
+    /// What happened, to whom, and what to do.
+    package let detail: String
+    /// What the origin answered, for a response that was rejected.
+    package var upstreamStatus: UInt16?
+    package var upstreamContentType: String?
+    /// The chain of underlying errors, outermost first.
+    package var causes: [String] = []
+    /// The peer's chain and the configured pins, for a refused chain.
+    package var chain: [Certificate] = []
+    package var configuredPins: [String] = []
+
+    /// Makes a problem; status and RFC 9209 error are the contract's for the name unless given.
+    package init(_ name: Name, _ detail: String, status: UInt16? = nil, proxyError: String? = nil) {
+        self.name = name
+        self.detail = detail
+        self.status = status ?? name.status
+        self.proxyError = proxyError ?? name.proxyError
+    }
+}
+
+extension Problem.Name {
+    /// The usual status.
+    package var status: UInt16 {
+        switch self {
+        case .clientDenied, .destinationDenied: 403
+        case .loopDetected: 508
+        case .badRequest: 400
+        case .headerTooLarge: 431
+        case .requestTimeout: 408
+        case .bodyTooLarge: 413
+        case .unserializableRequest: 422
+        case .dnsFailure, .connectFailure, .upstreamProtocol, .tlsFailure, .pinMismatch, .certificateInvalid,
+            .responseStatus, .responseContentType, .responseBody:
+            502
+        case .connectTimeout, .upstreamTimeout: 504
+        case .networkUnreachable, .overloaded: 503
+        }
+    }
+
+    /// RFC 9209 §2.3's error type.
+    package var proxyError: String {
+        switch self {
+        case .clientDenied, .destinationDenied: "http_request_denied"
+        case .loopDetected: "proxy_loop_detected"
+        case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest: "http_request_error"
+        case .dnsFailure: "dns_error"
+        case .connectFailure: "destination_unavailable"
+        case .connectTimeout: "connection_timeout"
+        case .upstreamTimeout: "http_response_timeout"
+        case .upstreamProtocol: "http_protocol_error"
+        case .tlsFailure: "tls_protocol_error"
+        case .pinMismatch, .certificateInvalid: "tls_certificate_error"
+        case .responseStatus, .responseContentType, .responseBody: "proxy_internal_response"
+        case .networkUnreachable: "destination_ip_unroutable"
+        case .overloaded: "connection_limit_reached"
+        }
+    }
+
+    /// The reason phrase: on a refused CONNECT it is all that most clients show.
+    package var title: String {
+        switch self {
+        case .clientDenied: "Client Not Allowed"
+        case .destinationDenied: "Destination Denied By Policy"
+        case .loopDetected: "Loop Detected"
+        case .badRequest: "Malformed Request"
+        case .headerTooLarge: "Request Head Too Large"
+        case .requestTimeout: "Request Not Complete In Time"
+        case .bodyTooLarge: "Body Larger Than The Buffer"
+        case .unserializableRequest: "Request Cannot Be Serialized"
+        case .dnsFailure: "Host Not Found"
+        case .connectFailure: "Connection To Origin Failed"
+        case .connectTimeout: "Connection To Origin Timed Out"
+        case .upstreamTimeout: "Origin Timed Out"
+        case .upstreamProtocol: "Origin Broke The Protocol"
+        case .tlsFailure: "TLS Handshake With Origin Failed"
+        case .pinMismatch: "Origin Key Is Not Pinned"
+        case .certificateInvalid: "Origin Certificate Is Invalid"
+        case .responseStatus: "Unacceptable Response Status"
+        case .responseContentType: "Unacceptable Response Content Type"
+        case .responseBody: "Unacceptable Response Body"
+        case .networkUnreachable: "No Route To Origin"
+        case .overloaded: "Too Many Connections"
+        }
+    }
+}

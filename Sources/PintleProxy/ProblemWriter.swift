@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// Renders a problem as a response.
+enum ProblemWriter {
+    /// What the problem is said about.
+    struct Context {
+        let exchangeID: String
+        let route: String?
+        let trust: String?
+        /// Whether the client takes JSON.
+        let json: Bool
+    }
+
+    /// The head, without framing, and the body.
+    static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
+        var head = ResponseHead(status: problem.status, reason: problem.name.title)
+        head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
+        let details = Self.quoted(problem.detail)
+        head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")
+        if problem.status == 503 { head.fields.append("Retry-After", "1") }
+        head.fields.append("Cache-Control", "no-store")
+        return (head, context.json ? Self.json(problem, context) : Self.text(problem, context))
+    }
+
+    /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
+    static func acceptsJSON(_ fields: Fields) -> Bool {
+        guard fields.contains(.accept) else { return true }
+        var accepts = false
+        fields.forEachToken(in: .accept) { range in
+            let text = String(decoding: range, as: UTF8.self).lowercased()
+            let parts = text.split(separator: ";").map { $0.filter { $0 != " " } }
+            let refused = parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" || $0 == "q=0.00" || $0 == "q=0.000" }
+            let type = parts.first ?? ""
+            if !refused, ["*/*", "application/*", "application/json", "application/problem+json"].contains(type) {
+                accepts = true
+            }
+        }
+        return accepts
+    }
+
+    private static func json(_ problem: Problem, _ context: Context) -> [UInt8] {
+        var members: [(String, Parameter)] = [
+            ("type", .string("urn:pintle:problem:\(problem.name.rawValue)")),
+            ("title", .string(problem.name.title)),
+            ("status", .integer(Int64(problem.status))),
+            ("detail", .string(problem.detail)),
+            ("instance", .string(context.exchangeID)),
+        ]
+        if let route = context.route { members.append(("route", .string(route))) }
+        if let trust = context.trust { members.append(("trust", .string(trust))) }
+        if let status = problem.upstreamStatus { members.append(("upstream_status", .integer(Int64(status)))) }
+        if let type = problem.upstreamContentType { members.append(("upstream_content_type", .string(type))) }
+        if !problem.causes.isEmpty { members.append(("causes", .array(problem.causes.map { .string($0) }))) }
+        if !problem.chain.isEmpty {
+            let chain = problem.chain.map {
+                Parameter.dictionary([.init("subject", .string($0.subject)), .init("pin", .string($0.pin))])
+            }
+            members.append(("chain", .array(chain)))
+            members.append(("configured_pins", .array(problem.configuredPins.map { .string($0) })))
+        }
+        let object = Parameter.dictionary(members.map { Parameter.Entry($0.0, $0.1) })
+        // Strings and integers only: nothing in it can fail to be JSON.
+        return ((try? JSONWriter.write(object)) ?? []) + [UInt8(ascii: "\n")]
+    }
+
+    private static func text(_ problem: Problem, _ context: Context) -> [UInt8] {
+        var lines = ["\(problem.status) \(problem.name.title)", problem.detail]
+        if let status = problem.upstreamStatus { lines.append("upstream status: \(status)") }
+        lines += problem.causes.map { "cause: \($0)" }
+        lines += problem.chain.map { "peer: \($0.subject) \($0.pin)" }
+        lines += problem.configuredPins.map { "configured: \($0)" }
+        lines.append("urn:pintle:problem:\(problem.name.rawValue) \(context.exchangeID)")
+        return Array((lines.joined(separator: "\n") + "\n").utf8)
+    }
+
+    /// A Structured Fields string (RFC 8941 §3.3.3): printable ASCII, quotes and backslashes escaped.
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case " "..."~": result.unicodeScalars.append(scalar)
+            default: result += "?"
+            }
+        }
+        return result + "\""
+    }
+}

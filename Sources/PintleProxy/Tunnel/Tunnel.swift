@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintlePolicy
+
+/// A CONNECT tunnel: two channels on one loop that write to each other what they read.
+///
+/// Each direction ends by itself: a client that has sent everything still gets its answer.
+final class Tunnel {
+    private let exchange: Exchange
+    private let lane: Lane
+    private let client: SocketChannel
+    private let origin: SocketChannel
+    private var idle: LoopTimer?
+    private var lastActivity: NIODeadline
+    private var openDirections = 2
+    private var isClosed = false
+
+    /// Answers the CONNECT and begins to relay. Takes over both sockets.
+    static func open(for exchange: Exchange, to descriptor: Int32) {
+        let connection = exchange.connection
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        let origin = SocketChannel(descriptor: descriptor, loop: connection.lane.loop)
+        exchange.report.status = 200
+        exchange.report.counters.tunnelOpened()
+        // From inside libcurl; the sockets change hands when it has returned.
+        let tunnel = Tunnel(exchange: exchange, origin: origin)
+        connection.lane.loop.execute { tunnel.begin() }
+    }
+
+    private init(exchange: Exchange, origin: SocketChannel) {
+        self.exchange = exchange
+        self.lane = exchange.connection.lane
+        self.client = exchange.connection.channel
+        self.origin = origin
+        self.lastActivity = exchange.connection.lane.loop.turnTime
+        self.idle = LoopTimer { [weak self] in self?.checkIdle() }
+    }
+
+    private func begin() {
+        let connection = self.exchange.connection
+        guard self.client.isActive else {
+            self.isClosed = true
+            self.origin.close0(error: ChannelError.eof, mode: .all, promise: nil)
+            return self.report()
+        }
+        connection.write { $0.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n") }
+        self.lane.add(self)
+        let early = connection.detach()
+        let (up, down) = (TunnelEnd(self, .up), TunnelEnd(self, .down))
+        do {
+            let pipeline = self.client.pipeline.syncOperations
+            pipeline.removeHandler(connection, promise: nil)
+            try pipeline.addHandler(up)
+            try self.origin.pipeline.syncOperations.addHandler(down)
+        } catch {
+            return self.close()
+        }
+        if early.readableBytes > 0 { self.relay(early, .up) }
+        self.origin.start()
+        self.client.setAutoRead(true)
+        if let idle { self.lane.loop.arm(idle, at: self.lastActivity + self.patience) }
+    }
+
+    // MARK: Relaying
+
+    func relay(_ bytes: ByteBuffer, _ direction: TunnelEnd.Direction) {
+        self.lastActivity = self.lane.loop.turnTime
+        let (from, to) = self.ends(of: direction)
+        switch direction {
+        case .up: self.exchange.report.bytesIn += bytes.readableBytes
+        case .down: self.exchange.report.bytesOut += bytes.readableBytes
+        }
+        to.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
+        if !to.isWritable { from.setAutoRead(false) }
+    }
+
+    /// The receiving end of a direction takes bytes again.
+    func caughtUp(_ direction: TunnelEnd.Direction) {
+        let (from, to) = self.ends(of: direction)
+        if to.isWritable { from.setAutoRead(true) }
+    }
+
+    /// The sending end of a direction has sent everything.
+    func ended(_ direction: TunnelEnd.Direction) {
+        self.openDirections -= 1
+        guard self.openDirections > 0 else { return self.close() }
+        self.ends(of: direction).to.close0(error: ChannelError.eof, mode: .output, promise: nil)
+    }
+
+    /// An end is gone: so is the tunnel.
+    func close() {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        if let idle { self.lane.loop.disarm(idle) }
+        for channel in [self.client, self.origin] {
+            if channel.pendingWriteBytes > 0, channel.isActive {
+                // What was relayed is still on its way out.
+                channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
+            } else {
+                channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
+            }
+        }
+        self.lane.remove(self)
+        self.report()
+    }
+
+    private func report() {
+        self.exchange.report.counters.tunnelClosed()
+        self.exchange.report.close(self.exchange, outcome: .completed)
+    }
+
+    private func ends(of direction: TunnelEnd.Direction) -> (from: SocketChannel, to: SocketChannel) {
+        direction == .up ? (self.client, self.origin) : (self.origin, self.client)
+    }
+
+    private var patience: TimeAmount { TimeAmount(self.exchange.gate.limits.tunnelIdleTimeout) }
+
+    private func checkIdle() {
+        let deadline = self.lastActivity + self.patience
+        if deadline <= self.lane.loop.turnTime {
+            self.exchange.report.error = "the tunnel was idle for limits.tunnel_idle_timeout"
+            self.close()
+        } else if let idle {
+            self.lane.loop.arm(idle, at: deadline)
+        }
+    }
+}
+
+/// One end of a tunnel: gives what it reads to the other.
+final class TunnelEnd: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// The direction of what this end reads.
+    enum Direction { case up, down }
+
+    private let tunnel: Tunnel
+    private let direction: Direction
+
+    init(_ tunnel: Tunnel, _ direction: Direction) {
+        self.tunnel = tunnel
+        self.direction = direction
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        _ = context.channel.setOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.tunnel.relay(self.unwrapInboundIn(data), self.direction)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        self.tunnel.caughtUp(self.direction == .up ? .down : .up)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case ChannelEvent.inputClosed = event { self.tunnel.ended(self.direction) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { self.tunnel.close() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

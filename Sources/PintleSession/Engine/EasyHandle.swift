@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import NIOCore
+internal import PintleMessage
+
+/// Owns one `CURL *`. Used on one thread; freed with its owner, after it was taken out of its multi handle.
+struct EasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+    /// What is set already, so that a reused handle does not parse or copy it again.
+    private var origin: (scheme: Scheme, authority: Authority)?
+    private var connectMilliseconds = -1
+
+    init() {
+        guard let pointer = curl_easy_init() else { preconditionFailure("BUG: libcurl cannot make an easy handle") }
+        self.pointer = pointer
+    }
+
+    deinit { curl_easy_cleanup(self.pointer) }
+
+    /// Sets what never changes for a handle of this session: proxying, in design's words.
+    func configure(_ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer) {
+        self.set(CURLOPT_NOSIGNAL, 1)
+        self.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // Without this libcurl obeys the environment, and a proxy would call itself.
+        self.set(CURLOPT_PROXY, "")
+        self.set(CURLOPT_NOPROXY, "")
+        self.set(CURLOPT_HTTP_TRANSFER_DECODING, 1)
+        self.set(CURLOPT_PATH_AS_IS, 1)
+        self.set(CURLOPT_FOLLOWLOCATION, 0)
+        self.set(CURLOPT_TCP_NODELAY, 1)
+        self.set(CURLOPT_TCP_KEEPALIVE, 1)
+        self.set(CURLOPT_BUFFERSIZE, 32 * 1024)
+        self.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1024)
+        self.set(CURLOPT_HTTP_VERSION, configuration.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+        self.set(CURLOPT_PIPEWAIT, configuration.http2 ? 1 : 0)
+        self.set(CURLOPT_MAXAGE_CONN, Int(configuration.idleTimeout.nanoseconds / 1_000_000_000))
+        self.set(CURLOPT_DNS_CACHE_TIMEOUT, Int(configuration.dnsCache.nanoseconds / 1_000_000_000))
+        // The policy's callback decides on chain and name; libcurl only has to obey it and load no store of its own.
+        self.set(CURLOPT_SSL_VERIFYPEER, 1)
+        self.set(CURLOPT_SSL_VERIFYHOST, 0)
+        _ = pintle_set_text(self.pointer, CURLOPT_CAINFO, nil)
+        _ = pintle_set_text(self.pointer, CURLOPT_CAPATH, nil)
+        self.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
+
+        self.set(CURLOPT_PRIVATE, context)
+        self.set(CURLOPT_HEADERDATA, context)
+        self.set(CURLOPT_WRITEDATA, context)
+        self.set(CURLOPT_READDATA, context)
+        self.set(CURLOPT_SEEKDATA, context)
+        self.set(CURLOPT_SSL_CTX_DATA, context)
+        self.set(CURLOPT_OPENSOCKETDATA, context)
+        self.set(CURLOPT_TRAILERDATA, context)
+        // A connection outlives its transfer, so the one that closes its socket must live longer.
+        self.set(CURLOPT_CLOSESOCKETDATA, pool)
+        _ = pintle_set_data_function(self.pointer, CURLOPT_HEADERFUNCTION, headerCallback)
+        _ = pintle_set_data_function(self.pointer, CURLOPT_WRITEFUNCTION, writeCallback)
+        _ = pintle_set_data_function(self.pointer, CURLOPT_READFUNCTION, readCallback)
+        _ = pintle_set_seek_function(self.pointer, seekCallback)
+        _ = pintle_set_ssl_function(self.pointer, sslContextCallback)
+        _ = pintle_set_open_function(self.pointer, openSocketCallback)
+        _ = pintle_set_close_function(self.pointer, closeSocketCallback)
+    }
+
+    /// Sets what belongs to one request.
+    mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) {
+        if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme {
+            self.origin = (request.scheme, request.authority)
+            self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(request.authority.description(for: request.scheme))/")
+        }
+        let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
+        if milliseconds != self.connectMilliseconds {
+            self.connectMilliseconds = milliseconds
+            self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        }
+        self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
+        self.set(CURLOPT_REQUEST_TARGET, request.path)
+        // The order matters: each of these three resets what the others set.
+        self.set(CURLOPT_NOBODY, 0)
+        switch request.body {
+        case .none:
+            self.set(CURLOPT_HTTPGET, 1)
+            if request.method == "HEAD" { self.set(CURLOPT_NOBODY, 1) }
+        case .bytes(let bytes): self.upload(bytes.readableBytes)
+        case .stream(let length): self.upload(length.map(Int.init(clamping:)) ?? -1)
+        }
+        self.set(CURLOPT_CUSTOMREQUEST, request.method)
+        _ = pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers)
+    }
+
+    private func upload(_ length: Int) {
+        self.set(CURLOPT_UPLOAD, 1)
+        _ = pintle_set_offset(self.pointer, CURLOPT_INFILESIZE_LARGE, length)
+    }
+
+    func setTrailers(enabled: Bool) {
+        _ = pintle_set_trailer_function(self.pointer, enabled ? trailerCallback : nil)
+    }
+
+    // MARK: Asking
+
+    func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        return pintle_get_offset(self.pointer, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return pintle_get_long(self.pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    func text(_ info: CURLINFO) -> String {
+        var value: UnsafePointer<CChar>?
+        guard pintle_get_text(self.pointer, info, &value) == CURLE_OK, let value else { return "" }
+        return String(cString: value)
+    }
+
+    func activeSocket() -> Int32? {
+        var socket: curl_socket_t = -1
+        return pintle_get_socket(self.pointer, &socket) == CURLE_OK && socket >= 0 ? socket : nil
+    }
+
+    // MARK: Setting
+
+    private func set(_ option: CURLoption, _ value: Int) { _ = pintle_set_long(self.pointer, option, value) }
+    private func set(_ option: CURLoption, _ value: String) { _ = pintle_set_text(self.pointer, option, value) }
+    private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+        _ = pintle_set_pointer(self.pointer, option, value)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import Glibc
+internal import NIOCore
+public import PintleLoop
+
+/// The threads on which sessions run their transfers: a loop each.
+public final class Engine: Sendable {
+    /// The loops, in order; a session has one pool of connections on each.
+    public let loops: [Loop]
+
+    /// Starts `threads` loops (1…64).
+    ///
+    /// - Throws: ``SessionError`` with `internalError` when the system has no thread or descriptor left.
+    public init(threads: Int) throws(SessionError) {
+        precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
+        guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
+        do {
+            self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)") }
+        } catch {
+            throw SessionError(
+                .internalError, "an engine thread cannot be started", cause: String(describing: error))
+        }
+    }
+
+    /// Ends the threads and waits for them. Close the sessions first.
+    public func stop() {
+        for loop in self.loops { loop.stop() }
+    }
+
+    /// The number of processors that this process may use.
+    public static var availableProcessors: Int {
+        max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    }
+
+    /// The libcurl and TLS library in use, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
+    public static var libraryVersions: String {
+        String(cString: curl_version()).split(separator: " ").prefix(2).joined(separator: " ")
+    }
+
+    /// Once per process, before any handle; a broken pipe is an error code here, never a signal.
+    private static let startLibcurl: Bool = {
+        signal(SIGPIPE, SIG_IGN)
+        return pintle_curl_start() == CURLE_OK
+    }()
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import NIOCore
+internal import PintleLoop
+internal import PintleTrust
+
+/// One multi handle: the connections and transfers of one session on one loop.
+///
+/// Never shared between sessions: libcurl's connection reuse does not compare what our verify callback decided, so a
+/// pool belongs to one security policy (invariant 1 of the design).
+final class TransferPool: @unchecked Sendable {
+    // Why @unchecked holds: after `init` only the loop's thread uses the pool; `closeAll` asserts it.
+    let loop: Loop
+    let evaluator: TrustEvaluator
+    let judge: (any AddressJudge)?
+    private let configuration: SessionConfiguration
+    private let multi: UnsafeMutableRawPointer
+    private var idle: [Transfer] = []
+    private var running: [ObjectIdentifier: Transfer] = [:]
+    /// What libcurl wants of a descriptor, and what epoll was told. They differ on purpose, see `setInterest`.
+    private var wanted: [UInt8] = []
+    private var registered: [UInt8] = []
+    private var timer: LoopTimer?
+    private var turnEndRequested = false
+    /// Inside libcurl, where its multi functions must not be called.
+    private(set) var isInsideLibcurl = false
+    private var postponed: [() -> Void] = []
+    private var isClosed = false
+    /// The last verdict for each host: what a transfer on a reused connection relies on.
+    var verdicts: [String: Verdict] = [:]
+
+    /// How many easy handles are kept for later transfers.
+    private static let idleHandles = 256
+
+    init(
+        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, judge: (any AddressJudge)?
+    ) {
+        guard let multi = curl_multi_init() else { preconditionFailure("BUG: libcurl cannot make a multi handle") }
+        self.multi = multi
+        self.loop = loop
+        self.configuration = configuration
+        self.evaluator = evaluator
+        self.judge = judge
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = pintle_multi_set_socket_function(multi, socketCallback, context)
+        _ = pintle_multi_set_timer_function(multi, timerCallback, context)
+        _ = pintle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost)
+        _ = pintle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.idleConnections)
+        _ = pintle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        // unowned: `closeAll` disarms the timer before the pool goes.
+        self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
+    }
+
+    deinit { curl_multi_cleanup(self.multi) }
+
+    // MARK: Transfers
+
+    /// How many transfers are under way.
+    var runningCount: Int { self.running.count }
+
+    /// Starts a transfer. The delegate is held until it is told of the end.
+    func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
+        self.loop.assertInEventLoop()
+        let transfer = self.idle.popLast() ?? Transfer(pool: self, configuration: self.configuration)
+        self.running[ObjectIdentifier(transfer)] = transfer
+        transfer.begin(request, delegate: delegate)
+        self.whenOutsideLibcurl { [self] in
+            guard transfer.isRunning else { return }
+            let code = curl_multi_add_handle(self.multi, transfer.easyPointer)
+            transfer.isAdded = code == CURLM_OK
+            if code != CURLM_OK {
+                self.finish(transfer, CURLE_FAILED_INIT)
+            }
+        }
+        return transfer
+    }
+
+    /// Takes a transfer out; its delegate hears nothing more.
+    func cancel(_ transfer: Transfer) {
+        self.whenOutsideLibcurl { [self] in
+            guard self.running[ObjectIdentifier(transfer)] != nil else { return }
+            self.takeOut(transfer)
+        }
+    }
+
+    /// Ends a transfer with the error that it noted itself.
+    func end(_ transfer: Transfer) {
+        self.whenOutsideLibcurl { [self] in
+            guard self.running[ObjectIdentifier(transfer)] != nil else { return }
+            transfer.collectResult(CURLE_ABORTED_BY_CALLBACK)
+            self.takeOut(transfer)
+            transfer.tellEnd()
+        }
+    }
+
+    /// Makes a call of libcurl that may call back, from outside of it.
+    func callLibcurl(_ call: () -> CURLcode) {
+        self.isInsideLibcurl = true
+        _ = call()
+        self.isInsideLibcurl = false
+        self.settle()
+    }
+
+    /// Runs `work` now, or as soon as libcurl has returned.
+    func whenOutsideLibcurl(_ work: @escaping () -> Void) {
+        if self.isInsideLibcurl { self.postponed.append(work) } else { work() }
+    }
+
+    /// Ends everything: running transfers fail as cancelled, connections close.
+    func closeAll() {
+        self.loop.assertInEventLoop()
+        self.isClosed = true
+        for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
+        if let timer { self.loop.disarm(timer) }
+        self.idle.removeAll()
+        for descriptor in self.registered.indices where self.registered[descriptor] != 0 {
+            self.loop.unwatch(Int32(descriptor))
+        }
+    }
+
+    // MARK: Driving libcurl
+
+    private func act(_ socket: curl_socket_t, _ events: Int32) {
+        guard !self.isInsideLibcurl else { return }
+        var running: Int32 = 0
+        self.isInsideLibcurl = true
+        curl_multi_socket_action(self.multi, socket, events, &running)
+        self.isInsideLibcurl = false
+        self.settle()
+    }
+
+    /// Does what had to wait for libcurl to return, and tells of transfers that are over.
+    private func settle() {
+        while true {
+            while !self.postponed.isEmpty {
+                let work = self.postponed
+                self.postponed.removeAll(keepingCapacity: true)
+                for item in work { item() }
+            }
+            let finished = pintle_multi_next_finished(self.multi)
+            guard let easy = finished.easy else { return }
+            var context: UnsafePointer<CChar>?
+            _ = pintle_get_text(easy, CURLINFO_PRIVATE, &context)
+            guard let context else { continue }
+            let transfer = Unmanaged<Transfer>.fromOpaque(UnsafeRawPointer(context)).takeUnretainedValue()
+            self.finish(transfer, finished.result)
+        }
+    }
+
+    private func finish(_ transfer: Transfer, _ result: CURLcode) {
+        transfer.collectResult(result)
+        self.takeOut(transfer)
+        transfer.tellEnd()
+    }
+
+    private func takeOut(_ transfer: Transfer) {
+        if transfer.isAdded { curl_multi_remove_handle(self.multi, transfer.easyPointer) }
+        transfer.isAdded = false
+        transfer.end()
+        self.running[ObjectIdentifier(transfer)] = nil
+        if self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(transfer) }
+    }
+
+    /// Asks for a call of libcurl at the end of this turn: one for all transfers that were started in it.
+    private func requestTurnEnd() {
+        guard !self.turnEndRequested else { return }
+        self.turnEndRequested = true
+        self.loop.atEndOfTurn(self)
+    }
+
+    func setTimer(_ milliseconds: Int) {
+        guard let timer else { return }
+        if milliseconds < 0 {
+            self.loop.disarm(timer)
+        } else if milliseconds == 0 {
+            self.requestTurnEnd()
+        } else {
+            self.loop.arm(timer, at: .now() + .milliseconds(Int64(milliseconds)))
+        }
+    }
+
+    /// Notes what libcurl wants of a socket.
+    ///
+    /// libcurl removes its socket after every transfer and adds it again for the next: two system calls a request. The
+    /// registration for reading is kept instead, and dropped when an event arrives that nobody wants, or on close.
+    func setInterest(_ what: Int32, in socket: Int32) {
+        let index = Int(socket)
+        if self.wanted.count <= index {
+            let more = max(64, index + 1 - self.wanted.count)
+            self.wanted.append(contentsOf: repeatElement(0, count: more))
+            self.registered.append(contentsOf: repeatElement(0, count: more))
+        }
+        var interest: Readiness = []
+        if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
+        if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.write) }
+        self.wanted[index] = UInt8(interest.rawValue)
+        // A socket that stays registered for writing would be ready all the time.
+        let kept = Readiness(rawValue: UInt32(self.registered[index])).intersection(.read)
+        self.register(interest.union(kept), socket)
+    }
+
+    func forget(_ socket: Int32) {
+        let index = Int(socket)
+        guard index < self.wanted.count else { return }
+        self.wanted[index] = 0
+        guard self.registered[index] != 0 else { return }
+        self.registered[index] = 0
+        self.loop.unwatch(socket)
+    }
+
+    private func register(_ interest: Readiness, _ socket: Int32) {
+        let index = Int(socket)
+        guard self.registered[index] != UInt8(interest.rawValue) else { return }
+        self.registered[index] = UInt8(interest.rawValue)
+        if interest.isEmpty { self.loop.unwatch(socket) } else { self.loop.watch(socket, for: interest, by: self) }
+    }
+}
+
+extension TransferPool: DescriptorWatcher, TurnEndWork {
+    func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        guard self.wanted[Int(descriptor)] != 0 else {
+            // An idle connection was closed by its peer; libcurl finds out when it wants to use it.
+            self.register([], descriptor)
+            return
+        }
+        var events: Int32 = 0
+        if readiness.contains(.read) { events |= CURL_CSELECT_IN }
+        if readiness.contains(.write) { events |= CURL_CSELECT_OUT }
+        if !readiness.isDisjoint(with: [.failed, .hungUp]) { events |= CURL_CSELECT_ERR }
+        self.act(descriptor, events)
+    }
+
+    func runAtEndOfTurn() {
+        self.turnEndRequested = false
+        self.act(CURL_SOCKET_TIMEOUT, 0)
+    }
+}

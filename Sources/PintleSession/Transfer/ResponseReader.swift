@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// Puts a response's head together from the lines that libcurl delivers, as strictly as a request's.
+struct ResponseReader {
+    enum Found {
+        case more
+        case interim(ResponseHead)
+        case head(ResponseHead, length: UInt64?)
+        case trailers(Fields)
+    }
+
+    private var head = ResponseHead(status: 0)
+    private var hasStatusLine = false
+    private var trailers: Fields?
+    /// Whether the final head was delivered.
+    private(set) var isComplete = false
+    var bodyBegan = false
+
+    mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
+        let line = Self.withoutLineEnd(line)
+        if self.isComplete { return try self.trailerLine(line) }
+        guard self.hasStatusLine else {
+            self.head = try ResponseHead(statusLine: line)
+            self.hasStatusLine = true
+            return .more
+        }
+        guard line.isEmpty else {
+            try self.head.fields.append(line: line)
+            return .more
+        }
+        self.hasStatusLine = false
+        let head = self.head
+        if head.status < 200, head.status != 101 { return .interim(head) }
+        self.isComplete = true
+        // A transfer coding overrides a length, which then must not be believed (RFC 9112 §6.3).
+        let length = try head.fields.declaredLength()
+        let isChunked = head.fields.contains(.transferEncoding)
+        return .head(head, length: isChunked || head.forbidsBody(to: method) ? nil : length)
+    }
+
+    private mutating func trailerLine(_ line: UnsafeRawBufferPointer) throws(WireError) -> Found {
+        guard line.isEmpty else {
+            var fields = self.trailers ?? Fields()
+            try fields.append(line: line)
+            self.trailers = fields
+            return .more
+        }
+        guard let trailers else { return .more }
+        self.trailers = nil
+        return .trailers(trailers)
+    }
+
+    private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        var end = line.count
+        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: line[..<end])
+    }
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import Glibc
+public import NIOCore
+internal import PintleLoop
+public import PintleMessage
+public import PintleTrust
+
+/// One request on its way and its response, on one loop.
+///
+/// The object and its libcurl handle are used again by the pool: an owner lets go of it when it is told of the end.
+public final class Transfer {
+    enum Provided { case bytes(Int), wait, abort }
+
+    private unowned let pool: TransferPool
+    private var easy: EasyHandle
+    private var headers = HeaderBlock()
+    private var delegate: (any TransferDelegate)?
+    private var request: TransferRequest?
+    var isAdded = false
+
+    // What is received.
+    private var response = ResponseReader()
+    private var readingPaused = false
+
+    // What is sent.
+    private var upload = UploadQueue()
+    private var writingPaused = false
+    private(set) var trailersToSend = Fields()
+
+    // How it ends.
+    private var error: SessionError?
+    private var refusedAddress: String?
+    private var trust: VerdictBox?
+    private var metrics = TransferMetrics()
+    private var silence: LoopTimer?
+    private var lastActivity = NIODeadline.uptimeNanoseconds(0)
+
+    init(pool: TransferPool, configuration: SessionConfiguration) {
+        self.pool = pool
+        self.easy = EasyHandle()
+        self.easy.configure(
+            configuration, context: Unmanaged.passUnretained(self).toOpaque(),
+            pool: Unmanaged.passUnretained(pool).toOpaque())
+        self.silence = LoopTimer { [unowned self] in self.checkSilence() }
+    }
+
+    var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
+    var isRunning: Bool { self.delegate != nil }
+
+    private var sendsBody: Bool {
+        guard let request, case .none = request.body else { return self.request != nil }
+        return false
+    }
+
+    /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
+    public var verdict: Verdict? {
+        self.trust?.verdict ?? self.request.flatMap { self.pool.verdicts[$0.authority.description] }
+    }
+
+    // MARK: For the owner
+
+    /// Appends bytes to the body of a `.stream` request.
+    public func send(_ bytes: ByteBuffer) {
+        guard self.isRunning else { return }
+        self.upload.append(bytes)
+        self.resumeWriting()
+    }
+
+    /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
+    public func finishBody(trailers: Fields = Fields()) {
+        guard self.isRunning else { return }
+        self.trailersToSend = trailers
+        self.upload.isComplete = true
+        self.resumeWriting()
+    }
+
+    /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
+    public var unsentBodyBytes: Int { self.upload.byteCount }
+
+    /// Stops reading from the upstream; at most what is on its way in libcurl still arrives.
+    public func pauseReading() {
+        guard self.isRunning, !self.readingPaused else { return }
+        self.readingPaused = true
+        self.applyPauses()
+    }
+
+    /// Reads on.
+    public func resumeReading() {
+        guard self.isRunning, self.readingPaused else { return }
+        self.readingPaused = false
+        self.lastActivity = self.pool.loop.turnTime
+        self.applyPauses()
+    }
+
+    /// Gives the transfer up. The delegate hears nothing more.
+    public func cancel() {
+        guard self.isRunning else { return }
+        self.delegate = nil
+        self.pool.cancel(self)
+    }
+
+    // MARK: For the pool
+
+    func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
+        self.request = request
+        self.delegate = delegate
+        self.response = ResponseReader()
+        self.metrics = TransferMetrics()
+        self.lastActivity = self.pool.loop.turnTime
+        var directives: [StaticString] = []
+        if !request.fields.contains(.accept) { directives.append("Accept:") }
+        if self.sendsBody {
+            // libcurl asks for 100-continue on its own before large bodies; here the client decides.
+            if !request.fields.contains(.expect) { directives.append("Expect:") }
+            if case .bytes(let bytes) = request.body { self.upload = UploadQueue(whole: bytes) }
+            self.easy.setTrailers(enabled: true)
+        }
+        self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives))
+        if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
+    }
+
+    /// Puts everything back for the next request.
+    func end() {
+        if let silence { self.pool.loop.disarm(silence) }
+        if self.sendsBody { self.easy.setTrailers(enabled: false) }
+        self.upload = UploadQueue()
+        self.trailersToSend = Fields()
+        self.readingPaused = false
+        self.writingPaused = false
+        self.refusedAddress = nil
+    }
+
+    func collectResult(_ result: CURLcode) {
+        self.metrics.nameLookup = self.easy.offset(CURLINFO_NAMELOOKUP_TIME_T)
+        self.metrics.connect = self.easy.offset(CURLINFO_CONNECT_TIME_T)
+        self.metrics.tls = self.easy.offset(CURLINFO_APPCONNECT_TIME_T)
+        self.metrics.firstByte = self.easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
+        self.metrics.total = self.easy.offset(CURLINFO_TOTAL_TIME_T)
+        self.metrics.reusedConnection = result == CURLE_OK && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
+        self.metrics.address = self.easy.text(CURLINFO_PRIMARY_IP)
+        self.metrics.httpVersion = Self.versionName(self.easy.long(CURLINFO_HTTP_VERSION))
+        guard let request else { return }
+        if result == CURLE_OK, self.error == nil {
+            if request.connectOnly {
+                self.handOverSocket()
+            } else if !self.response.isComplete {
+                self.error = SessionError(.malformedResponse, "\(request.authority) sent no complete response head")
+            }
+        } else if self.error == nil {
+            self.error = TransferFailure(
+                result: result, request: request, metrics: self.metrics, verdict: self.trust?.verdict,
+                refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                headComplete: self.response.isComplete
+            ).error
+        }
+        if let verdict = self.trust?.verdict { self.pool.verdicts[request.authority.description] = verdict }
+    }
+
+    func tellEnd() {
+        let delegate = self.delegate
+        let error = self.error
+        self.delegate = nil
+        self.error = nil
+        delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
+        if self.delegate == nil {
+            self.request = nil
+            self.trust = nil
+        }
+    }
+
+    /// Ends the transfer with an error of ours.
+    func fail(_ code: SessionError.Code, _ message: String) {
+        guard self.isRunning, self.error == nil else { return }
+        self.error = SessionError(code, message)
+        self.pool.end(self)
+    }
+
+    private func handOverSocket() {
+        // libcurl closes its descriptor when the handle goes; the duplicate is the same connection.
+        guard let socket = self.easy.activeSocket() else { return self.connectionLost() }
+        let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return self.connectionLost() }
+        if let delegate { delegate.transfer(self, connected: descriptor) } else { close(descriptor) }
+    }
+
+    private func connectionLost() {
+        self.error = SessionError(
+            .connectionBroken, "the connection to \(self.request?.authority.description ?? "") was lost at once",
+            cause: String(cString: strerror(errno)))
+    }
+
+    private static func versionName(_ version: Int) -> String {
+        switch version {
+        case Int(CURL_HTTP_VERSION_1_0): "1.0"
+        case Int(CURL_HTTP_VERSION_1_1): "1.1"
+        case Int(CURL_HTTP_VERSION_2_0): "2"
+        default: ""
+        }
+    }
+
+    // MARK: Called by libcurl
+
+    func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        self.lastActivity = self.pool.loop.turnTime
+        guard let delegate, let request else { return false }
+        do throws(WireError) {
+            switch try self.response.line(line, method: request.method) {
+            case .more: break
+            case .interim(let head): delegate.transfer(self, receivedInterim: head)
+            case .head(let head, let length): delegate.transfer(self, received: head, length: length)
+            case .trailers(let fields): delegate.transfer(self, receivedTrailers: fields)
+            }
+        } catch {
+            self.error = SessionError(
+                .malformedResponse, "the response of \(request.authority) is malformed: \(error.message)")
+            return false
+        }
+        return self.isRunning
+    }
+
+    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        self.lastActivity = self.pool.loop.turnTime
+        self.response.bodyBegan = true
+        self.delegate?.transfer(self, receivedBody: bytes)
+        return self.isRunning
+    }
+
+    func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
+        guard let delegate else { return .abort }
+        self.lastActivity = self.pool.loop.turnTime
+        let count = self.upload.take(into: space)
+        if count > 0 {
+            delegate.transfer(self, sentBodyBytes: count)
+            return self.isRunning ? .bytes(count) : .abort
+        }
+        if self.upload.isComplete { return .bytes(0) }
+        self.writingPaused = true
+        return .wait
+    }
+
+    func rewindBody(to offset: Int) -> Bool { self.upload.rewind(to: offset) }
+
+    func installTrust(on sslContext: OpaquePointer) {
+        guard let request else { return }
+        // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
+        let box = VerdictBox()
+        self.trust = box
+        self.pool.evaluator.install(on: sslContext, host: request.authority.host) { box.verdict = $0 }
+    }
+
+    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        if let judge = self.pool.judge, let authority = self.request?.authority {
+            guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
+            if let refusal = judge.refusal(dialling: peer, asked: authority) {
+                self.refusedAddress = refusal
+                return CURL_SOCKET_BAD
+            }
+        }
+        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let asked = address.pointee
+        return socket(asked.family, asked.socktype | flags, asked.protocol)
+    }
+
+    // MARK: Inside
+
+    private func resumeWriting() {
+        guard self.writingPaused else { return }
+        self.writingPaused = false
+        self.lastActivity = self.pool.loop.turnTime
+        self.applyPauses()
+    }
+
+    private func applyPauses() {
+        var mask = CURLPAUSE_CONT
+        if self.readingPaused { mask |= CURLPAUSE_RECV }
+        if self.writingPaused { mask |= CURLPAUSE_SEND }
+        if self.readingPaused, self.pool.isInsideLibcurl {
+            // Only sets a bit; libcurl keeps what it still reads until the transfer is resumed.
+            curl_easy_pause(self.easy.pointer, mask)
+            return
+        }
+        self.pool.whenOutsideLibcurl { [self] in
+            guard self.isRunning, self.isAdded else { return }
+            self.pool.callLibcurl { curl_easy_pause(self.easy.pointer, mask) }
+        }
+    }
+
+    /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
+    /// for a body that the client has not sent.
+    private func checkSilence() {
+        guard let request, let silence, self.isRunning else { return }
+        let now = NIODeadline.now()
+        if self.readingPaused || self.writingPaused { self.lastActivity = now }
+        let deadline = self.lastActivity + request.timeout
+        guard deadline <= now else {
+            self.pool.loop.arm(silence, at: deadline)
+            return
+        }
+        self.fail(.timeout, "\(request.authority) was silent for \(request.timeout.inWords)")
+    }
+}
+
+/// Holds the verdict of one handshake for the transfer that began it.
+private final class VerdictBox: @unchecked Sendable {
+    // Why @unchecked holds: a handshake and its transfer run on one loop's thread.
+    var verdict: Verdict?
+}
+
+extension TimeAmount {
+    /// `250 ms` or `10 s`.
+    var inWords: String {
+        let milliseconds = self.nanoseconds / 1_000_000
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+package import PintleTrust
+
+/// Real TLS between two ends in one process, over memory instead of a socket.
+package enum MemoryHandshake {
+    /// How a handshake ended for the client.
+    package struct Outcome: Sendable {
+        package let succeeded: Bool
+        /// OpenSSL's `X509_V_…` code as the client keeps it; 0 is `X509_V_OK`.
+        package let verifyResult: Int
+        /// What the server said on failure, which shows the client's alert.
+        package let serverError: String?
+    }
+
+    /// Shakes hands once with a fresh client context.
+    ///
+    /// - Parameters:
+    ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
+    ///   - configure: gets the client's `SSL_CTX *`, as libcurl's context callback does.
+    package static func run(
+        server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil,
+        configure: (OpaquePointer) throws -> Void
+    ) throws -> Outcome {
+        let client = try ClientContext()
+        try configure(client.pointer)
+        return try client.connect(server: identity, sending: chain, serverName: serverName)
+    }
+
+    /// An owned client `SSL_CTX *`, for more than one handshake.
+    package final class ClientContext {
+        package let pointer: OpaquePointer
+
+        package init() throws {
+            guard let made = SSL_CTX_new(TLS_client_method()) else { throw TestPKIError("SSL_CTX_new") }
+            self.pointer = made
+        }
+
+        deinit {
+            SSL_CTX_free(self.pointer)
+        }
+
+        /// Whether a server may not ask for another handshake on an open connection.
+        package var refusesRenegotiation: Bool {
+            SSL_CTX_get_options(self.pointer) & pintle_ssl_op_no_renegotiation() != 0
+        }
+
+        /// Puts an anchor into the context's own store, as libcurl does with its CA file.
+        package func addAnchor(_ certificate: Certificate) throws {
+            let parsed = try MintRequest.parse(certificate.der)
+            defer { X509_free(parsed) }
+            guard X509_STORE_add_cert(SSL_CTX_get_cert_store(self.pointer), parsed) == 1 else {
+                throw TestPKIError("X509_STORE_add_cert")
+            }
+        }
+
+        package func connect(
+            server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil
+        ) throws -> Outcome {
+            let server = try ServerContext(identity, sending: chain ?? identity.chain)
+            return try withExtendedLifetime((self, server)) {
+                try shakeHands(client: self.pointer, server: server.pointer, serverName: serverName)
+            }
+        }
+    }
+
+    private final class ServerContext {
+        let pointer: OpaquePointer
+
+        init(_ identity: TestIdentity, sending chain: [Certificate]) throws {
+            guard let made = SSL_CTX_new(TLS_server_method()) else { throw TestPKIError("SSL_CTX_new") }
+            self.pointer = made
+            let leaf = identity.certificate.der
+            guard SSL_CTX_use_certificate_ASN1(made, CInt(leaf.count), leaf) == 1 else {
+                throw TestPKIError("SSL_CTX_use_certificate_ASN1")
+            }
+            let key = try TestKey(of: identity)
+            let isUsed = withExtendedLifetime(key) { SSL_CTX_use_PrivateKey(made, key.pointer) == 1 }
+            guard isUsed else { throw TestPKIError("SSL_CTX_use_PrivateKey") }
+            for certificate in chain.dropFirst() {
+                let parsed = try MintRequest.parse(certificate.der)
+                // Takes the certificate over when it succeeds.
+                guard pintle_ssl_ctx_add_chain_certificate(made, parsed) == 1 else {
+                    X509_free(parsed)
+                    throw TestPKIError("SSL_CTX_add0_chain_cert")
+                }
+            }
+        }
+
+        deinit {
+            SSL_CTX_free(self.pointer)
+        }
+    }
+}
+
+private func shakeHands(
+    client clientContext: OpaquePointer, server serverContext: OpaquePointer, serverName: String?
+) throws -> MemoryHandshake.Outcome {
+    ERR_clear_error()
+    guard let client = SSL_new(clientContext) else { throw TestPKIError("SSL_new") }
+    defer { SSL_free(client) }
+    guard let server = SSL_new(serverContext) else { throw TestPKIError("SSL_new") }
+    defer { SSL_free(server) }
+    var clientEnd: OpaquePointer?
+    var serverEnd: OpaquePointer?
+    guard BIO_new_bio_pair(&clientEnd, 1 << 16, &serverEnd, 1 << 16) == 1 else {
+        throw TestPKIError("BIO_new_bio_pair")
+    }
+    // Each end is owned by its SSL from here on.
+    SSL_set_bio(client, clientEnd, clientEnd)
+    SSL_set_bio(server, serverEnd, serverEnd)
+    if let serverName { pintle_ssl_set_server_name(client, serverName) }
+    SSL_set_connect_state(client)
+    SSL_set_accept_state(server)
+
+    var clientState = EndState.going
+    var serverState = EndState.going
+    // A handshake takes two round trips at most; a turn without progress would be a bug of the harness.
+    for _ in 0..<10 where clientState.isGoing || (serverState.isGoing && clientState.error == nil) {
+        clientState = advance(client, clientState)
+        serverState = advance(server, serverState)
+    }
+    return MemoryHandshake.Outcome(
+        succeeded: clientState.isDone && serverState.isDone, verifyResult: SSL_get_verify_result(client),
+        serverError: serverState.error)
+}
+
+private enum EndState {
+    case going, done
+    case failed(String)
+
+    var isGoing: Bool { if case .going = self { true } else { false } }
+    var isDone: Bool { if case .done = self { true } else { false } }
+    var error: String? { if case .failed(let error) = self { error } else { nil } }
+}
+
+private func advance(_ end: OpaquePointer, _ state: EndState) -> EndState {
+    guard state.isGoing else { return state }
+    ERR_clear_error()
+    let result = SSL_do_handshake(end)
+    guard result != 1 else { return .done }
+    switch SSL_get_error(end, result) {
+    case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .going
+    default: return .failed(TestPKIError("SSL_do_handshake").message)
+    }
+}

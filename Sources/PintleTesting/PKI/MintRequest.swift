@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+internal import PintleTrust
+
+/// What a certificate shall say.
+struct MintRequest {
+    struct Extension {
+        enum Kind {
+            case basicConstraints, keyUsage, extendedKeyUsage, subjectAltName, subjectKeyIdentifier
+            case authorityKeyIdentifier, nameConstraints
+        }
+
+        let kind: Kind
+        /// In the words of OpenSSL's x509v3_config(5).
+        let value: String
+
+        init(_ kind: Kind, _ value: String) {
+            self.kind = kind
+            self.value = value
+        }
+
+        fileprivate var number: CInt {
+            switch self.kind {
+            case .basicConstraints: NID_basic_constraints
+            case .keyUsage: NID_key_usage
+            case .extendedKeyUsage: NID_ext_key_usage
+            case .subjectAltName: NID_subject_alt_name
+            case .subjectKeyIdentifier: NID_subject_key_identifier
+            case .authorityKeyIdentifier: NID_authority_key_identifier
+            case .nameConstraints: NID_name_constraints
+            }
+        }
+    }
+
+    let commonName: String?
+    let validity: TestPKI.Validity
+    let extensions: [Extension]
+
+    /// - Parameter signer: nil makes the certificate sign itself.
+    func certificate(
+        key: TestKey, signer: TestIdentity?, from: UnixTime, to: UnixTime
+    ) throws -> Certificate {
+        ERR_clear_error()
+        guard let draft = X509_new() else { throw TestPKIError("X509_new") }
+        defer { X509_free(draft) }
+        let issuer = try signer.map { try Self.parse($0.certificate.der) }
+        defer { X509_free(issuer) }
+
+        X509_set_version(draft, 2)
+        ASN1_INTEGER_set_uint64(X509_get_serialNumber(draft), UInt64.random(in: 1...UInt64(Int64.max)))
+        ASN1_TIME_set(X509_getm_notBefore(draft), time_t(from.seconds))
+        ASN1_TIME_set(X509_getm_notAfter(draft), time_t(to.seconds))
+        try self.nameSubject(of: draft)
+        X509_set_issuer_name(draft, X509_get_subject_name(issuer ?? draft))
+        X509_set_pubkey(draft, key.pointer)
+
+        for item in self.extensions { try Self.add(item, to: draft, issuer: issuer ?? draft) }
+        if issuer != nil {
+            try Self.add(Extension(.authorityKeyIdentifier, "keyid"), to: draft, issuer: issuer)
+        }
+
+        let signingKey = try signer.map(TestKey.init(of:)) ?? key
+        guard X509_sign(draft, signingKey.pointer, EVP_sha256()) > 0 else { throw TestPKIError("X509_sign") }
+        return try Certificate(der: try Self.encode(draft))
+    }
+
+    private func nameSubject(of draft: OpaquePointer) throws {
+        guard let commonName = self.commonName else { return }
+        let text = Array(commonName.utf8)
+        guard
+            X509_NAME_add_entry_by_NID(
+                X509_get_subject_name(draft), NID_commonName, MBSTRING_UTF8, text, CInt(text.count), -1, 0) == 1
+        else { throw TestPKIError("X509_NAME_add_entry_by_NID") }
+    }
+
+    private static func add(_ item: Extension, to draft: OpaquePointer, issuer: OpaquePointer?) throws {
+        var context = X509V3_CTX()
+        pintle_x509v3_set_context(&context, issuer, draft)
+        guard let made = X509V3_EXT_conf_nid(nil, &context, item.number, item.value) else {
+            throw TestPKIError("X509V3_EXT_conf_nid(\(item.value))")
+        }
+        defer { X509_EXTENSION_free(made) }
+        guard X509_add_ext(draft, made, -1) == 1 else { throw TestPKIError("X509_add_ext") }
+    }
+
+    /// The caller frees what it gets.
+    static func parse(_ der: [UInt8]) throws -> OpaquePointer {
+        let parsed = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_X509(nil, &cursor, bytes.count)
+        }
+        guard let parsed else { throw TestPKIError("d2i_X509") }
+        return parsed
+    }
+
+    private static func encode(_ draft: OpaquePointer) throws -> [UInt8] {
+        var buffer: UnsafeMutablePointer<UInt8>?
+        let length = i2d_X509(draft, &buffer)
+        guard length > 0, let buffer else { throw TestPKIError("i2d_X509") }
+        defer { pintle_openssl_free(buffer) }
+        return Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
+    }
+}

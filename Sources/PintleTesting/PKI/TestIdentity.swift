@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleTrust
+
+/// A certificate together with its private key, as values.
+package struct TestIdentity: Sendable {
+    package let certificate: Certificate
+    /// The private key: DER of a PKCS#8 PrivateKeyInfo.
+    package let keyDER: [UInt8]
+    /// Signers from the nearest one up to the root; empty for what is self-signed.
+    package let issuers: [Certificate]
+
+    /// What a server sends: the certificate, then its signers without the root.
+    package var chain: [Certificate] {
+        [self.certificate] + self.issuers.filter { !$0.isSelfIssued }
+    }
+
+    /// Everything up to and including the root.
+    package var fullChain: [Certificate] {
+        [self.certificate] + self.issuers
+    }
+
+    package var pin: Pin { self.certificate.spkiPin }
+
+    /// The certificate alone as PEM.
+    package var certificatePEM: String { PEMText.certificates([self.certificate]) }
+    /// `chain` as PEM, as nginx and `openssl s_server` want it.
+    package var chainPEM: String { PEMText.certificates(self.chain) }
+    /// The private key as PEM, unencrypted.
+    package var keyPEM: String { PEMText.block("PRIVATE KEY", self.keyDER) }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whether a chain contains what a policy pins.
+struct PinRule {
+    /// A peer may send hundreds of certificates; a verified chain is shorter than this.
+    private static let longestList = 20
+
+    private let policy: SecurityPolicy
+    private let pins: Set<Pin>
+    private let certificates: Set<Certificate>
+
+    init(_ policy: SecurityPolicy) {
+        self.policy = policy
+        self.pins = Set(policy.configuredPins)
+        self.certificates = Set(policy.certificates)
+    }
+
+    /// The pin of the entry that matches, nil when none does.
+    ///
+    /// Looked for from the root to the leaf, as AFNetworking walks a chain.
+    func match(in chain: [ChainEntry]) -> Pin? {
+        chain.reversed().first { entry in
+            guard entry.satisfies(self.policy.match) else { return false }
+            switch self.policy.pinning {
+            case .none: return false
+            case .publicKey: return self.pins.contains(entry.spkiPin)
+            case .certificate: return self.certificates.contains(entry.certificate)
+            }
+        }?.spkiPin
+    }
+
+    /// The refusal of a chain without a match: both sides of the comparison, ready to be copied from.
+    func mismatch(peer: String, chain: [ChainEntry], cause: String? = nil) -> TrustError {
+        let wanted = self.policy.pinning == .certificate ? "pinned certificate" : "pinned key"
+        let place = self.policy.match == .any ? "the chain" : "the \(self.policy.match.rawValue)"
+        var lines = ["\(peer): \(place) does not contain a \(wanted).", "  Peer's chain:"]
+        lines += chain.prefix(Self.longestList).map { entry in
+            "    \(entry.spkiPin) \(entry.position.rawValue) \(entry.certificate.label)\(self.serial(entry.certificate))"
+        }
+        if chain.count > Self.longestList { lines.append("    and \(chain.count - Self.longestList) more") }
+        lines.append("  Configured \(wanted)s:")
+        if self.policy.pinning == .certificate {
+            lines += self.policy.certificates.map { "    \($0.spkiPin) \($0.label)\(self.serial($0))" }
+        } else {
+            lines += self.policy.configuredPins.map { "    \($0)" }
+        }
+        lines.append(
+            "  If the owner of \(peer) announced the change, add the new pin; otherwise somebody is in between.")
+        return TrustError(code: .pinMismatch, message: lines.joined(separator: "\n"), cause: cause)
+    }
+
+    /// Tells certificates of one key apart, which pins alone do not.
+    private func serial(_ certificate: Certificate) -> String {
+        self.policy.pinning == .certificate ? " serial \(certificate.serial)" : ""
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// A verdict, and the code that tells OpenSSL about it.
+struct Ruling {
+    let verdict: Verdict
+    /// `X509_V_OK` exactly when the verdict is trust.
+    let verifyError: CInt
+}
+
+/// The decision: AFNetworking's order of steps, shared by handshakes and by `evaluate`.
+extension TrustEvaluator {
+    private struct Acceptance {
+        var chain: [Certificate] = []
+        var matchedPin: Pin?
+        var waived: TrustError?
+    }
+
+    private struct Refusal: Error {
+        let error: TrustError
+        let verifyError: CInt
+        var chain: [Certificate] = []
+    }
+
+    /// - Parameters:
+    ///   - moment: when the certificates must be valid; nil means now.
+    ///   - level: OpenSSL's security level; at least 1 is applied.
+    func judge(_ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt) -> Ruling {
+        do throws(Refusal) {
+            let acceptance = try self.decide(peer, host: host, at: moment, level: max(1, level))
+            return Ruling(
+                verdict: self.verdict(
+                    .trusted, peer, host, chain: acceptance.chain, matchedPin: acceptance.matchedPin,
+                    waived: acceptance.waived),
+                verifyError: X509_V_OK)
+        } catch {
+            // A policy that only reports lets a key pass that is not pinned, but never a chain that does not hold.
+            if self.reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
+                return Ruling(
+                    verdict: self.verdict(.trusted, peer, host, chain: error.chain, reported: error.error),
+                    verifyError: X509_V_OK)
+            }
+            return Ruling(
+                verdict: self.verdict(.refused(error.error), peer, host, chain: error.chain),
+                verifyError: error.verifyError)
+        }
+    }
+
+    private func decide(
+        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt
+    ) throws(Refusal) -> Acceptance {
+        try self.checkContradiction(host)
+        try self.checkName(peer, host)
+        let anchored = try self.verify(peer, self.anchors, at: moment, level: level)
+        let waivable = anchored.failure.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
+        if let (failure, error) = waivable, !self.policy.allowInvalidCertificates {
+            throw Refusal(error: error, verifyError: failure.code)
+        }
+        let waived = waivable?.1
+
+        switch self.policy.pinning {
+        case .none:
+            return Acceptance(chain: anchored.chain, waived: waived)
+        case .publicKey:
+            // Of a chain that does not hold only the leaf counts: its key is the one that the handshake proves, while
+            // anybody can append the certificates of others.
+            let leaf = Certificate(peer.leaf).map { [$0] } ?? []
+            let pin = try self.match(anchored.failure == nil ? anchored.chain : leaf, peer, host, anchored.chain)
+            return Acceptance(chain: anchored.chain, matchedPin: pin, waived: waived)
+        case .certificate:
+            let pinned = try self.verifyPinned(peer, host, anchored, at: moment, level: level)
+            let pin = try self.match(pinned.chain, peer, host, pinned.chain)
+            return Acceptance(chain: pinned.chain, matchedPin: pin, waived: waived)
+        }
+    }
+
+    private func checkContradiction(_ host: String?) throws(Refusal) {
+        guard let host, self.policy.validatesNamesInVain else { return }
+        let error = TrustError(code: .contradiction, message: "\(host): \(SecurityPolicy.namesInVain)")
+        throw Refusal(error: error, verifyError: X509_V_ERR_APPLICATION_VERIFICATION)
+    }
+
+    private func checkName(_ peer: PeerChain, _ host: String?) throws(Refusal) {
+        guard let host, self.policy.validatesDomainName else { return }
+        guard !NameRule.matches(host: host, leaf: peer.leaf) else { return }
+        throw Refusal(
+            error: NameRule.mismatch(host: host, leaf: peer.leaf), verifyError: NameRule.verifyError(host: host))
+    }
+
+    /// Certificate mode: the pinned certificates are the only anchors, whatever else is trusted or waived.
+    private func verifyPinned(
+        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime?, level: CInt
+    ) throws(Refusal) -> ChainVerification {
+        guard let anchors = self.pinnedAnchors else {
+            preconditionFailure("BUG: certificate mode without its store of pinned certificates")
+        }
+        let pinned = try self.verify(peer, anchors, at: moment, level: level)
+        guard let failure = pinned.failure else { return pinned }
+        let error = failure.error(peer: Self.name(of: host), anchors: "a pinned certificate")
+        guard failure.isUnanchored else {
+            throw Refusal(error: error, verifyError: failure.code, chain: anchored.chain)
+        }
+        let mismatch = self.pinRule.mismatch(
+            peer: Self.name(of: host), chain: self.entries(anchored.chain, peer), cause: error.cause)
+        throw Refusal(error: mismatch, verifyError: failure.code, chain: anchored.chain)
+    }
+
+    /// - Parameters:
+    ///   - candidates: the certificates that count.
+    ///   - shown: the verified chain for the report, empty when there is none.
+    private func match(
+        _ candidates: [Certificate], _ peer: PeerChain, _ host: String?, _ shown: [Certificate]
+    ) throws(Refusal) -> Pin {
+        if let pin = self.pinRule.match(in: ChainEntry.entries(of: candidates)) { return pin }
+        let error = self.pinRule.mismatch(peer: Self.name(of: host), chain: self.entries(shown, peer))
+        throw Refusal(error: error, verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: shown)
+    }
+
+    private func verify(
+        _ peer: PeerChain, _ anchors: TrustStore, at moment: UnixTime?, level: CInt
+    ) throws(Refusal) -> ChainVerification {
+        do throws(TrustError) {
+            return try ChainVerification(of: peer, anchors: anchors, at: moment, level: level)
+        } catch {
+            throw Refusal(error: error, verifyError: X509_V_ERR_OUT_OF_MEM)
+        }
+    }
+
+    private func verdict(
+        _ outcome: Verdict.Outcome, _ peer: PeerChain, _ host: String?, chain: [Certificate], matchedPin: Pin? = nil,
+        waived: TrustError? = nil, reported: TrustError? = nil
+    ) -> Verdict {
+        Verdict(
+            outcome: outcome, host: host, chain: self.entries(chain, peer),
+            chainOrigin: chain.isEmpty ? .presented : .verified, matchedPin: matchedPin,
+            configuredPins: self.configuredPins, waived: waived, reported: reported)
+    }
+
+    /// The verified chain, or what the peer sent where none was built.
+    private func entries(_ verified: [Certificate], _ peer: PeerChain) -> [ChainEntry] {
+        ChainEntry.entries(of: verified.isEmpty ? peer.certificates : verified)
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Whom a session believes: AFNetworking's security policy as an immutable value.
+///
+/// A policy that exists makes sense: settings that exclude each other, or would do nothing, are refused when it is
+/// built. `TrustEvaluator` carries it out.
+public struct SecurityPolicy: Sendable, Hashable {
+    /// What the peer's chain is compared with, on top of being valid.
+    public enum PinningMode: String, Sendable, Hashable, CaseIterable {
+        /// Nothing: a valid chain suffices.
+        case none
+        /// A key of the chain must be pinned.
+        case publicKey = "public_key"
+        /// The chain must lead to a pinned certificate and contain one, byte for byte.
+        case certificate
+    }
+
+    /// Where a chain may end.
+    public enum Roots: Sendable, Hashable {
+        /// The operating system's trusted roots, found as OpenSSL finds them (`SSL_CERT_FILE` is honoured).
+        case system
+        /// These certificates and no others; they are anchors as they are, intermediates too.
+        case only([Certificate])
+    }
+
+    /// Which place in the chain a pinned key or certificate must hold.
+    public enum Match: String, Sendable, Hashable, CaseIterable {
+        case any, leaf, intermediate, root
+    }
+
+    /// Default: none. It is fixed for the policy's life.
+    public let pinning: PinningMode
+    /// Pins given as digests.
+    public let pins: Set<Pin>
+    /// Pinned certificates, each once; in public-key mode they stand for their keys.
+    public let certificates: [Certificate]
+    /// Default: any.
+    public let match: Match
+    /// Waives dates and issuers (never the pins, and not the name). Default: false.
+    public let allowInvalidCertificates: Bool
+    /// Whether the subjectAltName must name the host (RFC 9525). Default: true, in every mode.
+    public let validatesDomainName: Bool
+    /// Default: system.
+    public let roots: Roots
+    /// Anchors in addition to `roots`.
+    public let extraRoots: [Certificate]
+
+    /// System roots, no pins, names checked, nothing waived.
+    public static let `default` = SecurityPolicy(
+        unchecked: .none, pins: [], certificates: [], allowInvalidCertificates: false, validatesDomainName: true,
+        roots: .system, extraRoots: [], match: .any)
+
+    /// Builds a policy.
+    ///
+    /// - Throws: `.contradiction` for a pinning mode with nothing to compare with, pins that the mode would ignore,
+    ///   names validated on certificates that anybody can make up, and a store without roots.
+    public init(
+        pinning: PinningMode, pins: Set<Pin> = [], certificates: [Certificate] = [],
+        allowInvalidCertificates: Bool = false, validatesDomainName: Bool = true, roots: Roots = .system,
+        extraRoots: [Certificate] = [], match: Match = .any
+    ) throws(TrustError) {
+        self.init(
+            unchecked: pinning, pins: pins, certificates: certificates,
+            allowInvalidCertificates: allowInvalidCertificates, validatesDomainName: validatesDomainName,
+            roots: roots, extraRoots: extraRoots, match: match)
+        if let contradiction = self.contradiction {
+            throw TrustError(code: .contradiction, message: contradiction)
+        }
+    }
+
+    /// Builds a policy that may contradict itself, so that tests reach the evaluator's own refusal.
+    init(
+        unchecked pinning: PinningMode, pins: Set<Pin>, certificates: [Certificate], allowInvalidCertificates: Bool,
+        validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match
+    ) {
+        self.pinning = pinning
+        self.pins = pins
+        self.certificates = certificates.withoutDuplicates()
+        self.match = match
+        self.allowInvalidCertificates = allowInvalidCertificates
+        self.validatesDomainName = validatesDomainName
+        self.roots = roots
+        self.extraRoots = extraRoots.withoutDuplicates()
+    }
+
+    /// Every pin that counts, those of the pinned certificates included, in a fixed order.
+    public var configuredPins: [Pin] {
+        self.pins.union(self.certificates.map(\.spkiPin)).sorted()
+    }
+
+    /// Whether the policy would check a name that any self-made certificate can carry.
+    ///
+    /// AFNetworking's step 1; asked when a policy is built, and again by every evaluation that has a host.
+    var validatesNamesInVain: Bool {
+        let pinsNothing = self.pinning == .none || (self.pins.isEmpty && self.certificates.isEmpty)
+        return self.allowInvalidCertificates && self.validatesDomainName && pinsNothing
+    }
+
+    static let namesInVain =
+        "allow_invalid_certificates accepts anybody's certificate, so validates_domain_name would "
+        + "prove nothing; pin a key or a certificate, or set validates_domain_name: false"
+
+    private var contradiction: String? {
+        if self.validatesNamesInVain { return SecurityPolicy.namesInVain }
+        if self.roots == .only([]) && self.extraRoots.isEmpty {
+            return "roots names no certificate, so no chain could be valid; name one, or write roots: system"
+        }
+        switch self.pinning {
+        case .none:
+            guard self.pins.isEmpty && self.certificates.isEmpty else {
+                return "pinning: none would ignore the configured pins; write pinning: public_key or remove them"
+            }
+            guard self.match == .any else {
+                return "pinning: none would ignore match: \(self.match.rawValue); remove it, or pin something"
+            }
+            return nil
+        case .publicKey:
+            guard !self.pins.isEmpty || !self.certificates.isEmpty else {
+                return "pinning: public_key with no pin would refuse every destination; add pins or certificates"
+            }
+            return nil
+        case .certificate:
+            guard self.pins.isEmpty else {
+                return "pinning: certificate compares whole certificates and would ignore the configured pins; "
+                    + "write pinning: public_key, or give certificates only"
+            }
+            guard !self.certificates.isEmpty else {
+                return "pinning: certificate with no certificate would refuse every destination; add certificates"
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a destination, a pin or a policy was refused.
+///
+/// `code` is what programs switch on, `message` what people read.
+public struct TrustError: Error, Sendable, Hashable {
+    /// The kind of refusal; the raw value serves as metric label and problem name.
+    public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// No certificate of the chain carries a pinned key, or is a pinned certificate.
+        case pinMismatch = "pin-mismatch"
+        /// The chain or the name does not hold, whatever is pinned; `problem` says which part.
+        case certificateInvalid = "certificate-invalid"
+        /// The settings of a policy exclude each other, or one of them would do nothing.
+        case contradiction
+        /// A file, a folder or bytes do not hold the certificates that were expected there.
+        case unreadableCertificate = "unreadable-certificate"
+        /// A text is not a SHA-256 pin.
+        case invalidPin = "invalid-pin"
+        /// OpenSSL failed at something that has nothing to do with the peer, as when memory is short.
+        case library
+    }
+
+    /// What is wrong with a certificate or a chain: the second half of `.certificateInvalid`.
+    public enum CertificateProblem: String, Sendable, Hashable, CaseIterable {
+        case expired
+        case notYetValid = "not-yet-valid"
+        case unknownIssuer = "unknown-issuer"
+        case selfSigned = "self-signed"
+        case wrongName = "wrong-name"
+        case wrongPurpose = "wrong-purpose"
+        /// A certificate that may not sign others, or not this deep, signed one.
+        case notAnAuthority = "not-an-authority"
+        /// A name lies outside of what an authority of the chain may vouch for.
+        case nameConstraint = "name-constraint"
+        /// A key is too short or a digest too weak for the security level in force.
+        case weak
+        case badSignature = "bad-signature"
+        case malformed
+        /// The peer sent no certificate.
+        case missing
+        /// Anything else that OpenSSL refuses; `cause` holds its words.
+        case other
+    }
+
+    /// The kind of refusal.
+    public let code: Code
+    /// What happened, where, and what to do about it; may run over several lines.
+    public let message: String
+    /// The words of OpenSSL or of the system, when there are any.
+    public let cause: String?
+    /// Set exactly when `code` is `.certificateInvalid`.
+    public let problem: CertificateProblem?
+
+    package init(code: Code, message: String, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+        self.problem = nil
+    }
+
+    package init(problem: CertificateProblem, message: String, cause: String? = nil) {
+        self.code = .certificateInvalid
+        self.message = message
+        self.cause = cause
+        self.problem = problem
+    }
+}
+
+extension TrustError: CustomStringConvertible {
+    /// The message, then the cause in parentheses.
+    public var description: String {
+        guard let cause = self.cause else { return self.message }
+        return "\(self.message) (\(cause))"
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One certificate of a peer's chain, as a verdict reports it.
+public struct ChainEntry: Sendable, Hashable {
+    /// A place in a chain.
+    public enum Position: String, Sendable, Hashable, CaseIterable {
+        /// The peer's own certificate, even when it is self-signed.
+        case leaf
+        /// Signed by another and signing others.
+        case intermediate
+        /// Issued by itself.
+        case root
+    }
+
+    /// The certificate itself.
+    public let certificate: Certificate
+    /// Where it stands.
+    public let position: Position
+
+    /// Whom the certificate is for, on one line.
+    public var subject: String { self.certificate.subject }
+    /// Who signed it, on one line.
+    public var issuer: String { self.certificate.issuer }
+    /// The pin of its key.
+    public var spkiPin: Pin { self.certificate.spkiPin }
+    /// Last moment of its validity.
+    public var notAfter: UnixTime { self.certificate.notAfter }
+
+    /// The entries of a chain that begins with the leaf.
+    package static func entries(of chain: [Certificate]) -> [ChainEntry] {
+        chain.enumerated().map { index, certificate in
+            let above: Position = certificate.isSelfIssued ? .root : .intermediate
+            return ChainEntry(certificate: certificate, position: index == 0 ? .leaf : above)
+        }
+    }
+
+    /// Whether a pin that asks for that place may match here.
+    func satisfies(_ match: SecurityPolicy.Match) -> Bool {
+        switch match {
+        case .any: true
+        case .leaf: self.position == .leaf
+        case .intermediate: self.position == .intermediate
+        case .root: self.position == .root
+        }
+    }
+}
+
+/// What a policy made of a peer: the decision and everything a report of it needs.
+public struct Verdict: Sendable, Hashable {
+    /// The decision.
+    public enum Outcome: Sendable, Hashable {
+        case trusted
+        case refused(TrustError)
+    }
+
+    /// Which certificates `chain` lists.
+    public enum ChainOrigin: String, Sendable, Hashable {
+        /// The chain that OpenSSL built and verified, from the leaf to a trust anchor.
+        case verified
+        /// What the peer sent, in its order and unverified.
+        case presented
+    }
+
+    /// The decision.
+    public let outcome: Outcome
+    /// The name or address that the peer should have proved; nil when none was asked for.
+    public let host: String?
+    /// Leaf first; empty only if the peer sent nothing readable.
+    public let chain: [ChainEntry]
+    /// Whether `chain` is verified or merely presented.
+    public let chainOrigin: ChainOrigin
+    /// The pin that let the peer in; in certificate mode, the pin of the certificate that did.
+    public let matchedPin: Pin?
+    /// The policy's pins, those of its certificates included, in a fixed order.
+    public let configuredPins: [Pin]
+    /// What `allow_invalid_certificates` overlooked; nil when the chain is valid or the peer was refused.
+    public let waived: TrustError?
+    /// The mismatch that a policy which only reports let pass; nil otherwise.
+    public let reported: TrustError?
+
+    /// Whether the peer may be talked to.
+    public var isTrusted: Bool { self.outcome == .trusted }
+
+    /// Why the peer was refused, nil if it was not.
+    public var error: TrustError? {
+        guard case .refused(let error) = self.outcome else { return nil }
+        return error
+    }
+
+    package init(
+        outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
+        matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
+        reported: TrustError? = nil
+    ) {
+        self.outcome = outcome
+        self.host = host
+        self.chain = chain
+        self.chainOrigin = chainOrigin
+        self.matchedPin = matchedPin
+        self.configuredPins = configuredPins
+        self.waived = waived
+        self.reported = reported
+    }
+}

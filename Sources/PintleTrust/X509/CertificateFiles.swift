@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The file system, as far as certificates need it.
+enum CertificateFiles {
+    /// Far above any bundle of roots (about 220 KiB), far below what would hurt.
+    private static let largestFile = 8 << 20
+
+    private static let endings = [".cer", ".crt", ".der", ".pem"]
+
+    static func isFolder(_ path: String) throws(TrustError) -> Bool {
+        try self.mode(of: path) & S_IFMT == S_IFDIR
+    }
+
+    /// The certificate files right inside a folder, sorted by name.
+    static func certificateFiles(inFolder path: String) throws(TrustError) -> [String] {
+        guard let folder = opendir(path) else { throw self.unreadable(path) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(self.name(of: entry))
+        }
+        let wanted = names.filter { name in
+            !name.hasPrefix(".") && self.endings.contains { name.lowercased().hasSuffix($0) }
+        }
+        var files: [String] = []
+        for name in wanted.sorted() {
+            let file = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+            if try !self.isFolder(file) { files.append(file) }
+        }
+        return files
+    }
+
+    /// The bytes of a regular file of at most 8 MiB.
+    static func read(_ path: String) throws(TrustError) -> [UInt8] {
+        // Checked before opening: a named pipe would block until somebody writes to it.
+        guard try self.mode(of: path) & S_IFMT == S_IFREG else {
+            throw TrustError(
+                code: .unreadableCertificate, message: "\(path): not a regular file; name a certificate file")
+        }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw self.unreadable(path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else { throw self.unreadable(path) }
+            guard count > 0 else { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= self.largestFile else {
+                throw TrustError(
+                    code: .unreadableCertificate,
+                    message: "\(path): larger than 8 MiB, which no certificate file is; name another file")
+            }
+        }
+    }
+
+    private static func mode(of path: String) throws(TrustError) -> mode_t {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw self.unreadable(path) }
+        return status.st_mode
+    }
+
+    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+
+    private static func unreadable(_ path: String) -> TrustError {
+        let reason = String(cString: strerror(errno))
+        return TrustError(
+            code: .unreadableCertificate,
+            message: "\(path): cannot be read; check the path and its permissions",
+            cause: reason)
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// Takes a PEM text apart, one block at a time.
+struct PEMBlocks: ~Copyable {
+    struct Block {
+        /// What stands after `BEGIN`, as `CERTIFICATE`.
+        let label: String
+        let bytes: [UInt8]
+    }
+
+    private let bio: OpaquePointer
+    private let file: String
+    private var remaining: Int
+
+    /// - Throws: `.unreadableCertificate` when the text has no block at all.
+    init(_ text: [UInt8], file: String) throws(TrustError) {
+        let blocks = PEMBlocks.count(in: text)
+        guard blocks > 0 else {
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(file): no certificate found; PEM has a line \"-----BEGIN CERTIFICATE-----\"")
+        }
+        OpenSSLErrors.clear()
+        // A memory BIO that copies, since the array's storage may move.
+        guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.failure(of: "BIO_new") }
+        guard BIO_write(bio, text, CInt(clamping: text.count)) == text.count else {
+            BIO_free(bio)
+            throw OpenSSLErrors.failure(of: "BIO_write")
+        }
+        self.bio = bio
+        self.file = file
+        self.remaining = blocks
+    }
+
+    deinit {
+        BIO_free(self.bio)
+    }
+
+    /// The next block, nil after the last.
+    ///
+    /// - Throws: `.unreadableCertificate` when a block that begins is damaged or never ends.
+    mutating func next() throws(TrustError) -> Block? {
+        guard self.remaining > 0 else { return nil }
+        self.remaining -= 1
+
+        var name: UnsafeMutablePointer<CChar>?
+        var header: UnsafeMutablePointer<CChar>?
+        var data: UnsafeMutablePointer<UInt8>?
+        var length = 0
+        OpenSSLErrors.clear()
+        // Every BEGIN must yield a block: OpenSSL by itself would pass over one whose first line is damaged.
+        guard PEM_read_bio(self.bio, &name, &header, &data, &length) == 1, let name, let data else {
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(self.file): a PEM block is damaged or cut short; copy the file again, whole",
+                cause: OpenSSLErrors.drain())
+        }
+        defer {
+            pintle_openssl_free(name)
+            pintle_openssl_free(header)
+            pintle_openssl_free(data)
+        }
+        return Block(label: String(cString: name), bytes: Array(UnsafeBufferPointer(start: data, count: length)))
+    }
+
+    /// How many blocks begin in a text; 0 for DER.
+    static func count(in text: [UInt8]) -> Int {
+        let marker = Array("-----BEGIN".utf8)
+        guard text.count >= marker.count else { return 0 }
+        return (0...(text.count - marker.count)).count { start in
+            // The first byte decides nearly always, without a slice.
+            text[start] == marker[0] && text[start..<(start + marker.count)].elementsEqual(marker)
+        }
+    }
+}

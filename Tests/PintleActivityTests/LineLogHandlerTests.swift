@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Logging
+import PintleActivity
+import Testing
+
+@Suite struct LineLogHandlerTests {
+    private func logger(_ pipe: Pipe, _ format: LogFormat, level: Logger.Level = .info) -> Logger {
+        Logger(label: "test") { _ in
+            LineLogHandler(
+                format: format, level: level, descriptor: pipe.writing,
+                now: { Timestamp(milliseconds: 1_767_323_045_678) })
+        }
+    }
+
+    @Test func `a transition is one line of text`() throws {
+        let pipe = try Pipe()
+        self.logger(pipe, .text).log(transition: .init(from: .notActive, to: .delayingStart))
+        #expect(pipe.text() == "2026-01-02T03:04:05.678Z info  activity.state from=not_active to=delaying_start\n")
+    }
+
+    @Test func `a transition is one line of JSON`() throws {
+        let pipe = try Pipe()
+        self.logger(pipe, .json).log(transition: .init(from: .delayingEnd, to: .active))
+        #expect(
+            pipe.text()
+                == #"{"time":"2026-01-02T03:04:05.678Z","level":"info","message":"activity.state","#
+                + #""from":"delaying_end","to":"active"}"# + "\n")
+    }
+
+    @Test func `counters are logged overall and per route`() throws {
+        let counters = Counters(routes: ["a b"])
+        counters[0].started()
+        counters[0].violated(.bodyTooLarge)
+        let pipe = try Pipe()
+        self.logger(pipe, .text).log(counters: counters.snapshot())
+        let text = pipe.text()
+        #expect(
+            text.hasPrefix(
+                "2026-01-02T03:04:05.678Z info  activity.counters active=1 bytes_down=0 bytes_up=0 cache_hits=0 "
+                    + "cache_misses=0 cancelled=0 coalesced=0 completed=0 failed=0 pin_failures=0 "
+                    + "routes.-.active=0 "))
+        #expect(text.contains(#" "routes.a b.started"=1 "#))
+        #expect(text.hasSuffix("violations.response-content-type=0 violations.response-status=0\n"))
+        #expect(text.contains(" violations.body-too-large=1 "))
+
+        self.logger(pipe, .json).log(counters: counters.snapshot())
+        let json = pipe.text()
+        #expect(json.contains(#""pin_failures":0,"routes":{"-":{"active":0,"bytes_down":0,"#))
+        #expect(json.contains(#""a b":{"active":1,"#))
+        #expect(json.contains(#""violations":{"body-too-large":1,"certificate-invalid":0,"#))
+        #expect(json.hasSuffix(#""response-status":0}}"# + "\n"))
+    }
+
+    @Test func `every kind of value has its place`() throws {
+        let pipe = try Pipe()
+        let metadata: Logger.Metadata = [
+            "a": .array(["x", "y z"]), "b": .stringConvertible(true), "c": .stringConvertible(1.5),
+            "d": .dictionary(["e": .dictionary(["f": "g"])]), "empty": [:], "n": .stringConvertible(-7),
+        ]
+        self.logger(pipe, .text).info("m", metadata: metadata)
+        #expect(pipe.text() == "2026-01-02T03:04:05.678Z info  m a=\"x,y z\" b=true c=1.5 d.e.f=g n=-7\n")
+        self.logger(pipe, .json).info("m", metadata: metadata)
+        #expect(
+            pipe.text()
+                == #"{"time":"2026-01-02T03:04:05.678Z","level":"info","message":"m","a":["x","y z"],"b":true,"#
+                + #""c":"1.5","d":{"e":{"f":"g"}},"empty":{},"n":-7}"# + "\n")
+    }
+
+    @Test func `nothing breaks out of its line`() throws {
+        let pipe = try Pipe()
+        let hostile = "x\n2026 error \u{1b}[2J\"\u{7f}"
+        self.logger(pipe, .text).error("\(hostile)", metadata: ["k\n": "\(hostile)"])
+        #expect(
+            pipe.text()
+                == #"2026-01-02T03:04:05.678Z error x\n2026 error \u001b[2J\"\u007f "#
+                + #""k\n"="x\n2026 error \u001b[2J\"\u007f""# + "\n")
+        self.logger(pipe, .json).error("\(hostile)", metadata: ["k\n": "\(hostile)"])
+        #expect(
+            pipe.text()
+                == #"{"time":"2026-01-02T03:04:05.678Z","level":"error","#
+                + #""message":"x\n2026 error \u001b[2J\"\u007f","k\n":"x\n2026 error \u001b[2J\"\u007f"}"# + "\n")
+    }
+
+    @Test func `metadata of the call wins over the provider's, which wins over the logger's`() throws {
+        let pipe = try Pipe()
+        var logger = Logger(label: "test") { _ in
+            var handler = LineLogHandler(
+                format: .text, level: .info, descriptor: pipe.writing, now: { Timestamp(milliseconds: 0) })
+            handler.metadataProvider = Logger.MetadataProvider { ["b": "provider", "c": "provider"] }
+            return handler
+        }
+        logger[metadataKey: "a"] = "logger"
+        logger[metadataKey: "b"] = "logger"
+        logger.warning("m", metadata: ["c": "call"])
+        #expect(pipe.text() == "1970-01-01T00:00:00.000Z warning m a=logger b=provider c=call\n")
+        #expect(logger[metadataKey: "a"] == "logger")
+    }
+
+    @Test func `messages below the level are not written`() throws {
+        let pipe = try Pipe()
+        let logger = self.logger(pipe, .text, level: .warning)
+        logger.info("low")
+        logger.critical("high")
+        #expect(pipe.text() == "2026-01-02T03:04:05.678Z critical high\n")
+    }
+
+    @Test func `a reader that went away does no harm`() throws {
+        let pipe = try Pipe()
+        let logger = self.logger(pipe, .text)
+        pipe.closeReading()
+        logger.info("one")
+        logger.info("two")
+    }
+
+    @Test func `a line torn by a full pipe does not run into the next one`() throws {
+        let pipe = try Pipe()
+        try #require(fcntl(pipe.writing, F_SETFL, O_NONBLOCK) == 0)
+        let logger = self.logger(pipe, .text)
+        // Longer than any pipe is deep by default.
+        let long = String(repeating: "x", count: 1 << 20)
+        logger.info("m", metadata: ["long": "\(long)"])
+        let torn = pipe.text()
+        #expect(torn.hasPrefix("2026-01-02T03:04:05.678Z info  m long=xxx"))
+        #expect(torn.hasSuffix("x"))
+        logger.info("next")
+        logger.info("last")
+        #expect(
+            pipe.text()
+                == "\n2026-01-02T03:04:05.678Z info  next\n2026-01-02T03:04:05.678Z info  last\n")
+    }
+
+    @Test(arguments: [
+        ("trace", Logger.Level.trace), ("debug", .debug), ("info", .info), ("notice", .notice), ("warn", .warning),
+        ("warning", .warning), ("error", .error), ("critical", .critical), ("INFO", nil), ("", nil),
+    ])
+    func `a level is read from its name`(name: String, level: Logger.Level?) {
+        #expect(Logger.Level(configuration: name) == level)
+    }
+
+    @Test func `a format is read from its name`() {
+        #expect(LogFormat(rawValue: "text") == .text)
+        #expect(LogFormat(rawValue: "json") == .json)
+        #expect(LogFormat(rawValue: "xml") == nil)
+    }
+}

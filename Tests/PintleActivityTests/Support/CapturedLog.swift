@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import PintleActivity
+
+/// Keeps what is logged.
+final class CapturedLog: Sendable {
+    private let kept = Locked<[LogEvent]>([])
+
+    var events: [LogEvent] { self.kept.withLock { $0 } }
+
+    /// The steps of the activity machine, as `from>to`.
+    var steps: [String] {
+        self.events.filter { $0.message == LogKeys.activityState }.map { event in
+            "\(event.metadata?[LogKeys.from] ?? "?")>\(event.metadata?[LogKeys.to] ?? "?")"
+        }
+    }
+
+    /// The `started` of each report of the counters.
+    var reports: [String] {
+        self.events.filter { $0.message == LogKeys.activityCounters }.map { "\($0.metadata?["started"] ?? "?")" }
+    }
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+
+    private struct Handler: LogHandler {
+        let log: CapturedLog
+        var metadata: Logger.Metadata = [:]
+        var metadataProvider: Logger.MetadataProvider?
+        var logLevel: Logger.Level = .trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { self.metadata[key] }
+            set { self.metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            self.log.kept.withLock { $0.append(event) }
+        }
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import Testing
+
+@Suite struct JSONReaderTests {
+    @Test(
+        arguments: [
+            ("0", .integer(0)), ("-0", .number(-0.0)), ("9223372036854775807", .integer(.max)),
+            ("9223372036854775808", .decimal("9223372036854775808")), ("1.0", .number(1)), ("1.10", .number(1.1)),
+            ("1e2", .number(100)), ("0.1", .number(0.1)),
+            ("0.10000000000000000001", .decimal("0.10000000000000000001")),
+            ("1e400", .decimal("1e400")), ("1e-400", .decimal("1e-400")), ("0e99", .number(0)),
+            ("5e-324", .number(.leastNonzeroMagnitude)),
+            ("1e99999999999999999999", .decimal("1e99999999999999999999")),
+            ("123456789.125E-3", .number(123456.789125)),
+        ] as [(String, Parameter)])
+    func `a number loses nothing`(text: String, expected: Parameter) throws {
+        #expect(try JSONScanner().parse(bytes("[\(text)]")) == [expected])
+    }
+
+    @Test func `strings are unescaped`() throws {
+        let document = #"["\"\\\/\b\f\n\r\t\u00e9\ud83d\uDE00\u0000","plain",""]"#
+        #expect(try JSONScanner().parse(bytes(document)) == ["\"\\/\u{8}\u{c}\n\r\té😀\u{0}", "plain", ""])
+    }
+
+    @Test func `keys keep their order and repeat`() throws {
+        let parameter = try JSONScanner().parse(bytes(#" { "b" : 1 , "a" : { "x" : [ ] } , "b" : "b" } "#))
+        #expect(parameter == ["b": 1, "a": ["x": []], "b": "b"])
+        #expect(parameter["b"] == 1)
+    }
+
+    @Test func `a fragment is read where it is allowed`() throws {
+        #expect(try JSONScanner(fragmentsAllowed: true).parse(bytes(" \"a\" ")) == "a")
+        #expect(try JSONScanner(fragmentsAllowed: true).parse(bytes("12")) == 12)
+    }
+}
