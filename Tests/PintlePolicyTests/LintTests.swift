@@ -59,9 +59,9 @@ struct LintTests {
     @Test func `weak, unused and toothless trust policies are pointed out`() throws {
         let yaml = """
             trust:
-              single: {hosts: [a.example], pinning: public_key, pins: [sha256/x]}
-              unused: {pinning: public_key, pins: [sha256/x, sha256/y]}
-              soft: {hosts: [b.example], pinning: public_key, pins: [sha256/x, sha256/y], enforcement: report}
+              single: {hosts: [a.example], pinning: public_key, pins: ["\(Pins.one)"]}
+              unused: {pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}
+              soft: {hosts: [b.example], pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"], enforcement: report}
               default: {}
             """
         #expect(

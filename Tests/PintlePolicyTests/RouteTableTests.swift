@@ -69,7 +69,7 @@ struct DecisionTests {
         destinations: {default: deny, allow: [api.internal, "*.open.example"]}
         trust:
           default: {roots: system}
-          internal: {pinning: public_key, pins: [sha256/x, sha256/y]}
+          internal: {pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}
           open: {hosts: ["*.open.example:8443", deep.open.example]}
         routes:
           - name: pay
