@@ -118,7 +118,8 @@ struct RouteReader {
             reason = "a credential would go to an http upstream in clear text; use https, \(remedy)"
         } else {
             guard route.match.schemes != [.https] else { return }
-            reason = "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
+            reason =
+                "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
                 + "give an https upstream, \(remedy)"
         }
         let headers = route.request.headers
