@@ -62,6 +62,17 @@ struct HostileInputTests {
         }
     }
 
+    @Test func `a chain of aliases is refused however deep it gets`() {
+        var yaml = "version: 1\na0: &a0 x\n"
+        for level in 1..<64 {
+            let open = String(repeating: "[", count: 64)
+            yaml += "a\(level): &a\(level) \(open)*a\(level - 1)\(String(repeating: "]", count: 64))\n"
+        }
+        let refusal =
+            "pintle.yaml: too much structure: more than 500000 values, aliases expanded, or more than 64 levels"
+        #expect(problems(yaml) == [refusal])
+    }
+
     @Test func `no mutation of the default file is more than an error`() throws {
         let original = try Repository.bytes("conf/pintle.yaml")
         var random = SplitMix(state: 0x5049_4E54)

@@ -73,6 +73,17 @@ struct LintTests {
             ])
     }
 
+    @Test func `a pinned route that http passes is pointed out`() throws {
+        let trust = "trust: {p: {pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]}}\n"
+        #expect(
+            try self.warnings(trust + "routes: [{name: a, trust: p}]") == [
+                "3:27: routes[0].trust: http requests pass this route unverified; match schemes: [https] only, or give an "
+                    + "https upstream"
+            ])
+        #expect(try self.warnings(trust + "routes: [{name: a, trust: p, match: {schemes: https}}]").isEmpty)
+        #expect(try self.warnings(trust + "routes: [{name: a, trust: p, upstream: \"https://a\"}]").isEmpty)
+    }
+
     @Test func `destinations that cannot be reached are pointed out`() throws {
         #expect(
             try self.warnings("destinations: {allow: [a.b.example, c.example], deny: [\"*.b.example\"]}") == [

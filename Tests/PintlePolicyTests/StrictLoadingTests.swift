@@ -182,6 +182,10 @@ struct StrictLoadingTests {
     }
 
     @Test(arguments: [
+        Case(
+            "- {name: a, upstream: \"http://a\", trust: payments}",
+            "pintle.yaml:3:42: routes[0].trust: holds for https, and the upstream is http: nothing would be verified; "
+                + "use an https upstream"),
         Case("- {}", "pintle.yaml:3:3: routes[0]: the key \"name\" is missing; logs and metrics call the route by it"),
         Case(
             "- {name: a}\n- {name: a}",

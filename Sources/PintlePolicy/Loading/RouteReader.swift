@@ -43,6 +43,9 @@ struct RouteReader {
             node.report("needs an upstream: without one requests go where they were aimed, path and all")
         }
         map.read("trust", into: &route.trust) { Self.readTrustName($0, trust) }
+        if let node = map["trust"], route.upstream?.scheme == .http {
+            node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
+        }
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
