@@ -65,3 +65,9 @@ need_swift() {
     say "Swift 6.3 is missing: https://www.swift.org/install/linux"
     exit 4
 }
+
+# Builds what users run. Everything it says goes to standard error: standard output is for data.
+build_release() {
+    [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
+    swift build --package-path "$root" -c release --product pintle --quiet >&2
+}
