@@ -54,13 +54,18 @@ let package = Package(
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleMessage", logging]),
         room("PintleTrust", ["PintleMessage", "CPintleOpenSSL"]),
-        room("PintleSession", ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
+        room(
+            "PintleSession",
+            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),
         room(
             "PintleProxy",
-            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio, logging]),
+            [
+                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio,
+                logging,
+            ]),
         .executableTarget(
             name: "pintle",
             dependencies: [

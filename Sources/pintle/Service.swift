@@ -106,7 +106,8 @@ struct Service {
             do {
                 try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
             } catch {
-                throw CommandFailure(.incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
+                throw CommandFailure(
+                    .incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
             }
         }
         var logger = logger
@@ -128,7 +129,9 @@ struct Service {
     /// Lets exchanges end, at most for `limits.drain_timeout`; a second signal ends the process at once.
     private func drain(_ proxy: Proxy, _ signals: UnixSignalsSequence) async -> Bool {
         let impatient = Task {
-            for await signal in signals where signal == .sigterm || signal == .sigint { exit(ProcessExit.success.rawValue) }
+            for await signal in signals where signal == .sigterm || signal == .sigint {
+                exit(ProcessExit.success.rawValue)
+            }
         }
         defer { impatient.cancel() }
         let patience = self.policy.configuration.limits.drainTimeout

@@ -95,7 +95,9 @@ final class Exchange {
         self.take(decision)
         if form == .gateway, decision.route == nil {
             return self.refuse(
-                Problem(.badRequest, "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
+                Problem(
+                    .badRequest,
+                    "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
         }
         if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
         guard self.mayTravelOn() else { return self.answerOptions() }

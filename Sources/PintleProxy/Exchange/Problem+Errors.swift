@@ -19,7 +19,7 @@ extension Problem {
         case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
         case .tlsFailure: self.init(.tlsFailure, detail)
         case .malformedResponse: self.init(.upstreamProtocol, detail)
-        case .truncated, .connectionBroken, .cannotSend, .cancelled, .internalError:
+        case .truncated, .connectionBroken, .cannotSend, .tooLarge, .cancelled, .internalError:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         case .untrusted: self.init(untrusted: error)
         }

@@ -3,12 +3,12 @@
 internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
-public import PintleLoop
+package import PintleLoop
 
 /// The threads on which sessions run their transfers: a loop each.
 public final class Engine: Sendable {
     /// The loops, in order; a session has one pool of connections on each.
-    public let loops: [Loop]
+    package let loops: [Loop]
 
     /// Starts `threads` loops (1…64).
     ///
