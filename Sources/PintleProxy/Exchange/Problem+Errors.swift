@@ -27,7 +27,9 @@ extension Problem {
 
     private init(untrusted error: SessionError) {
         let isMismatch = error.verdict?.error?.code == .pinMismatch
-        self.init(isMismatch ? .pinMismatch : .certificateInvalid, error.message)
+        // The rest of the message lists what stands in members of its own here.
+        let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
+        self.init(isMismatch ? .pinMismatch : .certificateInvalid, firstLine)
         guard let verdict = error.verdict else { return }
         self.chain = verdict.chain.map { Certificate(subject: $0.subject, pin: $0.spkiPin.description) }
         self.configuredPins = verdict.configuredPins.map(\.description)
