@@ -31,8 +31,8 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.routeNotes + self.shadowedRoutes + self.weakPins + self.unusedTrust + self.reportOnly
-            + self.unreachableUpstreams + self.uselessPermissions
+        self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins + self.unusedTrust
+            + self.reportOnly + self.unreachableUpstreams + self.uselessPermissions
     }
 
     // MARK: Routes
@@ -56,6 +56,19 @@ package struct Lint {
                     "\"\(later.name)\" is never used: \"\($0.name)\" at line \($0.configuration.position.line) comes "
                         + "first and matches everything that it does")
             }
+        }
+    }
+
+    private var unverifiedRoutes: [LintFinding] {
+        let pinned = Set(self.configuration.trust.filter { $0.pinning != .none }.map(\.name))
+        return self.policy.routes.routes.compactMap { route in
+            let configuration = route.configuration
+            guard let trust = configuration.trust, pinned.contains(trust.value), configuration.upstream == nil,
+                configuration.match.schemes != [.https]
+            else { return nil }
+            return self.warning(
+                trust.position, "routes[\(route.index)].trust",
+                "http requests pass this route unverified; match schemes: [https] only, or give an https upstream")
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleTrust
 
 /// A configuration, checked and compiled whole: immutable, and swapped for another by one assignment.
 ///
@@ -16,12 +17,24 @@ package final class Policy: Sendable {
     package let routes: RouteTable
     /// The choice of trust policies.
     package let trust: TrustTable
+    /// The trust policies, compiled: one for each of `configuration.trust`, in the same order.
+    package let securityPolicies: [SecurityPolicy]
 
     /// Compiles `configuration`.
     ///
     /// - Parameter file: the name for messages.
     /// - Throws: what only compiling finds out, such as pins and certificates that cannot be read.
-    package init(_ configuration: Configuration, file: String) throws(ConfigurationError) {
+    package convenience init(_ configuration: Configuration, file: String) throws(ConfigurationError) {
+        var problems: [ConfigurationProblem] = []
+        let securityPolicies = TrustCompiler.compile(configuration.trust) { message, path, position in
+            problems.append(ConfigurationProblem(file: file, position: position, path: path, message: message))
+        }
+        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        self.init(configuration, securityPolicies: securityPolicies)
+    }
+
+    init(_ configuration: Configuration, securityPolicies: [SecurityPolicy]) {
+        self.securityPolicies = securityPolicies
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(configuration.destinations)

@@ -16,6 +16,7 @@ enum ProblemWriter {
     /// The head, without framing, and the body.
     static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
         var head = ResponseHead(status: problem.status, reason: problem.name.title)
+        head.fields.append("Date", HTTPDate.now)
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
         let details = Self.quoted(problem.detail)
         head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")

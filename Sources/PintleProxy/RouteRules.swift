@@ -56,7 +56,8 @@ final class RouteRules: Sendable {
 extension ResponseContract {
     init(_ rules: ResponseRules) {
         self.init(
-            statuses: rules.status.isEmpty ? nil : rules.status, contentTypes: rules.contentTypes.map { Set($0) },
+            statuses: rules.status.isEmpty ? nil : rules.status,
+            contentTypes: rules.contentTypes.map { Set($0) } ?? (rules.body == .json ? Self.jsonTypes : nil),
             body: rules.body == .json ? .json(JSONScanner()) : .any, removesNulls: rules.removeNulls)
     }
 }

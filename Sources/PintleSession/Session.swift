@@ -35,6 +35,10 @@ public final class Session: Sendable {
         }
     }
 
+    deinit {
+        for pool in self.pools { pool.loop.execute { pool.closeAll() } }
+    }
+
     /// Starts a transfer on `loop`, one of the engine's, from that loop's thread.
     ///
     /// The delegate is held until it is told of the end, and is told everything on the same thread.

@@ -4,16 +4,19 @@ import PintlePolicy
 import Testing
 
 struct ConfigurationOriginTests {
-    @Test(arguments: [
-        ("x.yaml", ["PINTLE_CONFIG": "y.yaml"], ["pintle.yaml"], ConfigurationOrigin.flag("x.yaml")),
-        (nil, ["PINTLE_CONFIG": "y.yaml"], ["pintle.yaml"], .environment("y.yaml")),
-        (nil, ["PINTLE_CONFIG": ""], ["pintle.yaml"], .workingDirectory("pintle.yaml")),
-        (nil, ["XDG_CONFIG_HOME": "/c", "HOME": "/h"], ["/c/pintle/pintle.yaml"], .user("/c/pintle/pintle.yaml")),
-        (nil, ["XDG_CONFIG_HOME": "c", "HOME": "/h"], ["/h/.config/pintle/pintle.yaml"],
-            .user("/h/.config/pintle/pintle.yaml")),
-        (nil, ["HOME": "/h"], ["/h/.config/pintle/pintle.yaml"], .user("/h/.config/pintle/pintle.yaml")),
-        (nil, ["HOME": "/h"], [], .embedded), (nil, [:], [], .embedded),
-    ] as [(String?, [String: String], [String], ConfigurationOrigin)])
+    @Test(
+        arguments: [
+            ("x.yaml", ["PINTLE_CONFIG": "y.yaml"], ["pintle.yaml"], ConfigurationOrigin.flag("x.yaml")),
+            (nil, ["PINTLE_CONFIG": "y.yaml"], ["pintle.yaml"], .environment("y.yaml")),
+            (nil, ["PINTLE_CONFIG": ""], ["pintle.yaml"], .workingDirectory("pintle.yaml")),
+            (nil, ["XDG_CONFIG_HOME": "/c", "HOME": "/h"], ["/c/pintle/pintle.yaml"], .user("/c/pintle/pintle.yaml")),
+            (
+                nil, ["XDG_CONFIG_HOME": "c", "HOME": "/h"], ["/h/.config/pintle/pintle.yaml"],
+                .user("/h/.config/pintle/pintle.yaml")
+            ),
+            (nil, ["HOME": "/h"], ["/h/.config/pintle/pintle.yaml"], .user("/h/.config/pintle/pintle.yaml")),
+            (nil, ["HOME": "/h"], [], .embedded), (nil, [:], [], .embedded),
+        ] as [(String?, [String: String], [String], ConfigurationOrigin)])
     func `the first place that is given or exists is used`(
         flag: String?, environment: [String: String], files: [String], expected: ConfigurationOrigin
     ) {

@@ -8,7 +8,8 @@ struct HostPatternTests {
     @Test(arguments: [
         ("api.example.com", "api.example.com:443", true), ("API.Example.com", "api.example.com:80", true),
         ("api.example.com.", "api.example.com:80", true), ("api.example.com", "xapi.example.com:443", false),
-        ("api.example.com", "api.example.com.evil.test:443", false), ("api.example.com:443", "api.example.com:443", true),
+        ("api.example.com", "api.example.com.evil.test:443", false),
+        ("api.example.com:443", "api.example.com:443", true),
         ("api.example.com:443", "api.example.com:8443", false), ("*.example.com", "a.example.com:80", true),
         ("*.example.com", "a.b.example.com:80", true), ("*.example.com", "example.com:80", false),
         ("*.example.com", "badexample.com:80", false), ("*.example.com:8443", "a.example.com:8443", true),

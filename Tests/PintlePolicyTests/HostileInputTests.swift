@@ -33,11 +33,14 @@ struct HostileInputTests {
             let aliases = Array(repeating: "*a\(level - 1)", count: 9).joined(separator: ", ")
             yaml += "a\(level): &a\(level) [\(aliases)]\n"
         }
-        let refusal = "pintle.yaml: too much structure: more than 500000 values, aliases expanded, or more than 64 levels"
+        let refusal =
+            "pintle.yaml: too much structure: more than 500000 values, aliases expanded, or more than 64 levels"
         #expect(problems(yaml) == [refusal])
     }
 
-    @Test(arguments: ["{*a : 1}", "{[*a]: 1}", "{? *a : 1}", "{? [*a]\n : 1}", "[*a : 1]", "\n  ? - *a\n  : 1", "{*a: 1}"])
+    @Test(arguments: [
+        "{*a : 1}", "{[*a]: 1}", "{? *a : 1}", "{? [*a]\n : 1}", "[*a : 1]", "\n  ? - *a\n  : 1", "{*a: 1}",
+    ])
     func `a nest of aliases cannot be a key`(value: String) {
         let yaml = "version: 1\na: &a [x]\nb: \(value)\n"
         let found = problems(yaml)
@@ -59,10 +62,23 @@ struct HostileInputTests {
         }
     }
 
+    @Test func `a chain of aliases is refused however deep it gets`() {
+        var yaml = "version: 1\na0: &a0 x\n"
+        for level in 1..<64 {
+            let open = String(repeating: "[", count: 64)
+            yaml += "a\(level): &a\(level) \(open)*a\(level - 1)\(String(repeating: "]", count: 64))\n"
+        }
+        let refusal =
+            "pintle.yaml: too much structure: more than 500000 values, aliases expanded, or more than 64 levels"
+        #expect(problems(yaml) == [refusal])
+    }
+
     @Test func `no mutation of the default file is more than an error`() throws {
         let original = try Repository.bytes("conf/pintle.yaml")
         var random = SplitMix(state: 0x5049_4E54)
-        let fragments = ["&a ", "*a", ": ", "- ", "[", "]", "{", "}", "\n", "\"", "'", "env:", "file:", "\u{1}", "~", "|"]
+        let fragments = [
+            "&a ", "*a", ": ", "- ", "[", "]", "{", "}", "\n", "\"", "'", "env:", "file:", "\u{1}", "~", "|",
+        ]
         for _ in 0..<200 {
             var bytes = original
             for _ in 0...Int.random(in: 0...4, using: &random) {

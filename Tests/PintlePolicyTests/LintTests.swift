@@ -43,7 +43,8 @@ struct LintTests {
         ("{hosts: [\"a.example:80\"]}", "{hosts: [a.example]}", false), ("{hosts: [a.example]}", "{}", false),
         ("{hosts: [\"*.b.example\"]}", "{hosts: [\"*.a.b.example\"]}", true),
         ("{hosts: [\"*.b.example\"]}", "{hosts: [\"b.example\"]}", false),
-        ("{hosts: [\"10.0.0.0/8\"]}", "{hosts: [\"10.1.0.0/16\"]}", true), ("{methods: [GET]}", "{methods: [GET]}", true),
+        ("{hosts: [\"10.0.0.0/8\"]}", "{hosts: [\"10.1.0.0/16\"]}", true),
+        ("{methods: [GET]}", "{methods: [GET]}", true),
         ("{methods: [GET]}", "{methods: [GET, PUT]}", false), ("{paths: [\"/a/**\"]}", "{paths: [\"/a/b/*\"]}", true),
         ("{paths: [\"/a/*\"]}", "{paths: [\"/a/**\"]}", false), ("{paths: [\"/a/*\"]}", "{paths: [\"/a/b\"]}", true),
         ("{schemes: [http]}", "{}", false), ("{schemes: [http, https]}", "{}", true),
@@ -58,9 +59,9 @@ struct LintTests {
     @Test func `weak, unused and toothless trust policies are pointed out`() throws {
         let yaml = """
             trust:
-              single: {hosts: [a.example], pinning: public_key, pins: [sha256/x]}
-              unused: {pinning: public_key, pins: [sha256/x, sha256/y]}
-              soft: {hosts: [b.example], pinning: public_key, pins: [sha256/x, sha256/y], enforcement: report}
+              single: {hosts: [a.example], pinning: public_key, pins: ["\(Pins.one)"]}
+              unused: {pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}
+              soft: {hosts: [b.example], pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"], enforcement: report}
               default: {}
             """
         #expect(
@@ -70,6 +71,17 @@ struct LintTests {
                 "4:3: trust.unused: is never used: it has no hosts, and no route names it",
                 "5:3: trust.soft: only reports: a chain without the pins still gets through",
             ])
+    }
+
+    @Test func `a pinned route that http passes is pointed out`() throws {
+        let trust = "trust: {p: {pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]}}\n"
+        #expect(
+            try self.warnings(trust + "routes: [{name: a, trust: p}]") == [
+                "3:27: routes[0].trust: http requests pass this route unverified; match schemes: [https] only, or give an "
+                    + "https upstream"
+            ])
+        #expect(try self.warnings(trust + "routes: [{name: a, trust: p, match: {schemes: https}}]").isEmpty)
+        #expect(try self.warnings(trust + "routes: [{name: a, trust: p, upstream: \"https://a\"}]").isEmpty)
     }
 
     @Test func `destinations that cannot be reached are pointed out`() throws {
@@ -83,9 +95,10 @@ struct LintTests {
                 "1:1: destinations: nothing is allowed: default is deny and allow is empty"
             ])
         #expect(
-            try self.warnings("destinations: {deny: [a.example]}\nroutes: [{name: r, upstream: \"https://a.example\"}]") == [
-                "3:10: routes[0].upstream: a.example:443 is refused by destinations.deny[0] \"a.example\"; requests of this "
-                    + "route can only fail"
-            ])
+            try self.warnings("destinations: {deny: [a.example]}\nroutes: [{name: r, upstream: \"https://a.example\"}]")
+                == [
+                    "3:10: routes[0].upstream: a.example:443 is refused by destinations.deny[0] \"a.example\"; requests of this "
+                        + "route can only fail"
+                ])
     }
 }

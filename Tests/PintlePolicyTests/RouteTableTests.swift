@@ -17,7 +17,8 @@ struct RouteTableTests {
         """
 
     @Test(arguments: [
-        ("POST", "http://api.pay.example/v1/charges/1", "charge"), ("GET", "http://api.pay.example/v1/charges/1", "pay"),
+        ("POST", "http://api.pay.example/v1/charges/1", "charge"),
+        ("GET", "http://api.pay.example/v1/charges/1", "pay"),
         ("post", "http://api.pay.example/v1/charges/1", "pay"), ("POST", "http://api.pay.example/v1/refunds", "pay"),
         ("POST", "http://api.pay.example/x/../v1/charges/1", "charge"),
         ("POST", "http://api.pay.example/v1/charges/../refunds", "pay"),
@@ -57,7 +58,8 @@ struct RouteTableTests {
         let routes = (0..<1000).map { "  - {name: r\($0), match: {hosts: [\"*.h\($0).example\"]}}" }
         let table = try policy("routes:\n" + routes.joined(separator: "\n")).routes
         var examined = 0
-        #expect(table.first(matching: try query("GET", "http://a.b.h900.example/"), examined: &examined)?.name == "r900")
+        #expect(
+            table.first(matching: try query("GET", "http://a.b.h900.example/"), examined: &examined)?.name == "r900")
         #expect(examined == 1)
     }
 }
@@ -67,7 +69,7 @@ struct DecisionTests {
         destinations: {default: deny, allow: [api.internal, "*.open.example"]}
         trust:
           default: {roots: system}
-          internal: {pinning: public_key, pins: [sha256/x, sha256/y]}
+          internal: {pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}
           open: {hosts: ["*.open.example:8443", deep.open.example]}
         routes:
           - name: pay

@@ -20,7 +20,8 @@ struct StrictLoadingTests {
     @Test(arguments: [
         Case("", "pintle.yaml:1:1: the file is empty; it must at least say: version: 1"),
         Case("# nothing\n", "pintle.yaml:1:1: the file is empty; it must at least say: version: 1"),
-        Case("listen: []\nadmin: off",
+        Case(
+            "listen: []\nadmin: off",
             "pintle.yaml:1:1: the key \"version\" is missing; this is: version: 1",
             "pintle.yaml:1:9: listen: an empty list means nothing here; leave the key out or name something"),
         Case("version: 2", "pintle.yaml:1:10: version: \"2\": this version of Pintle reads version 1 only"),
@@ -28,8 +29,9 @@ struct StrictLoadingTests {
         Case("version: 1\nversion: 1", "pintle.yaml:1:1: duplicate key \"version\""),
         Case("version: 1\nvia: a\n\"via\": b", "pintle.yaml:2:1: duplicate key \"via\""),
         Case("version: 1\nlisten: [\n", "pintle.yaml:3:1: not valid YAML: did not find expected node content"),
-        Case("version: 1\n\tvia: x",
-            "pintle.yaml:2:1: not valid YAML: found character that cannot start any token"),
+        Case(
+            "version: 1\n\tvia: x",
+            "pintle.yaml:2:1: not valid YAML: found a tab character that violates indentation"),
         Case("version: 1\nvia: \u{1}", "pintle.yaml:2:6: not valid YAML: control characters are not allowed"),
         Case("version: 1\n---\nversion: 1", "pintle.yaml:2:1: not valid YAML: but found another document"),
         Case("version: 1\nvia: *nobody", "pintle.yaml:2:6: not valid YAML: found undefined alias"),
@@ -41,16 +43,20 @@ struct StrictLoadingTests {
     @Test(arguments: [
         Case("lisen: x", "pintle.yaml:2:1: unknown key \"lisen\"; did you mean \"listen\"?"),
         Case("cache: {}", "pintle.yaml:2:1: unknown key \"cache\": not built yet in this version"),
-        Case("colour: red",
+        Case(
+            "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, trust, routes"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
-        Case("limits: {header-bytes: 1KiB}",
+        Case(
+            "limits: {header-bytes: 1KiB}",
             "pintle.yaml:2:10: limits: unknown key \"header-bytes\"; did you mean \"header_bytes\"?"),
-        Case("routes: [{name: a, respones: {}}]",
+        Case(
+            "routes: [{name: a, respones: {}}]",
             "pintle.yaml:2:20: routes[0]: unknown key \"respones\"; did you mean \"response\"?"),
-        Case("routes:\n  - name: a\n    request: {retries: {}}",
+        Case(
+            "routes:\n  - name: a\n    request: {retries: {}}",
             "pintle.yaml:4:15: routes[0].request: unknown key \"retries\": not built yet in this version"),
         Case("clients: {alow: []}", "pintle.yaml:2:11: clients: unknown key \"alow\"; did you mean \"allow\"?"),
     ])
@@ -59,53 +65,74 @@ struct StrictLoadingTests {
     }
 
     @Test(arguments: [
-        Case("listen: 3128", "pintle.yaml:2:9: listen: \"3128\": not an address and a port, as in 127.0.0.1:3128 or [::1]:3128"),
-        Case("listen: [\"::1:3128\"]",
+        Case(
+            "listen: 3128",
+            "pintle.yaml:2:9: listen: \"3128\": not an address and a port, as in 127.0.0.1:3128 or [::1]:3128"),
+        Case(
+            "listen: [\"::1:3128\"]",
             "pintle.yaml:2:10: listen[0]: \"::1:3128\": an IPv6 address stands in brackets, as in [::1]:3128"),
-        Case("listen: localhost:3128",
+        Case(
+            "listen: localhost:3128",
             "pintle.yaml:2:9: listen: \"localhost:3128\": not an address and a port, as in 127.0.0.1:3128 or "
                 + "[::1]:3128; names are not resolved here"),
-        Case("listen: 127.0.0.1:65536",
+        Case(
+            "listen: 127.0.0.1:65536",
             "pintle.yaml:2:9: listen: \"127.0.0.1:65536\": a port is a number from 0 (any free one) to 65535"),
         Case("listen: [127.0.0.1:1, 127.0.0.1:1]", "pintle.yaml:2:23: listen[1]: 127.0.0.1:1 is listed twice"),
         Case("listen: {a: b}", "pintle.yaml:2:9: listen: must be a list, not a map"),
         Case("admin: 127.0.0.1:3129", "pintle.yaml:2:8: admin: \"127.0.0.1:3129\": only off is built in this version"),
-        Case("enforcement: enforced",
+        Case(
+            "enforcement: enforced",
             "pintle.yaml:2:14: enforcement: \"enforced\": must be enforce or report; did you mean enforce?"),
-        Case("via: a b", "pintle.yaml:2:6: via: \"a b\": must be a pseudonym of letters, digits and -._ (a token), or off"),
+        Case(
+            "via: a b",
+            "pintle.yaml:2:6: via: \"a b\": must be a pseudonym of letters, digits and -._ (a token), or off"),
         Case("engine: 3", "pintle.yaml:2:9: engine: must be a map, not \"3\""),
-        Case("engine: {threads: 65}",
+        Case(
+            "engine: {threads: 65}",
             "pintle.yaml:2:19: engine.threads: \"65\": must be auto or a whole number from 1 to 64"),
-        Case("engine: {threads: 2, event_loops: 4}",
+        Case(
+            "engine: {threads: 2, event_loops: 4}",
             "pintle.yaml:2:35: engine.event_loops: \"4\": each engine thread is an event loop in this version; write "
                 + "auto or the same as engine.threads"),
         Case("engine: {http2: on}", "pintle.yaml:2:17: engine.http2: \"on\": must be auto or off"),
-        Case("engine: {idle_timeout: 55}",
+        Case(
+            "engine: {idle_timeout: 55}",
             "pintle.yaml:2:24: engine.idle_timeout: \"55\": must be a duration: a whole number with a unit, as in "
                 + "250ms, 10s, 5m, 1h or 2d"),
-        Case("engine: {idle_timeout: 0s, dns_cache: 99999999999999999d}",
+        Case(
+            "engine: {idle_timeout: 0s, dns_cache: 99999999999999999d}",
             "pintle.yaml:2:24: engine.idle_timeout: \"0s\": must be from 1ms to 30d",
             "pintle.yaml:2:39: engine.dns_cache: \"99999999999999999d\": must be from 0s to 30d"),
-        Case("log: {level: verbose}",
+        Case(
+            "log: {level: verbose}",
             "pintle.yaml:2:14: log.level: \"verbose\": must be trace, debug, info, notice, warning, error or critical"),
-        Case("log: {redact: maybe}",
+        Case(
+            "log: {redact: maybe}",
             "pintle.yaml:2:15: log.redact: \"maybe\": must be true or false (also on and off, yes and no)"),
         Case("log: {exchanges: \"\"}", "pintle.yaml:2:18: log.exchanges: must not be empty"),
-        Case("limits: {header_bytes: 64KB}",
+        Case(
+            "limits: {header_bytes: 64KB}",
             "pintle.yaml:2:24: limits.header_bytes: \"64KB\": must be a size: a whole number of bytes, or with a unit, "
                 + "as in 64KiB, 8MiB or 1GiB"),
-        Case("limits: {header_bytes: 8KiB}",
+        Case(
+            "limits: {header_bytes: 8KiB}",
             "pintle.yaml:2:24: limits.header_bytes: header_line (16KiB) is more than header_bytes (8KiB); a line cannot "
                 + "be longer than its section"),
-        Case("limits: {connections: 10, connections_per_client: 20}",
+        Case(
+            "limits: {connections: 10, connections_per_client: 20}",
             "pintle.yaml:2:51: limits.connections_per_client: 20 for one client is more than connections (10) for all"),
-        Case("limits: {connections: 0}",
+        Case(
+            "limits: {connections: 0}",
             "pintle.yaml:2:23: limits.connections: \"0\": must be a whole number from 1 to 1000000"),
         Case("limits: {connections: [1]}", "pintle.yaml:2:23: limits.connections: must be text, not a list"),
-        Case("limits: {connections:}", "pintle.yaml:2:10: limits.connections: has no value; text is missing"),
-        Case("clients: {allow: [10.0.0.1/8]}",
-            "pintle.yaml:2:19: clients.allow[0]: \"10.0.0.1/8\": bits beyond the prefix are set; did you mean 10.0.0.0/8?"),
-        Case("destinations: {deny: [\"a*.example\"], default: maybe}",
+        Case("limits: {connections: }", "pintle.yaml:2:23: limits.connections: has no value; text is missing"),
+        Case(
+            "clients: {allow: [10.0.0.1/8]}",
+            "pintle.yaml:2:19: clients.allow[0]: \"10.0.0.1/8\": bits beyond the prefix are set; did you mean 10.0.0.0/8?"
+        ),
+        Case(
+            "destinations: {deny: [\"a*.example\"], default: maybe}",
             "pintle.yaml:2:23: destinations.deny[0]: \"a*.example\": a star stands alone or for the first labels, as in "
                 + "*.example.com; nowhere else",
             "pintle.yaml:2:47: destinations.default: \"maybe\": must be allow or deny"),
@@ -115,28 +142,39 @@ struct StrictLoadingTests {
     }
 
     @Test(arguments: [
-        Case("trust: {system: {}}",
+        Case(
+            "trust: {system: {}}",
             "pintle.yaml:2:9: trust.system: the name system is taken: it is what applies when no trust policy does"),
         Case("trust: {a b: {}}", "pintle.yaml:2:9: trust.a b: a name has 1 to 64 letters, digits and -._"),
-        Case("trust: {p: {pinning: public_key}}",
+        Case(
+            "trust: {p: {pinning: public_key}}",
             "pintle.yaml:2:22: trust.p.pinning: public_key refuses every origin without pins or certificates; name at "
                 + "least one"),
-        Case("trust: {p: {pinning: certificate, pins: [sha256/x]}}",
+        Case(
+            "trust: {p: {pinning: certificate, pins: [sha256/x]}}",
             "pintle.yaml:2:22: trust.p.pinning: certificate refuses every origin without certificates; name at least one",
-            "pintle.yaml:2:41: trust.p.pins: pins are digests of public keys; with pinning: certificate give certificates"),
-        Case("trust: {p: {pins: [sha256/x]}}",
-            "pintle.yaml:2:19: trust.p.pins: is not looked at while pinning is none; set pinning: public_key or certificate"),
-        Case("trust: {p: {allow_invalid_certificates: true}}",
+            "pintle.yaml:2:41: trust.p.pins: pins are digests of public keys; with pinning: certificate give certificates"
+        ),
+        Case(
+            "trust: {p: {pins: [sha256/x]}}",
+            "pintle.yaml:2:19: trust.p.pins: is not looked at while pinning is none; set pinning: public_key or certificate"
+        ),
+        Case(
+            "trust: {p: {allow_invalid_certificates: true}}",
             "pintle.yaml:2:41: trust.p.allow_invalid_certificates: without pinning nothing would be checked but a name "
                 + "that anyone can write; pin a public_key or certificate, or set validates_domain_name: false as well"),
-        Case("trust: {a: {hosts: [x.example]}, b: {hosts: [y.example, X.example.]}}",
+        Case(
+            "trust: {a: {hosts: [x.example]}, b: {hosts: [y.example, X.example.]}}",
             "pintle.yaml:2:57: trust.b.hosts[1]: \"X.example.\" is in trust.a.hosts too; a host has one trust policy"),
-        Case("trust: {a: {hosts: [x.example, x.example]}}",
+        Case(
+            "trust: {a: {hosts: [x.example, x.example]}}",
             "pintle.yaml:2:32: trust.a.hosts[1]: \"x.example\" is twice in this policy; a host has one trust policy"),
-        Case("trust: {a: {pinning: publickey}}",
+        Case(
+            "trust: {a: {pinning: publickey}}",
             "pintle.yaml:2:22: trust.a.pinning: \"publickey\": must be none, public_key or certificate; did you mean "
                 + "public_key?"),
-        Case("trust: {a: {min_tls: \"1.2\"}}",
+        Case(
+            "trust: {a: {min_tls: \"1.2\"}}",
             "pintle.yaml:2:13: trust.a: unknown key \"min_tls\": not built yet in this version"),
     ])
     func `a trust policy that contradicts itself is refused`(example: Case) {
@@ -144,35 +182,52 @@ struct StrictLoadingTests {
     }
 
     @Test(arguments: [
+        Case(
+            "- {name: a, upstream: \"http://a\", trust: payments}",
+            "pintle.yaml:3:42: routes[0].trust: holds for https, and the upstream is http: nothing would be verified; "
+                + "use an https upstream"),
         Case("- {}", "pintle.yaml:3:3: routes[0]: the key \"name\" is missing; logs and metrics call the route by it"),
-        Case("- {name: a}\n- {name: a}",
+        Case(
+            "- {name: a}\n- {name: a}",
             "pintle.yaml:4:10: routes[1].name: \"a\" is the name of the route at line 3 too"),
-        Case("- {name: a, trust: paymens}",
+        Case(
+            "- {name: a, trust: paymens}",
             "pintle.yaml:3:20: routes[0].trust: \"paymens\": there is no such trust policy; did you mean \"payments\"?"),
-        Case("- {name: a, trust: x}",
+        Case(
+            "- {name: a, trust: x}",
             "pintle.yaml:3:20: routes[0].trust: \"x\": there is no such trust policy; define it under trust"),
-        Case("- {name: a, upstream: \"https://a/?x\"}",
+        Case(
+            "- {name: a, upstream: \"https://a/?x\"}",
             "pintle.yaml:3:23: routes[0].upstream: \"https://a/?x\": an upstream has no query; use request.parameters"),
-        Case("- {name: a, strip_prefix: /x}",
+        Case(
+            "- {name: a, strip_prefix: /x}",
             "pintle.yaml:3:27: routes[0].strip_prefix: needs an upstream: without one requests go where they were "
                 + "aimed, path and all"),
-        Case("- {name: a, upstream: \"https://a\", strip_prefix: x}",
+        Case(
+            "- {name: a, upstream: \"https://a\", strip_prefix: x}",
             "pintle.yaml:3:50: routes[0].strip_prefix: \"x\": must begin with /"),
-        Case("- {name: a, upstream: \"https://a\", strip_prefix: /}",
+        Case(
+            "- {name: a, upstream: \"https://a\", strip_prefix: /}",
             "pintle.yaml:3:50: routes[0].strip_prefix: \"/\": strips nothing; leave the key out"),
-        Case("- {name: a, match: {methods: [get, \"G T\"], schemes: [ftp], paths: [v1]}}",
+        Case(
+            "- {name: a, match: {methods: [get, \"G T\"], schemes: [ftp], paths: [v1]}}",
             "pintle.yaml:3:31: routes[0].match.methods[0]: \"get\": method names have letter case; did you mean GET?",
             "pintle.yaml:3:36: routes[0].match.methods[1]: \"G T\": not a method name, as in GET",
             "pintle.yaml:3:54: routes[0].match.schemes[0]: \"ftp\": must be http or https",
             "pintle.yaml:3:68: routes[0].match.paths[0]: \"v1\": a path pattern begins with /"),
-        Case("- {name: a, match: {hosts: []}}",
-            "pintle.yaml:3:28: routes[0].match.hosts: an empty list means nothing here; leave the key out or name something"),
-        Case("- {name: a, request: {parameters: {a: 1}}}",
+        Case(
+            "- {name: a, match: {hosts: []}}",
+            "pintle.yaml:3:28: routes[0].match.hosts: an empty list means nothing here; leave the key out or name something"
+        ),
+        Case(
+            "- {name: a, request: {parameters: {a: 1}}}",
             "pintle.yaml:3:35: routes[0].request.parameters: are not sent while serialize is none; set serialize: http "
                 + "or json"),
-        Case("- {name: a, response: {remove_nulls: true}}",
+        Case(
+            "- {name: a, response: {remove_nulls: true}}",
             "pintle.yaml:3:38: routes[0].response.remove_nulls: needs body: json; nothing else has nulls to remove"),
-        Case("- {name: a, response: {status: [99, 300-200, 6xx], content_types: [\"text/*\", \"text/plain; q=1\"]}}",
+        Case(
+            "- {name: a, response: {status: [99, 300-200, 6xx], content_types: [\"text/*\", \"text/plain; q=1\"]}}",
             "pintle.yaml:3:33: routes[0].response.status[0]: \"99\": must be a status or a range from 100 to 599, as in "
                 + "304, 200-299 or 2xx",
             "pintle.yaml:3:37: routes[0].response.status[1]: \"300-200\": must be a status or a range from 100 to 599, "
@@ -190,23 +245,30 @@ struct StrictLoadingTests {
     }
 
     @Test(arguments: [
-        Case("set: {Host: a}",
+        Case(
+            "set: {Host: a}",
             "set.Host: Host follows the request's target and cannot be changed here; set an upstream"),
-        Case("add: {content-length: 1}",
+        Case(
+            "add: {content-length: 1}",
             "add.content-length: frames the message; Pintle writes it anew for every message"),
-        Case("default: {Transfer-Encoding: chunked}",
+        Case(
+            "default: {Transfer-Encoding: chunked}",
             "default.Transfer-Encoding: frames the message; Pintle writes it anew for every message"),
-        Case("set: {Connection: close}",
+        Case(
+            "set: {Connection: close}",
             "set.Connection: belongs to one connection (hop-by-hop) and is never forwarded"),
-        Case("set: {Proxy-Authorization: x}",
+        Case(
+            "set: {Proxy-Authorization: x}",
             "set.Proxy-Authorization: belongs to one connection (hop-by-hop) and is never forwarded"),
         Case("set: {Via: x}", "set.Via: is kept by Pintle itself as it forwards"),
         Case("set: {\"X A\": x}", "set.X A: not a field name"),
-        Case("set: {X-A: \"a\\r\\nX-B: b\"}",
+        Case(
+            "set: {X-A: \"a\\r\\nX-B: b\"}",
             "set.X-A: \"a\\r\\nX-B: b\": a field value has no control characters and no spaces at its ends"),
         Case("set: {X-A: 1, x-a: 2}", "set.x-a: the field is named twice; field names have no letter case"),
         Case("set: {X-A: [1]}", "set.X-A: must be text, not a list"),
-        Case("remove: [Host]",
+        Case(
+            "remove: [Host]",
             "remove[0]: \"Host\": Host follows the request's target and cannot be changed here; set an upstream"),
     ])
     func `fields that are not for injection are refused`(example: Case) {

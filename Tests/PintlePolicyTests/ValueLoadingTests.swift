@@ -28,7 +28,8 @@ struct ValueLoadingTests {
     @Test(arguments: ["off", "Off", "OFF", "false", "no", "No", "\"off\""])
     func `off is off however YAML reads it`(text: String) throws {
         let configuration = try load(
-            "version: 1\nadmin: \(text)\nvia: \(text)\nengine: {http2: \(text)}\nlog: {redact: \(text), exchanges: \(text)}")
+            "version: 1\nadmin: \(text)\nvia: \(text)\nengine: {http2: \(text)}\nlog: {redact: \(text), exchanges: \(text)}"
+        )
         #expect(configuration.via == nil)
         #expect(configuration.engine.http2 == .off)
         #expect(configuration.log.exchanges == .off)
@@ -37,7 +38,8 @@ struct ValueLoadingTests {
 
     @Test func `field values keep their spelling`() throws {
         let configuration = try load(
-            "version: 1\nroutes: [{name: a, request: {headers: {add: {A: on, B: 010, C: 1.50, D: ~x, E: \"\", F: 0x1F}}}}]")
+            "version: 1\nroutes: [{name: a, request: {headers: {add: {A: on, B: 010, C: 1.50, D: ~x, E: \"\", F: 0x1F}}}}]"
+        )
         let lines = try #require(configuration.routes.first).request.headers.add
         #expect(lines.map(\.name) == ["A", "B", "C", "D", "E", "F"])
         #expect(lines.map(\.value) == ["on", "010", "1.50", "~x", "", "0x1F"])
@@ -96,7 +98,8 @@ struct ValueLoadingTests {
     }
 
     @Test func `a missing variable or file is an error, and a secret is never in one`() {
-        let surroundings = surroundings(environment: ["BAD": "se\ncret"], files: ["big": String(repeating: "a", count: 70_000)])
+        let surroundings = surroundings(
+            environment: ["BAD": "se\ncret"], files: ["big": String(repeating: "a", count: 70_000)])
         let yaml = """
             version: 1
             routes:
@@ -114,16 +117,22 @@ struct ValueLoadingTests {
     }
 
     @Test(arguments: [
-        ("upstream: \"http://a.example\"", "a credential would go to an http upstream in clear text; use https, or say "
-            + "allow_cleartext_credentials: true"),
-        ("match: {hosts: a.example}", "a credential would go upstream in clear text with http requests; match schemes: "
-            + "[https] only, give an https upstream, or say allow_cleartext_credentials: true"),
+        (
+            "upstream: \"http://a.example\"",
+            "a credential would go to an http upstream in clear text; use https, or say "
+                + "allow_cleartext_credentials: true"
+        ),
+        (
+            "match: {hosts: a.example}",
+            "a credential would go upstream in clear text with http requests; match schemes: "
+                + "[https] only, give an https upstream, or say allow_cleartext_credentials: true"
+        ),
     ])
     func `credentials are not injected into clear text`(route: String, reason: String) {
         for list in ["default", "set", "add"] {
             let rules = "request: {headers: {\(list): {authorization: Basic eA==}}}"
             let yaml = "version: 1\nroutes:\n- name: a\n  \(route)\n  \(rules)"
-            let place = "pintle.yaml:5:\(24 + list.count): routes[0].request.headers.\(list).authorization: "
+            let place = "pintle.yaml:5:\(26 + list.count): routes[0].request.headers.\(list).authorization: "
             #expect(problems(yaml) == [place + reason])
             #expect(problems(yaml + "\n  allow_cleartext_credentials: true").isEmpty)
         }

@@ -42,14 +42,17 @@ public struct RequestParser: Sendable {
                 guard lineFeed + 1 - start <= self.limits.bytes else { throw self.headTooLarge() }
                 return lineFeed + 1
             }
+            guard lineFeed - index <= self.limits.line + 1 else { throw self.lineTooLong() }
             index = lineFeed + 1
         }
         self.searched = index
         guard bytes.count - start <= self.limits.bytes else { throw self.headTooLarge() }
-        guard bytes.count - index <= self.limits.line else {
-            throw WireError(.headerTooLarge, "a line of the head is longer than \(self.limits.line) bytes")
-        }
+        guard bytes.count - index <= self.limits.line + 1 else { throw self.lineTooLong() }
         return nil
+    }
+
+    private func lineTooLong() -> WireError {
+        WireError(.headerTooLarge, "a line of the head is longer than \(self.limits.line) bytes")
     }
 
     private func headTooLarge() -> WireError {
@@ -59,9 +62,6 @@ public struct RequestParser: Sendable {
     // MARK: The request line
 
     private func requestLine(_ line: UnsafeRawBufferPointer) throws(WireError) -> RequestHead {
-        guard line.count <= self.limits.line else {
-            throw WireError(.headerTooLarge, "the request line is longer than \(self.limits.line) bytes")
-        }
         guard let first = line.firstIndex(of: .space, from: 0), let last = line.lastIndex(of: .space), first < last else {
             throw WireError(.malformed, "the request line is not method, target and version")
         }

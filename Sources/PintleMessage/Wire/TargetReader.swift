@@ -18,10 +18,10 @@ enum TargetReader {
             guard method == "OPTIONS" else { throw WireError(.malformed, "only OPTIONS may have the target *") }
             return .asterisk
         }
-        return try Self.absolute(bytes)
+        return try Self.absolute(bytes, method: method)
     }
 
-    private static func absolute(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> RequestTarget {
+    private static func absolute(_ bytes: UnsafeRawBufferPointer, method: String) throws(WireError) -> RequestTarget {
         let scheme: Scheme
         let start: Int
         if Self.hasPrefix(bytes, "http://") {
@@ -43,7 +43,12 @@ enum TargetReader {
             throw WireError(.malformed, "the request target has no valid host and port")
         }
         var path = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[end...]), as: UTF8.self)
-        if end == bytes.count || bytes[end] == UInt8(ascii: "?") { path = "/" + path }
+        if end == bytes.count, method == "OPTIONS" {
+            // To the origin server as a whole (RFC 9112 §3.2.4).
+            path = "*"
+        } else if end == bytes.count || bytes[end] == UInt8(ascii: "?") {
+            path = "/" + path
+        }
         return .absolute(scheme: scheme, authority: authority, path: path)
     }
 

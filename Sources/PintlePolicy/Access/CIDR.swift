@@ -63,7 +63,8 @@ package struct CIDR: Sendable, Hashable, CustomStringConvertible {
             // Shifts past the width give zero in Swift: the mask of /0.
             return IPAddress(v4: UInt32(truncatingIfNeeded: address.low) & (UInt32.max << UInt32(32 - prefixLength)))
         case .v6:
-            let bits = (UInt128(address.high) << 64 | UInt128(address.low)) & (UInt128.max << UInt128(128 - prefixLength))
+            let bits =
+                (UInt128(address.high) << 64 | UInt128(address.low)) & (UInt128.max << UInt128(128 - prefixLength))
             return IPAddress(
                 v6High: UInt64(truncatingIfNeeded: bits >> 64), low: UInt64(truncatingIfNeeded: bits))
         }

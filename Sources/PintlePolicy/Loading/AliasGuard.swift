@@ -48,7 +48,8 @@ enum AliasGuard {
         private var hasAliasInLine = false
 
         mutating func take(_ byte: UInt8, next: UInt8?) {
-            let isTokenStart = [0x20, 0x09, 0x0A, 0x0D].contains(self.previous) || "[{,:-?".utf8.contains(self.previous)
+            let isTokenStart =
+                [0x20, 0x09, 0x0A, 0x0D].contains(self.previous) || "[{,:-?".utf8.contains(self.previous)
             self.countLead(byte)
             switch byte {
             case UInt8(ascii: "&"): if isTokenStart { self.anchors += 1 }
@@ -60,7 +61,8 @@ enum AliasGuard {
                 self.flowDepth = max(self.flowDepth, self.openBrackets)
             case UInt8(ascii: "]"), UInt8(ascii: "}"): self.openBrackets = max(0, self.openBrackets - 1)
             case UInt8(ascii: "?"): if isTokenStart, Self.isBlank(next) { self.hasCollectionKey = true }
-            case UInt8(ascii: ":"): if self.hasAliasInLine, self.isAfterCollection || self.isInAlias { self.hasCollectionKey = true }
+            case UInt8(ascii: ":"):
+                if self.hasAliasInLine, self.isAfterCollection || self.isInAlias { self.hasCollectionKey = true }
             default: break
             }
             self.finish(byte)

@@ -19,6 +19,11 @@ final class LoadingContext {
         self.problems.append(ConfigurationProblem(file: self.file, position: position, path: path, message: message))
     }
 
+    /// Whether something was wrong at `path` or below it.
+    func hasProblem(in path: String) -> Bool {
+        self.problems.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
+    }
+
     /// `path` as the process must open it: relative paths are relative to the configuration file.
     func resolve(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = self.file.lastIndex(of: "/") else { return path }

@@ -13,22 +13,30 @@ package enum PolicyLoader {
         guard let path = origin.path else {
             return (try Policy(Configuration(), file: origin.description), origin)
         }
-        let configuration = try Self.configuration(path: path, surroundings: surroundings)
-        return (try Policy(configuration, file: path), origin)
+        let bytes = try Self.read(path, surroundings)
+        return (try Self.policy(yaml: bytes, file: path, surroundings: surroundings), origin)
+    }
+
+    /// Reads, checks and compiles a configuration from memory. What reading and compiling find is reported together.
+    package static func policy(
+        yaml: [UInt8], file: String, surroundings: Surroundings
+    ) throws(ConfigurationError) -> Policy {
+        let context = LoadingContext(file: file, surroundings: surroundings)
+        guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
+            throw ConfigurationError(context.problems)
+        }
+        // An entry that was not read whole would only be reported again, less clearly.
+        let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
+        let securityPolicies = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
+        try context.throwProblems()
+        return Policy(configuration, securityPolicies: securityPolicies)
     }
 
     /// Reads and checks the file at `path`.
     package static func configuration(
         path: String, surroundings: Surroundings
     ) throws(ConfigurationError) -> Configuration {
-        let bytes: [UInt8]
-        do throws(Surroundings.ReadingError) {
-            bytes = try surroundings.read(path, YAMLDocument.byteLimit)
-        } catch {
-            let message = error.words(for: path, limit: YAMLDocument.byteLimit)
-            throw ConfigurationError([ConfigurationProblem(file: path, position: nil, path: "", message: message)])
-        }
-        return try Self.configuration(yaml: bytes, file: path, surroundings: surroundings)
+        try Self.configuration(yaml: try Self.read(path, surroundings), file: path, surroundings: surroundings)
     }
 
     /// Reads and checks a configuration from memory.
@@ -40,10 +48,19 @@ package enum PolicyLoader {
         yaml: [UInt8], file: String, surroundings: Surroundings
     ) throws(ConfigurationError) -> Configuration {
         let context = LoadingContext(file: file, surroundings: surroundings)
-        let root = YAMLDocument.compose(yaml, context)
-        let configuration = root.map(ConfigurationReader.read)
+        guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
+            throw ConfigurationError(context.problems)
+        }
         try context.throwProblems()
-        guard let configuration else { preconditionFailure("BUG: nothing was read and nothing was reported") }
         return configuration
+    }
+
+    private static func read(_ path: String, _ surroundings: Surroundings) throws(ConfigurationError) -> [UInt8] {
+        do throws(Surroundings.ReadingError) {
+            return try surroundings.read(path, YAMLDocument.byteLimit)
+        } catch {
+            let message = error.words(for: path, limit: YAMLDocument.byteLimit)
+            throw ConfigurationError([ConfigurationProblem(file: path, position: nil, path: "", message: message)])
+        }
     }
 }

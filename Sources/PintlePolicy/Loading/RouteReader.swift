@@ -43,6 +43,9 @@ struct RouteReader {
             node.report("needs an upstream: without one requests go where they were aimed, path and all")
         }
         map.read("trust", into: &route.trust) { Self.readTrustName($0, trust) }
+        if let node = map["trust"], route.upstream?.scheme == .http {
+            node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
+        }
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
@@ -118,7 +121,8 @@ struct RouteReader {
             reason = "a credential would go to an http upstream in clear text; use https, \(remedy)"
         } else {
             guard route.match.schemes != [.https] else { return }
-            reason = "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
+            reason =
+                "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
                 + "give an https upstream, \(remedy)"
         }
         let headers = route.request.headers

@@ -177,7 +177,8 @@ extension Duration {
 extension Int {
     /// The number of bytes in the largest unit that divides it, as the configuration writes it.
     package var spelledAsBytes: String {
-        for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] where self != 0 && self.isMultiple(of: 1 << shift) {
+        for (unit, shift) in [("GiB", 30), ("MiB", 20), ("KiB", 10)] where self != 0 && self.isMultiple(of: 1 << shift)
+        {
             return "\(self >> shift)\(unit)"
         }
         return "\(self)"

@@ -12,8 +12,9 @@ struct TrustReader {
             if let reason = Self.refusal(ofName: entry.key) {
                 entry.value.context.report(reason, path: entry.value.path, at: entry.position)
             }
-            guard let map = entry.value.map(.trust) else { continue }
-            policies.append(Self.readPolicy(entry, map))
+            // One that is no map still has its name: routes that use it are right to.
+            let policy = entry.value.map(.trust).map { Self.readPolicy(entry, $0) }
+            policies.append(policy ?? TrustConfiguration(name: entry.key, position: entry.position))
         }
         Self.checkOverlaps(policies, entries)
         return policies
@@ -53,7 +54,8 @@ struct TrustReader {
             let enforcement: Enforcement? = node.choice()
             return enforcement.map { .some($0) }
         }
-        Self.checkContradictions(policy, map)
+        // What was not read right would seem to contradict the rest.
+        if !entry.value.context.hasProblem(in: entry.value.path) { Self.checkContradictions(policy, map) }
         return policy
     }
 
@@ -76,14 +78,14 @@ struct TrustReader {
                         + "certificate, or set validates_domain_name: false as well")
             }
         case .publicKey:
-            if policy.pins.isEmpty, policy.certificates.isEmpty, map["pins"] == nil, map["certificates"] == nil {
+            if policy.pins.isEmpty, policy.certificates.isEmpty {
                 pinning.report("public_key refuses every origin without pins or certificates; name at least one")
             }
         case .certificate:
             if let node = map["pins"] {
                 node.report("pins are digests of public keys; with pinning: certificate give certificates")
             }
-            if policy.certificates.isEmpty, map["certificates"] == nil {
+            if policy.certificates.isEmpty {
                 pinning.report("certificate refuses every origin without certificates; name at least one")
             }
         }

@@ -19,6 +19,8 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private let prefix: [UInt8]
     /// From the first star on; at most 127, for a set of positions is kept in one 128-bit word.
     private let tokens: [Token]
+    /// Whether `**` is all that follows `prefix`: the usual pattern, which needs no walk.
+    private let isSubtree: Bool
 
     /// Reads a pattern.
     ///
@@ -50,6 +52,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         self.description = text
         self.prefix = prefix
         self.tokens = tokens
+        self.isSubtree = tokens == [.doubleStar]
     }
 
     /// Whether the path of `path`, up to its query, matches.
@@ -61,7 +64,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     /// after a shared beginning, or a pattern over a path without stars.
     package func covers(_ other: PathPattern) -> Bool {
         if self == other || (self.prefix == other.prefix && self.tokens == other.tokens) { return true }
-        if self.tokens == [.doubleStar] { return other.prefix.starts(with: self.prefix) }
+        if self.isSubtree { return other.prefix.starts(with: self.prefix) }
         return other.tokens.isEmpty && self.matches(bytes: other.prefix)
     }
 
@@ -69,7 +72,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         var input = UnreservedBytes(bytes)
         for expected in self.prefix where input.next() != expected { return false }
         if self.tokens.isEmpty { return input.next() == nil }
-        if self.tokens == [.doubleStar] { return true }
+        if self.isSubtree { return true }
         return self.runTokens(&input)
     }
 

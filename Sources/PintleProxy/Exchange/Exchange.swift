@@ -91,7 +91,11 @@ final class Exchange {
         guard self.mayTravelOn() else { return self.answerOptions() }
         guard self.rules?.serializer != nil else { return self.send(self.outgoing(decision), self.bodyToStream) }
         self.heldBody = ByteBuffer()
-        if self.requestEnded { self.serialize() }
+        guard !self.requestEnded else { return self.serialize() }
+        if self.head.minorVersion == 1, self.head.fields.hasToken("100-continue", in: .expect) {
+            // The body is wanted here, before the origin can be asked.
+            self.connection.write { $0.writeInterim(ResponseHead(status: 100, reason: "Continue")) }
+        }
     }
 
     private func take(_ decision: Decision) {
@@ -139,6 +143,7 @@ final class Exchange {
         self.heldBody = nil
         do throws(SerializationError) {
             var head = self.outgoing(decision)
+            head.fields.remove(.expect)
             let incoming = try IncomingParameters.read(head, body: Array(held.readableBytesView))
             if incoming != nil { head = IncomingParameters.headForNewBody(head) }
             let parameters = try IncomingParameters.merge(incoming, with: rules.parameters)

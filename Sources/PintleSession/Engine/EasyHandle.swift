@@ -10,8 +10,10 @@ struct EasyHandle: ~Copyable {
     /// What is set already, so that a reused handle does not parse or copy it again.
     private var origin: (scheme: Scheme, authority: Authority)?
     private var connectMilliseconds = -1
+    private let http2: Bool
 
-    init() {
+    init(http2: Bool) {
+        self.http2 = http2
         guard let pointer = curl_easy_init() else { preconditionFailure("BUG: libcurl cannot make an easy handle") }
         self.pointer = pointer
     }
@@ -32,8 +34,6 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
         self.set(CURLOPT_BUFFERSIZE, 32 * 1024)
         self.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1024)
-        self.set(CURLOPT_HTTP_VERSION, configuration.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-        self.set(CURLOPT_PIPEWAIT, configuration.http2 ? 1 : 0)
         self.set(CURLOPT_MAXAGE_CONN, Int(configuration.idleTimeout.nanoseconds / 1_000_000_000))
         self.set(CURLOPT_DNS_CACHE_TIMEOUT, Int(configuration.dnsCache.nanoseconds / 1_000_000_000))
         // The policy's callback decides on chain and name; libcurl only has to obey it and load no store of its own.
@@ -67,6 +67,10 @@ struct EasyHandle: ~Copyable {
         if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme {
             self.origin = (request.scheme, request.authority)
             self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(request.authority.description(for: request.scheme))/")
+            // Waiting for a connection that might be shared is right only where HTTP/2 can come of it.
+            let multiplexes = self.http2 && request.scheme == .https
+            self.set(CURLOPT_HTTP_VERSION, multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
+            self.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
         }
         let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
         if milliseconds != self.connectMilliseconds {

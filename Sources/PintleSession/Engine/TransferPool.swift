@@ -3,6 +3,7 @@
 internal import CPintleCurl
 internal import NIOCore
 internal import PintleLoop
+internal import PintleMessage
 internal import PintleTrust
 
 /// One multi handle: the connections and transfers of one session on one loop.
@@ -28,10 +29,11 @@ final class TransferPool: @unchecked Sendable {
     private var postponed: [() -> Void] = []
     private var isClosed = false
     /// The last verdict for each host: what a transfer on a reused connection relies on.
-    var verdicts: [String: Verdict] = [:]
+    private var verdicts: [Authority: Verdict] = [:]
 
     /// How many easy handles are kept for later transfers.
     private static let idleHandles = 256
+    private static let rememberedHosts = 4096
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, judge: (any AddressJudge)?
@@ -52,9 +54,16 @@ final class TransferPool: @unchecked Sendable {
         self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
     }
 
-    deinit { curl_multi_cleanup(self.multi) }
-
     // MARK: Transfers
+
+    /// What was decided about a host when a connection to it was made.
+    func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
+
+    func note(_ verdict: Verdict, on host: Authority) {
+        // Forgetting costs a field in a log line; remembering every host for ever would cost memory.
+        if self.verdicts.count >= Self.rememberedHosts { self.verdicts.removeAll() }
+        self.verdicts[host] = verdict
+    }
 
     /// How many transfers are under way.
     var runningCount: Int { self.running.count }
@@ -62,6 +71,7 @@ final class TransferPool: @unchecked Sendable {
     /// Starts a transfer. The delegate is held until it is told of the end.
     func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
         self.loop.assertInEventLoop()
+        precondition(!self.isClosed, "BUG: a transfer is started on a closed session")
         let transfer = self.idle.popLast() ?? Transfer(pool: self, configuration: self.configuration)
         self.running[ObjectIdentifier(transfer)] = transfer
         transfer.begin(request, delegate: delegate)
@@ -110,13 +120,12 @@ final class TransferPool: @unchecked Sendable {
     /// Ends everything: running transfers fail as cancelled, connections close.
     func closeAll() {
         self.loop.assertInEventLoop()
+        guard !self.isClosed else { return }
         self.isClosed = true
         for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
         if let timer { self.loop.disarm(timer) }
         self.idle.removeAll()
-        for descriptor in self.registered.indices where self.registered[descriptor] != 0 {
-            self.loop.unwatch(Int32(descriptor))
-        }
+        curl_multi_cleanup(self.multi)
     }
 
     // MARK: Driving libcurl

@@ -39,7 +39,7 @@ public final class Transfer {
 
     init(pool: TransferPool, configuration: SessionConfiguration) {
         self.pool = pool
-        self.easy = EasyHandle()
+        self.easy = EasyHandle(http2: configuration.http2)
         self.easy.configure(
             configuration, context: Unmanaged.passUnretained(self).toOpaque(),
             pool: Unmanaged.passUnretained(pool).toOpaque())
@@ -56,7 +56,9 @@ public final class Transfer {
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     public var verdict: Verdict? {
-        self.trust?.verdict ?? self.request.flatMap { self.pool.verdicts[$0.authority.description] }
+        if let verdict = self.trust?.verdict { return verdict }
+        guard let request, request.scheme == .https else { return nil }
+        return self.pool.verdict(on: request.authority)
     }
 
     // MARK: For the owner
@@ -155,7 +157,7 @@ public final class Transfer {
                 headComplete: self.response.isComplete
             ).error
         }
-        if let verdict = self.trust?.verdict { self.pool.verdicts[request.authority.description] = verdict }
+        if let verdict = self.trust?.verdict { self.pool.note(verdict, on: request.authority) }
     }
 
     func tellEnd() {

@@ -22,7 +22,14 @@ func load(_ yaml: String, _ surroundings: Surroundings = surroundings()) throws(
 
 /// The configuration of a file that says `version: 1` and then `yaml`, compiled.
 func policy(_ yaml: String) throws -> Policy {
-    try Policy(try load("version: 1\n" + yaml), file: "pintle.yaml")
+    try PolicyLoader.policy(
+        yaml: Array("version: 1\n\(yaml)".utf8), file: "pintle.yaml", surroundings: surroundings())
+}
+
+/// Two pins that are well-formed and belong to nobody.
+enum Pins {
+    static let one = "sha256/" + String(repeating: "A", count: 43) + "="
+    static let two = "sha256/" + String(repeating: "B", count: 42) + "E="
 }
 
 /// Every problem of `yaml`, or an empty list.

@@ -1,2 +1,0 @@
-package import PintleTrust
-extension Policy { package var securityPolicies: [SecurityPolicy] { configuration.trust.map {_ in .default} } }

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleTrust
+
+/// From the plain values of `trust` to security policies: the one place where pins are read and certificates loaded.
+struct TrustCompiler {
+    /// Receives what is wrong, with its path and position.
+    typealias Report = (_ message: String, _ path: String, _ position: SourcePosition) -> Void
+
+    private let report: Report
+
+    /// The security policies of `configurations`, in the same order. One that cannot be built is reported and left
+    /// out: whoever reports anything throws all of them away.
+    static func compile(_ configurations: [TrustConfiguration], report: @escaping Report) -> [SecurityPolicy] {
+        let compiler = TrustCompiler(report: report)
+        return configurations.compactMap(compiler.compile)
+    }
+
+    private func compile(_ configuration: TrustConfiguration) -> SecurityPolicy? {
+        let path = "trust.\(configuration.name)"
+        let pins = self.pins(configuration.pins, path: path + ".pins")
+        let certificates = self.certificates(configuration.certificates, path: path + ".certificates")
+        let extraRoots = self.certificates(configuration.extraRoots, path: path + ".extra_roots")
+        guard let pins, let certificates, let extraRoots, let roots = self.roots(configuration.roots, path) else {
+            return nil
+        }
+        do throws(TrustError) {
+            return try SecurityPolicy(
+                pinning: SecurityPolicy.PinningMode(configuration.pinning), pins: pins, certificates: certificates,
+                allowInvalidCertificates: configuration.allowInvalidCertificates,
+                validatesDomainName: configuration.validatesDomainName, roots: roots, extraRoots: extraRoots)
+        } catch {
+            self.report(error.description, path, configuration.position)
+            return nil
+        }
+    }
+
+    private func pins(_ texts: [Located<String>], path: String) -> Set<Pin>? {
+        var pins: Set<Pin> = []
+        var isWhole = true
+        for (index, text) in texts.enumerated() {
+            do throws(TrustError) {
+                // The same key in two spellings looks like a backup and is none.
+                if !pins.insert(try Pin(text.value)).inserted {
+                    self.report(
+                        "this pin is listed before; a backup is another key", "\(path)[\(index)]", text.position)
+                    isWhole = false
+                }
+            } catch {
+                self.report(error.description, "\(path)[\(index)]", text.position)
+                isWhole = false
+            }
+        }
+        return isWhole ? pins : nil
+    }
+
+    private func roots(_ roots: TrustConfiguration.Roots, _ path: String) -> SecurityPolicy.Roots? {
+        switch roots {
+        case .system: .system
+        case .files(let files): self.certificates(files, path: path + ".roots").map { .only($0) }
+        }
+    }
+
+    private func certificates(_ files: [Located<String>], path: String) -> [Certificate]? {
+        var certificates: [Certificate] = []
+        var isWhole = true
+        for (index, file) in files.enumerated() {
+            do throws(TrustError) {
+                certificates += try Certificate.load(path: file.value)
+            } catch {
+                self.report(error.description, "\(path)[\(index)]", file.position)
+                isWhole = false
+            }
+        }
+        return isWhole ? certificates : nil
+    }
+}
+
+extension SecurityPolicy.PinningMode {
+    fileprivate init(_ pinning: TrustConfiguration.Pinning) {
+        switch pinning {
+        case .none: self = .none
+        case .publicKey: self = .publicKey
+        case .certificate: self = .certificate
+        }
+    }
+}

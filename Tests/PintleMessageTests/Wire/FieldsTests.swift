@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import Testing
+
+@Suite struct FieldsTests {
+    private let fields: Fields = ["Host": "a", "X-Tag": "1", "Accept": "*/*", "x-tag": "2", "Via": "1.1 p, 1.0 q"]
+
+    @Test func `names compare without case, and spelling and order stay`() {
+        #expect(self.fields["x-TAG"] == "1")
+        #expect(self.fields.values(of: "X-tag") == ["1", "2"])
+        #expect(self.fields[.accept] == "*/*")
+        #expect(self.fields.contains("via") && !self.fields.contains("X-Ta"))
+        #expect(self.fields.pairs.map(\.name) == ["Host", "X-Tag", "Accept", "x-tag", "Via"])
+    }
+
+    @Test func `setting replaces all lines in the place of the first`() {
+        var fields = self.fields
+        fields.set("X-TAG", "3")
+        #expect(fields == ["Host": "a", "X-TAG": "3", "Accept": "*/*", "Via": "1.1 p, 1.0 q"])
+        fields.set("New", "")
+        #expect(fields.pairs.last?.name == "New" && fields["new"] == "")
+    }
+
+    @Test func `removing takes every line of the name`() {
+        var fields = self.fields
+        fields.remove("X-TAG")
+        fields.remove(.via)
+        fields.remove("absent")
+        #expect(fields == ["Host": "a", "Accept": "*/*"])
+    }
+
+    @Test func `runs are the section as it goes on the wire`() {
+        var fields = self.fields
+        fields.remove("Accept")
+        fields.set("Host", "b")
+        var wire: [UInt8] = []
+        fields.forEachRun { wire += $0 }
+        #expect(String(decoding: wire, as: UTF8.self) == "Host: b\r\nX-Tag: 1\r\nx-tag: 2\r\nVia: 1.1 p, 1.0 q\r\n")
+        #expect(fields.byteCount == wire.count)
+    }
+
+    @Test func `list members are found over lines, without case and blanks`() {
+        let fields: Fields = ["Connection": "close , X-A", "Connection": ",,\tKeep-Alive"]
+        #expect(fields.hasToken("CLOSE", in: .connection) && fields.hasToken("keep-alive", in: .connection))
+        #expect(!fields.hasToken("x", in: .connection))
+    }
+
+    @Test func `every known name is recognised in any case`() {
+        var raw: UInt8 = 1
+        while let name = FieldName(rawValue: raw) {
+            #expect(FieldName(name.spelling) == name)
+            #expect(FieldName(name.spelling.uppercased()) == name)
+            raw += 1
+        }
+        #expect(FieldName("Hosts") == .other && FieldName("") == .other)
+    }
+
+    @Test func `syntax checks refuse what could split a message`() {
+        #expect(FieldSyntax.isName("X-A") && !FieldSyntax.isName("X A") && !FieldSyntax.isName(""))
+        #expect(FieldSyntax.isValue("a\tb") && FieldSyntax.isValue("") && FieldSyntax.isValue("ü"))
+        for bad in ["a\r\nb", "a\0", " a", "a ", "\u{7F}"] { #expect(!FieldSyntax.isValue(bad)) }
+    }
+}
+
+@Suite struct AuthorityTests {
+    @Test(arguments: [
+        ("Example.COM", "example.com", 80), ("a.b:8080", "a.b", 8080), ("[::1]", "::1", 80), ("[fe80::1]:1", "fe80::1", 1),
+        ("host.", "host", 80), ("a:", "a", 80), ("a_b-c.d", "a_b-c.d", 80),
+    ] as [(String, String, UInt16)])
+    func `hosts and ports are read and normalised`(text: String, host: String, port: UInt16) {
+        #expect(Authority(text, defaultPort: 80) == Authority(host: host, port: port))
+    }
+
+    @Test(arguments: ["", ":80", "a:0", "a:65536", "a:+1", "a:1:2", "u@a", "a b", "[::1", "[a]", "[::1]x", "a/b", ".", "a%00"])
+    func `what could be read in two ways is no authority`(text: String) {
+        #expect(Authority(text, defaultPort: 80) == nil)
+    }
+
+    @Test func `it is spelled as a URL wants it`() {
+        #expect(Authority(host: "::1", port: 443).description(for: .https) == "[::1]")
+        #expect(Authority(host: "a", port: 80).description(for: .https) == "a:80")
+        #expect(Authority("a", defaultPort: nil) == nil)
+    }
+}
+
+@Suite struct ForwardingTests {
+    @Test func `fields of one connection are removed, with those that Connection names`() {
+        var fields: Fields = [
+            "Host": "a", "Connection": "close, X-Mine", "X-Mine": "1", "Keep-Alive": "5", "TE": "trailers", "Trailer": "X",
+            "Transfer-Encoding": "chunked", "Upgrade": "h2c", "Proxy-Authorization": "Basic x", "Proxy-Connection": "close",
+            "Proxy": "x", "Content-Length": "3", "X-Yours": "2",
+        ]
+        Forwarding.removeHopByHop(from: &fields)
+        #expect(fields == ["Host": "a", "X-Yours": "2"])
+    }
+
+    @Test func `Connection cannot take away what the message means`() {
+        var fields: Fields = ["Connection": "Authorization, Host, Content-Type", "Authorization": "x", "Host": "a"]
+        Forwarding.removeHopByHop(from: &fields)
+        #expect(fields == ["Authorization": "x", "Host": "a"])
+    }
+
+    @Test func `Via is appended and recognised`() {
+        var fields: Fields = ["Via": "1.0 fred"]
+        Forwarding.appendVia("pintle", minorVersion: 0, to: &fields)
+        #expect(fields.values(of: "Via") == ["1.0 fred", "1.0 pintle"])
+        #expect(Forwarding.hasPassed("Pintle", fields) && Forwarding.hasPassed("fred", fields))
+        #expect(!Forwarding.hasPassed("pin", fields))
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import Testing
+
+/// Parses `text` in pieces of `size` bytes, as a client may send it; nil while the head is incomplete.
+private func parse(
+    _ text: String, pieces size: Int = .max, limits: HeadLimits = HeadLimits()
+) throws(WireError) -> (head: RequestHead, length: Int)? {
+    var parser = RequestParser(limits: limits)
+    let bytes = Array(text.utf8)
+    var end = 0
+    while end < bytes.count {
+        end = min(bytes.count, size == .max ? bytes.count : end + size)
+        var result: Result<(head: RequestHead, length: Int)?, WireError> = .success(nil)
+        bytes[..<end].withUnsafeBytes { buffer in
+            result = Result { () throws(WireError) in try parser.parse(buffer) }
+        }
+        if let found = try result.get() { return found }
+    }
+    return nil
+}
+
+private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireError.Code? {
+    do throws(WireError) {
+        guard let (head, _) = try parse(text, limits: limits) else { return nil }
+        _ = try head.bodyFraming()
+        return nil
+    } catch {
+        return error.code
+    }
+}
+
+@Suite struct RequestParserTests {
+    @Test(arguments: [1, 2, 3, 7, Int.max])
+    func `a head is read alike in whatever pieces it arrives`(size: Int) throws {
+        let text = "GET http://Example.COM:8080/a?b HTTP/1.1\r\nHost: x\r\nX-One:  two \r\nx-one: three\r\n\r\nrest"
+        let (head, length) = try #require(try parse(text, pieces: size))
+        #expect(head.method == "GET")
+        let authority = Authority(host: "example.com", port: 8080)
+        #expect(head.target == .absolute(scheme: .http, authority: authority, path: "/a?b"))
+        #expect(head.minorVersion == 1)
+        #expect(head.fields == ["Host": "x", "X-One": "two", "x-one": "three"])
+        #expect(length == text.utf8.count - 4)
+    }
+
+    @Test(arguments: [
+        ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", RequestTarget.origin(path: "/")),
+        ("GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", .absolute(scheme: .http, authority: .init(host: "a", port: 80), path: "/")),
+        (
+            "GET HTTPS://[::1]?q HTTP/1.1\r\nHost: a\r\n\r\n",
+            .absolute(scheme: .https, authority: .init(host: "::1", port: 443), path: "/?q")
+        ),
+        ("CONNECT a.b:443 HTTP/1.1\r\nHost: a\r\n\r\n", .authority(.init(host: "a.b", port: 443))),
+        ("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", .asterisk),
+        (
+            "OPTIONS http://a:81 HTTP/1.1\r\nHost: a\r\n\r\n",
+            .absolute(scheme: .http, authority: .init(host: "a", port: 81), path: "*")
+        ),
+        ("FROB /x HTTP/1.0\r\n\r\n", .origin(path: "/x")),
+    ])
+    func `every form of target is understood`(text: String, target: RequestTarget) throws {
+        #expect(try parse(text)?.head.target == target)
+    }
+
+    @Test func `empty lines before a request are skipped`() throws {
+        let (head, length) = try #require(try parse("\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        #expect(head.method == "GET")
+        #expect(length == 29)
+    }
+
+    /// The table of the contract, §3.1.
+    @Test(arguments: [
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: +3\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3,3\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: \r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 0x3\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "GET / HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: 1\r\n folded\r\n\r\n",
+        "GET / HTTP/1.1\nHost: a\n\n",
+        "GET / HTTP/1.1\r\nHost: a\nX: 1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nX: \u{1}\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\n\r\n",
+        "GET http://u:p@a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET http://a/#f HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET * HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET  / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1 \r\nHost: a\r\n\r\n",
+        "GET /\tx HTTP/1.1\r\nHost: a\r\n\r\n",
+        "G(T / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / http/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a b\r\n\r\n",
+        "GET http://a:99999/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n",
+        "CONNECT a HTTP/1.1\r\nHost: a\r\n\r\n",
+        "CONNECT http://a:1/ HTTP/1.1\r\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n: empty\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, chunked\r\n\r\n",
+    ])
+    func `an ambiguous or malformed head is refused with 400`(text: String) {
+        #expect(code(text) == .malformed)
+        #expect(code(text)?.status == 400)
+    }
+
+    @Test func `an unknown transfer coding is 501, another major version 505`() {
+        #expect(code("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n") == .unknownTransferCoding)
+        #expect(code("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n")?.status == 501)
+        #expect(code("GET / HTTP/2.0\r\nHost: a\r\n\r\n")?.status == 505)
+    }
+
+    @Test func `each limit of the head is 431`() {
+        let limits = HeadLimits(bytes: 100, line: 40, count: 2)
+        #expect(code("GET /\(String(repeating: "x", count: 50)) HTTP/1.1\r\n", limits: limits) == .headerTooLarge)
+        #expect(code("GET /\(String(repeating: "x", count: 50))", limits: limits) == .headerTooLarge)
+        #expect(code("GET / HTTP/1.1\r\nHost: a\r\nA: b\r\nC: d\r\n\r\n", limits: limits) == .headerTooLarge)
+        let long = "X: \(String(repeating: "y", count: 30))\r\n"
+        #expect(code("GET / HTTP/1.1\r\nHost: a\r\n\(long)\(long)\(long)", limits: limits) == .headerTooLarge)
+        #expect(code("GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n", limits: limits) == nil)
+    }
+
+    @Test func `an incomplete head asks for more, and is not searched twice`() throws {
+        #expect(try parse("GET / HTTP/1.1\r\nHost: a\r\n") == nil)
+        #expect(try parse("GET / HTTP/1.1\r\nHost: a\r\n\r") == nil)
+        #expect(try parse("") == nil)
+    }
+
+    @Test(arguments: [
+        ("Content-Length: 0\r\n", BodyFraming.none), ("Content-Length: 12\r\n", .length(12)), ("", .none),
+        ("Content-Length: 5\r\nContent-Length: 5\r\n", .length(5)), ("Transfer-Encoding: Chunked\r\n", .chunked),
+    ])
+    func `framing follows from the fields`(fields: String, framing: BodyFraming) throws {
+        let head = try #require(try parse("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")).head
+        #expect(try head.bodyFraming() == framing)
+    }
+
+    @Test func `no random mutation of a head crashes the parser`() throws {
+        var generator = SystemRandomNumberGenerator()
+        let seed = Array("POST http://a:1/b?c HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nX: y\r\n\r\n".utf8)
+        for _ in 0..<5000 {
+            var bytes = seed
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                bytes[Int.random(in: bytes.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+            }
+            var parser = RequestParser(limits: HeadLimits())
+            bytes.withUnsafeBytes { buffer in
+                if let found = try? parser.parse(buffer) { #expect(found.length <= bytes.count) }
+            }
+        }
+    }
+}
