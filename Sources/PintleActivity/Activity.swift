@@ -12,6 +12,10 @@ public final class Activity: Sendable {
         var machine: ActivityStateMachine
         /// Since when nothing is open; meaningful while nothing is.
         var quietSince: ContinuousClock.Instant
+        /// The timer that the machine waits for.
+        var wanted: ActivityStateMachine.Timer?
+        /// When the scheduled call comes, which may be earlier than the timer.
+        var callAt: ContinuousClock.Instant?
         var cancellation: Scheduler.Cancellation?
         /// What the machine asked for and nobody has done yet.
         var actions: [ActivityStateMachine.Action] = []
@@ -101,6 +105,11 @@ public final class Activity: Sendable {
     public func stop() {
         self.report.stop()
         self.input { shown, _ in shown.machine.disable() }
+        let cancellation = self.shown.withLock { shown in
+            defer { (shown.cancellation, shown.callAt) = (nil, nil) }
+            return shown.cancellation
+        }
+        cancellation?()
     }
 
     /// Logs the counters now: on SIGUSR1 and at exit.
@@ -144,6 +153,32 @@ extension Activity {
         }
     }
 
+    private func schedule(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
+        // Noted first: the call may come on another thread before `schedule` returns.
+        let superseded = self.shown.withLock { shown in
+            defer { (shown.cancellation, shown.callAt) = (nil, timer.deadline) }
+            return shown.cancellation
+        }
+        superseded?()
+        let cancellation = self.scheduler.schedule(delay) { [weak self] in self?.called() }
+        self.shown.withLock { shown in
+            if shown.callAt == timer.deadline { shown.cancellation = cancellation }
+        }
+    }
+
+    private func called() {
+        let (scheduled, wanted) = self.shown.withLock { shown in
+            defer { (shown.callAt, shown.cancellation) = (nil, nil) }
+            return (shown.callAt, shown.wanted)
+        }
+        guard let scheduled, let wanted else { return }
+        if wanted.deadline > scheduled {
+            self.schedule(wanted, after: scheduled.duration(to: wanted.deadline))
+        } else {
+            self.fired(wanted)
+        }
+    }
+
     private func fired(_ timer: ActivityStateMachine.Timer) {
         self.input { shown, now in
             // An edge that has not reached the lock yet must not find its activity hidden.
@@ -172,17 +207,15 @@ extension Activity {
         for transition in action.transitions { self.logger.log(transition: transition) }
         switch action.timer {
         case .arm(let timer, after: let delay):
-            let cancellation = self.scheduler.schedule(delay) { [weak self] in self?.fired(timer) }
-            self.shown.withLock { $0.cancellation = cancellation }
-        case .cancel:
-            // One thread performs at a time, so this is the timer that was armed last.
-            let cancellation = self.shown.withLock { shown in
-                defer { shown.cancellation = nil }
-                return shown.cancellation
+            // Under steady traffic the timer is armed and cancelled for every request. A call that is scheduled for an
+            // earlier time serves: it looks at what is wanted then.
+            let isScheduled = self.shown.withLock { shown in
+                shown.wanted = timer
+                return shown.callAt.map { $0 <= timer.deadline } ?? false
             }
-            cancellation?()
-        case nil:
-            break
+            if !isScheduled { self.schedule(timer, after: delay) }
+        case .cancel: self.shown.withLock { $0.wanted = nil }
+        case nil: break
         }
         if let visible = action.visibility { self.visibilityChanged?(visible) }
     }

@@ -18,12 +18,14 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     // only by the loop's own thread, which every accessor checks in debug builds.
     private struct Shared {
         var tasks: [@Sendable () -> Void] = []
-        /// False while the thread is certain to look at `tasks` before it waits again.
+        /// Whether the thread may be waiting without having seen `tasks`.
         var needsWakeup = false
         var stopping = false
         var thread: pthread_t?
     }
 
+    /// Its place among the loops of its group, for tables with an entry for each loop.
+    public let index: Int
     private let shared = NIOLockedValueBox(Shared())
     private let epoll: Int32
     private let wakeup: Int32
@@ -32,7 +34,8 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Starts a thread of this name and waits until it runs.
     ///
     /// - Throws: `IOError` when no epoll set, event descriptor or thread can be had.
-    public init(name: String) throws {
+    public init(name: String, index: Int = 0) throws {
+        self.index = index
         self.epoll = pintle_epoll()
         guard self.epoll >= 0 else { throw IOError(errnoCode: errno, reason: "epoll_create1") }
         self.wakeup = pintle_eventfd()
@@ -196,37 +199,36 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         defer { events.deallocate() }
         var tasks: [@Sendable () -> Void] = []
         while true {
-            let count = epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), self.readyToWait(&tasks))
+            guard let patience = self.readyToWait(&tasks) else { break }
+            let count = epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), patience)
             self.local.now = .now()
             for index in 0..<max(0, Int(count)) {
                 let event = events[index]
                 self.local.watcher(of: event.data.u64)?.descriptorReady(
                     Int32(truncatingIfNeeded: event.data.u64 & 0xFFFF_FFFF), Readiness(rawValue: event.events))
             }
-            let stopping = self.shared.withLockedValue { shared in
-                swap(&tasks, &shared.tasks)
-                shared.needsWakeup = false
-                return shared.stopping
-            }
             for task in tasks { task() }
             tasks.removeAll(keepingCapacity: true)
-            if stopping { break }
             while let timer = self.local.timers.popExpired(at: self.local.now) { timer.fire() }
             self.local.runTurnEnd()
         }
         self.local.leave()
     }
 
-    /// Decides how long the next wait may be, in milliseconds; -1 is for ever.
-    private func readyToWait(_ tasks: inout [@Sendable () -> Void]) -> Int32 {
-        let idle = self.shared.withLockedValue { shared in
-            guard shared.tasks.isEmpty, !shared.stopping else { return false }
-            shared.needsWakeup = true
-            return true
+    /// Takes the tasks that other threads sent, and says how long the next wait may be: in milliseconds, -1 for ever.
+    ///
+    /// - Returns: nil when the loop is to end.
+    private func readyToWait(_ tasks: inout [@Sendable () -> Void]) -> Int32? {
+        let isStopping = self.shared.withLockedValue { shared in
+            swap(&tasks, &shared.tasks)
+            shared.needsWakeup = tasks.isEmpty
+            return shared.stopping
         }
-        guard idle, self.local.turnEnd.isEmpty else { return 0 }
+        // What was sent before the end is still done.
+        if isStopping, tasks.isEmpty { return nil }
+        guard tasks.isEmpty, self.local.turnEnd.isEmpty else { return 0 }
         guard let deadline = self.local.timers.earliest else { return -1 }
-        let nanoseconds = (deadline - .now()).nanoseconds
+        let nanoseconds = (deadline - self.local.now).nanoseconds
         // Rounded up, so that a timer never fires early and the loop never spins for the last millisecond.
         return nanoseconds <= 0 ? 0 : Int32(clamping: (nanoseconds + 999_999) / 1_000_000)
     }

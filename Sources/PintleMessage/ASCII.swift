@@ -14,16 +14,20 @@ public enum ASCII {
     }
 
     /// Whether `bytes` equals `lowercase` but for the case of ASCII letters. `lowercase` must be in lower case.
-    static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: [UInt8]) -> Bool {
-        guard bytes.count == lowercase.count else { return false }
-        for index in 0..<lowercase.count where Self.lowercased(bytes[index]) != lowercase[index] { return false }
+    @inline(__always)
+    static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
+        let count = lowercase.utf8CodeUnitCount
+        guard bytes.count == count else { return false }
+        let expected = lowercase.utf8Start
+        for index in 0..<count where Self.lowercased(bytes[index]) != expected[index] { return false }
         return true
     }
 
     /// Whether `byte` may stand in a token (RFC 9110 §5.6.2).
     @inline(__always)
     public static func isTokenByte(_ byte: UInt8) -> Bool {
-        byte < 128 && Self.isBitSet(Self.tokenBits, byte)
+        if byte < 64 { return Self.lowTokenBits >> UInt64(byte) & 1 == 1 }
+        return byte < 128 && Self.highTokenBits >> UInt64(byte &- 64) & 1 == 1
     }
 
     /// Whether `byte` is an ASCII digit.
@@ -50,17 +54,9 @@ public enum ASCII {
         return slice
     }
 
-    /// Which of the 128 ASCII bytes may stand in a token, as two words of bits.
-    private static let tokenBits: (UInt64, UInt64) = {
-        var bits: (UInt64, UInt64) = (0, 0)
-        for byte in Array("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8) {
-            if byte < 64 { bits.0 |= 1 << UInt64(byte) } else { bits.1 |= 1 << UInt64(byte - 64) }
-        }
-        return bits
-    }()
-
-    @inline(__always)
-    private static func isBitSet(_ bits: (UInt64, UInt64), _ byte: UInt8) -> Bool {
-        (byte < 64 ? bits.0 >> UInt64(byte) : bits.1 >> UInt64(byte &- 64)) & 1 == 1
-    }
+    /// The bytes of a token among the first 64: `!#$%&'*+-.` and the digits, a bit each. Constants, because this is asked
+    /// for every byte of every field name.
+    private static var lowTokenBits: UInt64 { 0x03FF_6CFA_0000_0000 }
+    /// And among the second 64: letters, `^_`, the backtick, `|` and `~`.
+    private static var highTokenBits: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 }

@@ -54,25 +54,44 @@ public enum FieldName: UInt8, Sendable {
         self = name.withUTF8 { FieldName(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Recognises a name from bytes.
+    /// Recognises a name from bytes: by its length, then by comparing the few names that have it.
     public init(bytes: UnsafeRawBufferPointer) {
-        self = .other
-        guard bytes.count < Self.byLength.count else { return }
-        for candidate in Self.byLength[bytes.count] where ASCII.equalsIgnoringCase(bytes, candidate.lowercase) {
-            self = candidate.name
-            return
-        }
+        func `is`(_ lowercase: StaticString) -> Bool { ASCII.equalsIgnoringCase(bytes, lowercase) }
+        self =
+            switch bytes.count {
+            case 2: `is`("te") ? .te : .other
+            case 3: `is`("age") ? .age : `is`("via") ? .via : .other
+            case 4: `is`("date") ? .date : `is`("host") ? .host : .other
+            case 5: `is`("proxy") ? .proxy : .other
+            case 6:
+                `is`("accept") ? .accept
+                : `is`("cookie") ? .cookie
+                : `is`("expect") ? .expect
+                : `is`("server") ? .server
+                : .other
+            case 7: `is`("trailer") ? .trailer : `is`("upgrade") ? .upgrade : .other
+            case 8: `is`("location") ? .location : .other
+            case 9: `is`("forwarded") ? .forwarded : .other
+            case 10:
+                `is`("connection") ? .connection
+                : `is`("keep-alive") ? .keepAlive
+                : `is`("set-cookie") ? .setCookie
+                : `is`("user-agent") ? .userAgent
+                : .other
+            case 11: `is`("retry-after") ? .retryAfter : .other
+            case 12: `is`("content-type") ? .contentType : `is`("max-forwards") ? .maxForwards : .other
+            case 13: `is`("authorization") ? .authorization : `is`("cache-control") ? .cacheControl : .other
+            case 14: `is`("content-length") ? .contentLength : .other
+            case 15: `is`("accept-language") ? .acceptLanguage : .other
+            case 16:
+                `is`("content-encoding") ? .contentEncoding
+                : `is`("proxy-connection") ? .proxyConnection
+                : .other
+            case 17: `is`("transfer-encoding") ? .transferEncoding : .other
+            case 18: `is`("proxy-authenticate") ? .proxyAuthenticate : .other
+            case 19: `is`("proxy-authorization") ? .proxyAuthorization : .other
+            case 25: `is`("proxy-authentication-info") ? .proxyAuthenticationInfo : .other
+            default: .other
+            }
     }
-
-    /// The known names by the length of their spelling: at most four share one.
-    private static let byLength: [[(name: FieldName, lowercase: [UInt8])]] = {
-        var table: [[(name: FieldName, lowercase: [UInt8])]] = Array(repeating: [], count: 32)
-        var raw: UInt8 = 1
-        while let name = FieldName(rawValue: raw) {
-            let lowercase = Array(name.spelling.lowercased().utf8)
-            table[lowercase.count].append((name, lowercase))
-            raw += 1
-        }
-        return table
-    }()
 }

@@ -17,6 +17,7 @@ package final class Gate: Sendable {
     let via: String?
     let headLimits: HeadLimits
     let limits: LimitsConfiguration
+    let patience: Patience
     let routes: [RouteRules]
     let activity: Activity
     let counters: Counters
@@ -42,6 +43,7 @@ package final class Gate: Sendable {
         self.policy = policy
         self.via = configuration.via
         self.limits = configuration.limits
+        self.patience = Patience(configuration.limits)
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
@@ -76,6 +78,21 @@ package final class Gate: Sendable {
     package func close() {
         for session in self.sessions { session.session.close() }
         self.systemSession.session.close()
+    }
+}
+
+/// The time limits in the unit of the loop, converted once: they are looked at several times a request.
+struct Patience: Sendable {
+    let head: TimeAmount
+    let idle: TimeAmount
+    let body: TimeAmount
+    let tunnel: TimeAmount
+
+    init(_ limits: LimitsConfiguration) {
+        self.head = TimeAmount(limits.headerTimeout)
+        self.idle = TimeAmount(limits.idleTimeout)
+        self.body = TimeAmount(limits.bodyTimeout)
+        self.tunnel = TimeAmount(limits.tunnelIdleTimeout)
     }
 }
 

@@ -26,20 +26,16 @@ enum ProblemWriter {
     }
 
     /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
-    static func acceptsJSON(_ fields: Fields) -> Bool {
-        guard fields.contains(.accept) else { return true }
-        var accepts = false
-        fields.forEachToken(in: .accept) { range in
-            let text = String(decoding: range, as: UTF8.self).lowercased()
-            let parts = text.split(separator: ";").map { $0.filter { $0 != " " } }
-            let refused = parts.dropFirst().contains { $0 == "q=0" || $0 == "q=0.0" || $0 == "q=0.00" || $0 == "q=0.000" }
-            let type = parts.first ?? ""
-            if !refused, ["*/*", "application/*", "application/json", "application/problem+json"].contains(type) {
-                accepts = true
-            }
+    static func acceptsJSON(_ accept: String?) -> Bool {
+        guard let accept else { return true }
+        return accept.lowercased().split(separator: ",").contains { range in
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            let refused = parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
+            return !refused && Self.jsonRanges.contains(parts.first ?? "")
         }
-        return accepts
     }
+
+    private static let jsonRanges = ["*/*", "application/*", "application/json", "application/problem+json"]
 
     private static func json(_ problem: Problem, _ context: Context) -> [UInt8] {
         var members: [(String, Parameter)] = [

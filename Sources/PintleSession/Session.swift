@@ -43,9 +43,8 @@ public final class Session: Sendable {
     ///
     /// The delegate is held until it is told of the end, and is told everything on the same thread.
     public func start(_ request: TransferRequest, on loop: Loop, delegate: any TransferDelegate) -> Transfer {
-        guard let pool = self.pools.first(where: { $0.loop === loop }) else {
-            preconditionFailure("BUG: the loop is not one of the session's engine")
-        }
+        let pool = self.pools[loop.index]
+        precondition(pool.loop === loop, "BUG: the loop is not one of the session's engine")
         return pool.start(request, delegate: delegate)
     }
 

@@ -66,11 +66,11 @@ final class ConnectionTimer {
     }
 
     private var patience: TimeAmount? {
-        let limits = self.connection.lane.gate.limits
+        let patience = self.connection.lane.gate.patience
         switch self.expectation {
-        case .firstHead, .restOfHead: return TimeAmount(limits.headerTimeout)
-        case .nextHead: return TimeAmount(limits.idleTimeout)
-        case .body, .clientToRead: return TimeAmount(limits.bodyTimeout)
+        case .firstHead, .restOfHead: return patience.head
+        case .nextHead: return patience.idle
+        case .body, .clientToRead: return patience.body
         case .clientToClose: return Self.lingering
         case .nothing: return nil
         }

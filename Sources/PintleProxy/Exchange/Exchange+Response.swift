@@ -187,7 +187,7 @@ extension Exchange: TransferDelegate {
         self.report.error = problem.detail
         let context = ProblemWriter.Context(
             exchangeID: self.report.id.description, route: self.rules?.name, trust: self.report.trust,
-            json: ProblemWriter.acceptsJSON(self.head.fields))
+            json: ProblemWriter.acceptsJSON(self.accept))
         let (head, body) = ProblemWriter.response(problem, context)
         self.write(head, framing: .length(UInt64(body.count)))
         if self.head.method != "HEAD" { self.connection.write { $0.writeBytes(body) } }

@@ -26,8 +26,14 @@ final class Exchange {
 
     let connection: ClientConnection
     let gate: Gate
-    let head: RequestHead
+    /// The request; its fields move into the outgoing request when that is made.
+    private(set) var head: RequestHead
     let framing: BodyFraming
+    /// The client's Accept, which decides what a problem looks like.
+    let accept: String?
+    /// The host of a gateway request.
+    private(set) var host: String?
+    private let wantsKeepAlive: Bool
     var report: ExchangeReport
     var answer = Answer.none
     private(set) var rules: RouteRules?
@@ -46,6 +52,8 @@ final class Exchange {
         self.gate = connection.lane.gate
         self.head = head
         self.framing = framing
+        self.accept = head.fields[.accept]
+        self.wantsKeepAlive = head.wantsKeepAlive
         self.requestEnded = framing == .none
         self.report = ExchangeReport(
             id: connection.lane.nextID(), counters: self.gate.counters.unrouted, start: connection.lane.loop.turnTime)
@@ -67,6 +75,8 @@ final class Exchange {
             guard let host = self.head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
                 return self.refuse(Problem(.badRequest, "a request with a path for a target needs a Host"))
             }
+            self.host = host
+            self.report.mode = .gateway
             self.forward(.http, authority, path, form: .gateway)
         case .authority(let authority): self.openTunnel(to: authority)
         case .asterisk: self.answerOptions()
@@ -118,7 +128,9 @@ final class Exchange {
 
     /// The head as it goes upstream: fields of this connection removed, this proxy added.
     private func outgoing(_ decision: Decision) -> RequestHead {
-        var fields = self.head.fields
+        // Moved, not copied: they are changed at once.
+        var fields = Fields()
+        swap(&fields, &self.head.fields)
         Forwarding.removeHopByHop(from: &fields)
         // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
@@ -163,6 +175,7 @@ final class Exchange {
         var request = TransferRequest(
             method: head.method, scheme: decision.scheme, authority: decision.authority, path: path, fields: fields,
             body: body)
+        request.collectsMetrics = self.gate.exchangeLog.isEnabled
         if let rules {
             request.timeout = rules.timeout
             request.connectTimeout = rules.connectTimeout
@@ -279,13 +292,20 @@ final class Exchange {
 
     /// Whether the connection can carry another request: the client wants it, and this one was taken to its end.
     var keepsAlive: Bool {
-        guard self.requestEnded, !self.head.method.isEmpty else { return false }
-        if self.head.fields.hasToken("close", in: .connection) { return false }
-        return self.head.minorVersion == 1 || self.head.fields.hasToken("keep-alive", in: .connection)
+        self.requestEnded && self.wantsKeepAlive
     }
 
     /// The transfer is over, or was handed on.
     func forgetTransfer() { self.transfer = nil }
+}
+
+extension RequestHead {
+    /// Whether the client would send another request on this connection (RFC 9112 §9.3).
+    fileprivate var wantsKeepAlive: Bool {
+        guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
+        if self.fields.hasToken("close", in: .connection) { return false }
+        return self.minorVersion == 1 || self.fields.hasToken("keep-alive", in: .connection)
+    }
 }
 
 extension ResponseContract.BodyRule {

@@ -80,8 +80,8 @@ struct ExchangeReport {
         record.client = exchange.connection.client?.description
         record.mode = self.mode.rawValue
         record.method = exchange.head.method.isEmpty ? nil : exchange.head.method
-        record.url = exchange.head.target.url(host: exchange.head.fields[.host])
-        record.host = exchange.head.target.host ?? exchange.head.fields[.host]
+        record.url = exchange.head.target.url
+        record.host = exchange.head.target.host ?? exchange.host
         record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
         record.route = exchange.rules?.name
         record.rule = self.rule
@@ -131,7 +131,7 @@ extension ViolationKind {
 }
 
 extension RequestTarget {
-    fileprivate func url(host: String?) -> String? {
+    fileprivate var url: String? {
         switch self {
         case .origin(let path): path
         case .absolute(let scheme, let authority, let path):

@@ -117,7 +117,7 @@ final class Tunnel {
         direction == .up ? (self.client, self.origin) : (self.origin, self.client)
     }
 
-    private var patience: TimeAmount { TimeAmount(self.exchange.gate.limits.tunnelIdleTimeout) }
+    private var patience: TimeAmount { self.exchange.gate.patience.tunnel }
 
     private func checkIdle() {
         let deadline = self.lastActivity + self.patience

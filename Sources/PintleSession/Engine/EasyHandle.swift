@@ -9,6 +9,7 @@ struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     /// What is set already, so that a reused handle does not parse or copy it again.
     private var origin: (scheme: Scheme, authority: Authority)?
+    private var method = ""
     private var connectMilliseconds = -1
     private let http2: Bool
 
@@ -88,7 +89,10 @@ struct EasyHandle: ~Copyable {
         case .bytes(let bytes): self.upload(bytes.readableBytes)
         case .stream(let length): self.upload(length.map(Int.init(clamping:)) ?? -1)
         }
-        self.set(CURLOPT_CUSTOMREQUEST, request.method)
+        if self.method != request.method {
+            self.method = request.method
+            self.set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
         _ = pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers)
     }
 

@@ -17,7 +17,7 @@ public final class Engine: Sendable {
         precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
         guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
         do {
-            self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)") }
+            self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)", index: $0) }
         } catch {
             throw SessionError(
                 .internalError, "an engine thread cannot be started", cause: String(describing: error))

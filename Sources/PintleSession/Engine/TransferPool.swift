@@ -185,7 +185,7 @@ final class TransferPool: @unchecked Sendable {
         } else if milliseconds == 0 {
             self.requestTurnEnd()
         } else {
-            self.loop.arm(timer, at: .now() + .milliseconds(Int64(milliseconds)))
+            self.loop.arm(timer, at: self.loop.turnTime + .milliseconds(Int64(milliseconds)))
         }
     }
 

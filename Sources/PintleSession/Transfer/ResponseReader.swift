@@ -11,18 +11,25 @@ struct ResponseReader {
         case trailers(Fields)
     }
 
-    private var head = ResponseHead(status: 0)
+    private var head = Self.emptyHead
     private var hasStatusLine = false
     private var trailers: Fields?
     /// Whether the final head was delivered.
     private(set) var isComplete = false
     var bodyBegan = false
 
+    private static var noHead: ResponseHead { ResponseHead(status: 0) }
+    /// Room for what most responses have, so that it does not grow line by line.
+    private static var emptyHead: ResponseHead {
+        ResponseHead(status: 0, fields: Fields(reservingBytes: 512, lines: 16))
+    }
+
     mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
         let line = Self.withoutLineEnd(line)
         if self.isComplete { return try self.trailerLine(line) }
         guard self.hasStatusLine else {
-            self.head = try ResponseHead(statusLine: line)
+            let start = try ResponseHead(statusLine: line)
+            (self.head.status, self.head.reason) = (start.status, start.reason)
             self.hasStatusLine = true
             return .more
         }
@@ -31,7 +38,10 @@ struct ResponseReader {
             return .more
         }
         self.hasStatusLine = false
-        let head = self.head
+        // Moved out, so that its next owner can change it without a copy.
+        var head = Self.noHead
+        swap(&head, &self.head)
+        if head.status < 200, head.status != 101 { self.head = Self.emptyHead }
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
         // A transfer coding overrides a length, which then must not be believed (RFC 9112 §6.3).

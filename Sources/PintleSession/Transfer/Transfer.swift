@@ -135,14 +135,7 @@ public final class Transfer {
     }
 
     func collectResult(_ result: CURLcode) {
-        self.metrics.nameLookup = self.easy.offset(CURLINFO_NAMELOOKUP_TIME_T)
-        self.metrics.connect = self.easy.offset(CURLINFO_CONNECT_TIME_T)
-        self.metrics.tls = self.easy.offset(CURLINFO_APPCONNECT_TIME_T)
-        self.metrics.firstByte = self.easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
-        self.metrics.total = self.easy.offset(CURLINFO_TOTAL_TIME_T)
-        self.metrics.reusedConnection = result == CURLE_OK && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
-        self.metrics.address = self.easy.text(CURLINFO_PRIMARY_IP)
-        self.metrics.httpVersion = Self.versionName(self.easy.long(CURLINFO_HTTP_VERSION))
+        if result != CURLE_OK || self.request?.collectsMetrics == true { self.collectMetrics(result) }
         guard let request else { return }
         if result == CURLE_OK, self.error == nil {
             if request.connectOnly {
@@ -158,6 +151,17 @@ public final class Transfer {
             ).error
         }
         if let verdict = self.trust?.verdict { self.pool.note(verdict, on: request.authority) }
+    }
+
+    private func collectMetrics(_ result: CURLcode) {
+        self.metrics.nameLookup = self.easy.offset(CURLINFO_NAMELOOKUP_TIME_T)
+        self.metrics.connect = self.easy.offset(CURLINFO_CONNECT_TIME_T)
+        self.metrics.tls = self.easy.offset(CURLINFO_APPCONNECT_TIME_T)
+        self.metrics.firstByte = self.easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
+        self.metrics.total = self.easy.offset(CURLINFO_TOTAL_TIME_T)
+        self.metrics.reusedConnection = result == CURLE_OK && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
+        self.metrics.address = self.easy.text(CURLINFO_PRIMARY_IP)
+        self.metrics.httpVersion = Self.versionName(self.easy.long(CURLINFO_HTTP_VERSION))
     }
 
     func tellEnd() {

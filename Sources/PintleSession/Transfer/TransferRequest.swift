@@ -31,6 +31,8 @@ public struct TransferRequest: Sendable {
     public var connectTimeout: TimeAmount
     /// The longest silence of the upstream while something is expected of it. Default 60 s.
     public var timeout: TimeAmount
+    /// Whether the metrics are collected; without them only failures are measured.
+    public var collectsMetrics = true
     /// Whether only a connection is wanted, whose descriptor is handed over: for tunnels.
     public var connectOnly = false
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# The house rules that neither the compiler nor the formatter knows. Each breach is printed as file:line: rule.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+find Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk '
+function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
+function allowed(rooms) { return index(" " rooms " ", " " room " ") > 0 }
+
+# A claim that the compiler cannot check has a comment beside it: at most two lines above or below.
+function claimIsBare() {
+    printf "%s:%d: @unchecked, nonisolated(unsafe) and unowned need a comment beside them that says why they hold\n",
+        claimFile, claim
+    failed = 1
+    claim = 0
+}
+
+FNR == 1 {
+    if (claim) claimIsBare()
+    split(FILENAME, path, "/")
+    inTests = path[1] == "Tests"
+    room = path[2]
+    comment = -9
+}
+FNR == 401 { breach(FNR, "a file has at most 400 lines") }
+
+/^[ \t]*\/\// {
+    comment = FNR
+    if (claim && FNR - claim <= 2) claim = 0
+    next
+}
+claim && FNR - claim >= 2 { claimIsBare() }
+
+/@unchecked|nonisolated\(unsafe\)|@preconcurrency|(^|[^A-Za-z])unowned[^A-Za-z]/ {
+    if (FNR - comment > 2 && $0 !~ /\/\//) { claim = FNR; claimFile = FILENAME }
+}
+/(^|[^A-Za-z0-9_.])(print|debugPrint|NSLog)\(/ {
+    breach(FNR, "nothing prints: log it, or let a command write it through Output")
+}
+/(^|[^A-Za-z0-9_])(sleep|usleep|nanosleep)\(/ { breach(FNR, "nothing sleeps: wait for the event, or arm a timer") }
+/try!/ { breach(FNR, "no try!: map the error or pass it on") }
+
+!inTests && /[pP]ort: *[1-9][0-9]+[,)]/ && !/[pP]ort: *(80|443)[,)]/ && FILENAME !~ /\/ListenAddress\.swift$/ {
+    breach(FNR, "a port is configured, or the default of a scheme, and stands with the defaults")
+}
+inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9.]/ && /--listen|bind|SocketAddress\(/ {
+    breach(FNR, "tests listen on port 0 and ask which it became")
+}
+
+/import CPintleCurl/ && !allowed("PintleSession") { breach(FNR, "only PintleSession knows libcurl") }
+/import CPintleOpenSSL/ && !allowed("PintleTrust PintleTesting PintleTrustTests") {
+    breach(FNR, "only PintleTrust knows OpenSSL")
+}
+/import CPintleLinux/ && !allowed("PintleLoop") { breach(FNR, "only PintleLoop knows epoll") }
+!inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
+!inTests && /import NIO/ && allowed("PintleMessage PintleActivity PintleTrust PintlePolicy") {
+    breach(FNR, "channels and event loops are no business of this room")
+}
+
+END {
+    if (claim) claimIsBare()
+    exit failed
+}' || exit 1

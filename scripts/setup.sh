@@ -1,0 +1,73 @@
+# shellcheck shell=bash
+# Sourced by the other scripts: where the project is, and what a fresh machine lacks.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Debian keeps nginx where the PATH of ordinary users does not look.
+export PATH="$PATH:/usr/sbin:/sbin"
+
+# What building needs, and what the tests and the demo need on top; names of Debian packages.
+build_packages=(ca-certificates git libcurl4-openssl-dev libssl-dev pkg-config)
+test_packages=(curl nginx openssl python3)
+
+say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+
+# Whether a package is there. Tools may have come from elsewhere; the libraries must be the OpenSSL flavour, which only
+# Debian's own database tells apart.
+has() {
+    case $1 in
+    libcurl4-openssl-dev | libssl-dev)
+        if command -v apt-get >/dev/null; then
+            dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q ' installed$'
+        else
+            local name=openssl
+            [[ $1 == libssl-dev ]] || name=libcurl
+            command -v pkg-config >/dev/null && pkg-config --exists "$name"
+        fi
+        ;;
+    ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        say "this needs root, and there is no sudo; run as root: $*"
+        exit 4
+    fi
+}
+
+# need PACKAGE…: installs the packages that are missing, and says so.
+need() {
+    local package missing=()
+    for package; do has "$package" || missing+=("$package"); done
+    ((${#missing[@]})) || return 0
+    if ! command -v apt-get >/dev/null; then
+        say "missing, by their Debian names: ${missing[*]}"
+        say "README.md has the names on other systems; install them and start again"
+        exit 4
+    fi
+    say "installing ${missing[*]}"
+    as_root apt-get -qq update
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${missing[@]}" >&2
+    # Debian starts the server that it installs; only the program is wanted here.
+    if [[ " ${missing[*]} " == *" nginx "* && -d /run/systemd/system ]]; then
+        as_root systemctl disable --now nginx >&2
+    fi
+}
+
+need_swift() {
+    command -v swift >/dev/null && return
+    say "Swift 6.3 is missing: https://www.swift.org/install/linux"
+    exit 4
+}
+
+# Builds what users run. Everything it says goes to standard error: standard output is for data.
+build_release() {
+    [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
+    swift build --package-path "$root" -c release --product pintle --quiet >&2
+}
