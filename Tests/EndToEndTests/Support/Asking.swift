@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleTesting
 import Testing
 
@@ -37,5 +38,16 @@ func pattern(_ count: Int) -> [UInt8] {
             space[index] = UInt8(truncatingIfNeeded: state >> 24)
         }
         filled = count
+    }
+}
+
+/// Runs something beside the test; what it throws is kept for the test to look at.
+func inBackground(_ failure: Watched<String?>, _ work: @escaping @Sendable () throws -> Void) {
+    Thread.detachNewThread {
+        do {
+            try work()
+        } catch {
+            failure.change { $0 = "\(error)" }
+        }
     }
 }

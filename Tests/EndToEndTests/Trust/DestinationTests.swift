@@ -27,7 +27,7 @@ struct DestinationTests {
         let result = try self.fetch("destinations: {deny: [\"127.0.0.0/8\", \"::1/128\"]}", host: "localhost")
         #expect(result.status == 403 && result.problem == "destination-denied", "\(result)")
         #expect(result["Proxy-Status"]?.contains("error=destination_ip_prohibited") == true, "\(result.head)")
-        #expect((result.json["detail"] as? String)?.contains("destinations.deny[0]") == true)
+        #expect((result.json["detail"] as? String)?.contains("destinations.deny[") == true, "\(result)")
         #expect(self.origin.connections.isEmpty)
     }
 
