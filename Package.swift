@@ -74,15 +74,16 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: house),
-        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
+        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL", "CPintleLinux"]),
 
         tests("PintleMessageTests", ["PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
-        tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", nio]),
+        tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
-        tests("EndToEndTests", []),
+        // The binary itself is what these tests start.
+        tests("EndToEndTests", ["pintle", "PintleTrust"]),
     ]
 )

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// A process that a test started: its output is read as it comes, and it is killed when the object goes.
+package final class ChildProcess: Sendable {
+    /// One line of output.
+    package struct Line: Sendable, Equatable {
+        package let text: String
+        /// Whether it came on standard error.
+        package let isError: Bool
+    }
+
+    fileprivate struct State: Sendable {
+        var lines: [Line] = []
+        var partial: [Bool: [UInt8]] = [false: [], true: []]
+        var exit: Int32?
+    }
+
+    package let pid: Int32
+    private let name: String
+    private let state: Watched<State>
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: absolute.
+    ///   - environment: all of it; nothing is inherited.
+    ///   - folder: where it runs; the test's own folder unless given.
+    package init(
+        _ path: String, _ arguments: [String] = [], environment: [String: String] = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+        folder: String? = nil
+    ) throws {
+        var outputs: [(read: Int32, write: Int32)] = []
+        for _ in 0..<2 {
+            // Born with close-on-exec, unlike a pipe: another child that starts meanwhile must not keep it open.
+            var ends: [Int32] = [-1, -1]
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+                throw TestFailure("socketpair: errno \(errno)")
+            }
+            outputs.append((ends[0], ends[1]))
+        }
+        defer { for output in outputs { close(output.write) } }
+        let moved = folder.map { ("/usr/bin/env", ["--chdir=\($0)", path] + arguments) } ?? (path, arguments)
+        self.pid = try Self.spawn(moved.0, moved.1, environment, outputs.map(\.write))
+        self.name = path
+        let state = Watched(State())
+        self.state = state
+        let (pid, sources) = (self.pid, outputs.map(\.read))
+        Thread.detachNewThread { Self.follow(pid, sources, state) }
+    }
+
+    deinit {
+        if self.exitCode == nil {
+            kill(self.pid, SIGKILL)
+            _ = try? self.waitForExit()
+        }
+    }
+
+    // MARK: Watching
+
+    /// All complete lines so far.
+    package var lines: [Line] { self.state.current.lines }
+
+    /// Standard output so far, whole lines.
+    package var output: [String] { self.lines.filter { !$0.isError }.map(\.text) }
+
+    /// Standard error so far, whole lines.
+    package var errors: [String] { self.lines.filter(\.isError).map(\.text) }
+
+    /// The exit code, 128 and the signal for a killed process, or nil while it runs.
+    package var exitCode: Int32? { self.state.current.exit }
+
+    /// Waits for a line, on either output.
+    ///
+    /// - Throws: ``TestFailure`` when the process ends first.
+    @discardableResult
+    package func waitForLine(_ what: String, where matches: (String) -> Bool) throws -> String {
+        try self.waitForLines(1, what, where: matches)[0]
+    }
+
+    /// Waits for so many lines that match, on either output.
+    @discardableResult
+    package func waitForLines(_ count: Int, _ what: String, where matches: (String) -> Bool) throws -> [String] {
+        func found(_ state: State) -> [String] { state.lines.map(\.text).filter(matches) }
+        let state = try self.state.wait(for: "\(self.name): \(what)") {
+            $0.exit != nil || found($0).count >= count
+        }
+        guard found(state).count >= count else {
+            let all = state.lines.map(\.text).joined(separator: "\n")
+            throw TestFailure("\(self.name) exited with \(state.exit ?? -1) before: \(what)\n\(all)")
+        }
+        return found(state)
+    }
+
+    /// Waits for the end, after which all output was read.
+    @discardableResult
+    package func waitForExit() throws -> Int32 {
+        let state = try self.state.wait(for: "\(self.name) to exit") { $0.exit != nil }
+        return state.exit ?? -1
+    }
+
+    /// Sends a signal.
+    package func signal(_ number: Int32) {
+        // Not once it is gone: its number may be another's.
+        if self.exitCode == nil { kill(self.pid, number) }
+    }
+
+    // MARK: Inside
+
+    private static func follow(_ pid: Int32, _ sources: [Int32], _ state: Watched<State>) {
+        var queries = sources.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var space = [UInt8](repeating: 0, count: 64 * 1024)
+        while queries.contains(where: { $0.fd >= 0 }) {
+            guard poll(&queries, nfds_t(queries.count), -1) > 0 else { continue }
+            for index in queries.indices where queries[index].fd >= 0 && queries[index].revents != 0 {
+                let count = read(queries[index].fd, &space, space.count)
+                if count > 0 {
+                    state.change { $0.take(space[..<count], isError: index == 1) }
+                } else {
+                    close(queries[index].fd)
+                    queries[index].fd = -1
+                }
+            }
+        }
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        state.change {
+            $0.endLines()
+            $0.exit = signal == 0 ? (status >> 8) & 0xFF : 128 + signal
+        }
+    }
+
+    private static func spawn(
+        _ path: String, _ arguments: [String], _ environment: [String: String], _ outputs: [Int32]
+    ) throws -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, outputs[0], 1)
+        posix_spawn_file_actions_adddup2(&actions, outputs[1], 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // A signal that this process ignores would be ignored by the child too.
+        var defaults = sigset_t()
+        sigfillset(&defaults)
+        var unblocked = sigset_t()
+        sigemptyset(&unblocked)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setsigmask(&attributes, &unblocked)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        let texts = { (list: [String]) in list.map { strdup($0) } + [nil] }
+        let (words, variables) = (texts([path] + arguments), texts(environment.map { "\($0)=\($1)" }))
+        defer { for text in words + variables { free(text) } }
+        var pid: Int32 = 0
+        let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
+        guard code == 0 else { throw TestFailure("\(path) cannot be started: errno \(code)") }
+        return pid
+    }
+}
+
+extension ChildProcess.State {
+    fileprivate mutating func take(_ bytes: ArraySlice<UInt8>, isError: Bool) {
+        var partial = self.partial[isError] ?? []
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                self.lines.append(.init(text: String(decoding: partial, as: UTF8.self), isError: isError))
+                partial.removeAll(keepingCapacity: true)
+            } else {
+                partial.append(byte)
+            }
+        }
+        self.partial[isError] = partial
+    }
+
+    fileprivate mutating func endLines() {
+        for (isError, rest) in self.partial where !rest.isEmpty {
+            self.lines.append(.init(text: String(decoding: rest, as: UTF8.self), isError: isError))
+        }
+        self.partial = [:]
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// The built binary, serving on a free port under a configuration of the test's.
+///
+/// It logs in JSON and writes its exchange lines where the test can wait for them.
+package final class PintleProcess: Sendable {
+    /// Where it listens, on 127.0.0.1.
+    package let port: Int
+    package let process: ChildProcess
+    private let folder: TemporaryFolder
+
+    /// The binary that was built together with the tests.
+    package static let binary: String = {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("pintle").path
+    }()
+
+    /// Starts `pintle serve` and waits until it says that it is ready.
+    ///
+    /// - Parameters:
+    ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
+    ///   - log: the section `log`.
+    package init(
+        _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
+        folder: TemporaryFolder? = nil
+    ) throws {
+        let folder = try folder ?? TemporaryFolder()
+        let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
+        let portFile = "\(folder.path)/port"
+        self.folder = folder
+        self.process = try ChildProcess(
+            Self.binary,
+            ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments)
+        do {
+            try self.process.waitForLine("the ready line") { $0.contains("listening") }
+        } catch {
+            throw TestFailure("\(error)\nconfiguration:\n\(configuration)")
+        }
+        let text = try String(contentsOfFile: portFile, encoding: .utf8)
+        guard let port = Int(text.split(separator: "\n").first ?? "") else {
+            throw TestFailure("the port file says \"\(text)\"")
+        }
+        self.port = port
+    }
+
+    /// Runs a command of the binary to its end.
+    package static func run(
+        _ arguments: [String], environment: [String: String] = [:], folder: String? = nil
+    ) throws -> ChildProcess {
+        let process = try ChildProcess(Self.binary, arguments, environment: environment, folder: folder)
+        try process.waitForExit()
+        return process
+    }
+
+    /// A new connection to it.
+    package func connect(receiveBuffer: Int32? = nil) throws -> SocketStream {
+        try SocketStream(port: self.port, receiveBuffer: receiveBuffer)
+    }
+
+    // MARK: What it logs
+
+    /// A line of its output as JSON.
+    package typealias Object = [String: any Sendable]
+
+    /// The lines of exchanges that are over, in their order.
+    package var exchanges: [Object] { Self.exchanges(in: self.process.lines.map(\.text)) }
+
+    /// Waits until so many exchanges are over.
+    @discardableResult
+    package func waitForExchanges(_ count: Int) throws -> [Object] {
+        Self.exchanges(in: try self.process.waitForLines(count, "\(count) exchanges") { Self.isExchange($0) })
+    }
+
+    /// Waits until so many lines with this message were logged, and returns them.
+    @discardableResult
+    package func waitForMessages(_ message: String, _ count: Int = 1) throws -> [Object] {
+        try self.process.waitForLines(count, message) { $0.contains("\"message\":\"\(message)\"") }.map(Self.object)
+    }
+
+    /// Asks for the counters and waits for them.
+    package func counters() throws -> Object {
+        let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
+        self.process.signal(SIGUSR1)
+        return try self.waitForMessages("activity.counters", before + 1).last ?? [:]
+    }
+
+    private static func isExchange(_ line: String) -> Bool { line.contains("\"id\":") && !line.contains("\"message\":") }
+
+    private static func exchanges(in lines: [String]) -> [Object] { lines.filter(Self.isExchange).map(Self.object) }
+
+    private static func object(_ line: String) -> Object {
+        (try? JSONSerialization.jsonObject(with: Data(line.utf8))) as? Object ?? [:]
+    }
+
+    // MARK: What it takes
+
+    /// A value of /proc/PID/status in KiB, such as `VmRSS` or `VmHWM`.
+    package func memory(_ key: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(self.process.pid)/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("\(key):") } ?? ""
+        guard let value = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) })
+        else { throw TestFailure("no \(key) in the status of process \(self.process.pid)") }
+        return value
+    }
+
+    /// How many descriptors it has open.
+    package func openDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(self.process.pid)/fd").count
+    }
+
+    /// Asks it to stop, and waits.
+    ///
+    /// - Returns: the exit code.
+    @discardableResult
+    package func stop() throws -> Int32 {
+        self.process.signal(SIGTERM)
+        return try self.process.waitForExit()
+    }
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// One TCP connection, blocking and bounded in time, that remembers every byte it received.
+///
+/// One thread reads; any thread may look at what was received, send, or close.
+package final class SocketStream: Sendable {
+    private struct State {
+        var received: [UInt8] = []
+        var position = 0
+        var isOpen = true
+    }
+
+    /// How a peer ended the connection.
+    package enum Ending: Sendable, Equatable {
+        /// In order: everything that was sent has arrived.
+        case closed
+        /// By a reset.
+        case reset
+    }
+
+    private let descriptor: Int32
+    private let state = Watched(State())
+    private let ending = Watched<Ending?>(nil)
+
+    /// Takes over a connected socket.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        var on: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Connects to a port of this machine.
+    ///
+    /// - Parameter receiveBuffer: the kernel's buffer in bytes, for clients that are to fall behind soon.
+    package convenience init(port: Int, receiveBuffer: Int32? = nil) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw TestFailure("socket: errno \(errno)") }
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        guard LoopbackAddress.connect(descriptor, port: port) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw TestFailure("connect to port \(port): errno \(code)")
+        }
+        self.init(descriptor: descriptor)
+    }
+
+    deinit { self.close() }
+
+    /// Everything that ever arrived and was read.
+    package var received: [UInt8] { self.state.current.received }
+
+    /// ``received`` as text.
+    package var receivedText: String { String(decoding: self.received, as: UTF8.self) }
+
+    /// How the peer ended it, as far as a read has found out.
+    package var knownEnding: Ending? { self.ending.current }
+
+    // MARK: Reading
+
+    /// Waits for more bytes.
+    ///
+    /// - Returns: false when there will be none.
+    package func fill() throws -> Bool {
+        guard self.ending.current == nil else { return false }
+        try self.waitUntilReadable()
+        var space = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = recv(self.descriptor, &space, space.count, 0)
+        if count > 0 {
+            self.state.change { $0.received += space[..<count] }
+            return true
+        }
+        let code = errno
+        if count < 0, code == EAGAIN || code == EINTR { return try self.fill() }
+        self.ending.change { $0 = count == 0 || code != ECONNRESET ? .closed : .reset }
+        return false
+    }
+
+    /// The next line without its line end.
+    package func readLine() throws -> String {
+        while true {
+            let line: [UInt8]? = self.state.change { state in
+                guard let end = state.received[state.position...].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+                defer { state.position = end + 1 }
+                let line = state.received[state.position..<end]
+                return Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+            }
+            if let line { return String(decoding: line, as: UTF8.self) }
+            guard try self.fill() else {
+                throw TestFailure("the peer ended the connection within a line; received: \(self.receivedText.suffix(500))")
+            }
+        }
+    }
+
+    /// The next `count` bytes.
+    package func read(_ count: Int) throws -> [UInt8] {
+        while self.unreadCount < count {
+            guard try self.fill() else {
+                throw TestFailure("the peer ended the connection \(count - self.unreadCount) bytes too early")
+            }
+        }
+        return self.take(count)
+    }
+
+    /// Whatever is there, at least one byte; nil at the end.
+    package func readSome() throws -> [UInt8]? {
+        if self.unreadCount == 0 { guard try self.fill() else { return nil } }
+        return self.take(self.unreadCount)
+    }
+
+    /// Everything up to the end, and how it ended.
+    package func readToEnd() throws -> (bytes: [UInt8], ending: Ending) {
+        while try self.fill() {}
+        return (self.take(self.unreadCount), self.ending.current ?? .closed)
+    }
+
+    /// Forgets the bytes that were taken: for transfers that are larger than what one wants to remember.
+    package func forgetTaken() {
+        self.state.change { state in
+            state.received.removeFirst(state.position)
+            state.position = 0
+        }
+    }
+
+    private var unreadCount: Int { self.state.change { $0.received.count - $0.position } }
+
+    private func take(_ count: Int) -> [UInt8] {
+        self.state.change { state in
+            defer { state.position += count }
+            return Array(state.received[state.position..<(state.position + count)])
+        }
+    }
+
+    private func waitUntilReadable() throws {
+        var query = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        var code: Int32 = 0
+        repeat { code = poll(&query, 1, Patience.milliseconds) } while code < 0 && errno == EINTR
+        guard code > 0 else {
+            throw TestFailure("nothing arrived in \(Patience.seconds) s; received: \(self.receivedText.suffix(500))")
+        }
+    }
+
+    // MARK: Sending
+
+    /// Sends all bytes, waiting for the peer to take them.
+    package func send(_ bytes: [UInt8]) throws {
+        var sent = 0
+        while sent < bytes.count {
+            var query = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+            guard poll(&query, 1, Patience.milliseconds) != 0 else { throw TestFailure("the peer does not read") }
+            let count = bytes[sent...].withUnsafeBytes {
+                Glibc.send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard count > 0 else { throw TestFailure("send: errno \(errno)") }
+            sent += count
+        }
+    }
+
+    /// Sends text.
+    package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
+
+    /// Says that nothing more will be sent.
+    package func finishSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+
+    // MARK: Ending
+
+    /// Closes the connection in order; harmless when it is closed.
+    package func close() {
+        self.state.change { state in
+            if state.isOpen { Glibc.close(self.descriptor) }
+            state.isOpen = false
+        }
+    }
+
+    /// Breaks the connection with a reset.
+    package func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        self.close()
+    }
+
+    /// Wakes a thread that reads, for stopping a server.
+    func interrupt() {
+        self.state.change { state in
+            // The number of a closed descriptor may be somebody else's by now.
+            if state.isOpen { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+}
+
+/// 127.0.0.1, for socket calls.
+enum LoopbackAddress {
+    static func connect(_ descriptor: Int32, port: Int) -> Int32 {
+        Self.with(port) { Glibc.connect(descriptor, $0, $1) }
+    }
+
+    static func bind(_ descriptor: Int32, port: Int) -> Int32 {
+        Self.with(port) { Glibc.bind(descriptor, $0, $1) }
+    }
+
+    /// The port that a socket is bound to.
+    static func port(of descriptor: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &length) }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    private static func with(_ port: Int, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port)).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import NIOCore
+import PintleLoop
+import PintleTesting
+import Testing
+
+/// A channel over a socket pair.
+struct SocketChannelTests {
+    @Test func `what the peer sends is read in its order`() throws {
+        let stage = try ChannelStage()
+        stage.send("one ")
+        stage.send("two ")
+        try stage.recorder.text.wait(for: "the first two") { $0 == "one two " }
+        stage.send("three")
+        try stage.recorder.text.wait(for: "all three") { $0 == "one two three" }
+        #expect(stage.recorder.events.current == ["active"])
+    }
+
+    @Test func `what is written and flushed arrives, and its promises are kept`() throws {
+        let stage = try ChannelStage()
+        let futures = try stage.onLoop { channel in
+            (0..<100).map { number in
+                let promise = channel.eventLoop.makePromise(of: Void.self)
+                channel.pipeline.syncOperations.write(NIOAny(ByteBuffer(string: "\(number),")), promise: promise)
+                if number == 99 { channel.pipeline.syncOperations.flush() }
+                return promise.futureResult
+            }
+        }
+        let expected = (0..<100).map { "\($0)," }.joined()
+        #expect(String(decoding: stage.receive(expected.utf8.count), as: UTF8.self) == expected)
+        for future in futures { try future.wait() }
+    }
+
+    @Test func `a peer that does not read makes the channel unwritable, and reading makes it writable`() throws {
+        let stage = try ChannelStage()
+        let block = String(repeating: "x", count: 64 * 1024)
+        let blocks = try stage.onLoop { channel in
+            var count = 0
+            while channel.isWritable, count < 1000 {
+                channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: block)), promise: nil)
+                count += 1
+            }
+            return count
+        }
+        #expect(blocks > 1 && blocks < 1000)
+        #expect(stage.recorder.events.current == ["active", "unwritable"])
+        #expect(try stage.onLoop { $0.pendingWriteBytes } > 0)
+        #expect(stage.receive(blocks * block.utf8.count).count == blocks * block.utf8.count)
+        try stage.recorder.events.wait(for: "writability") { $0.last == "writable" }
+        #expect(try stage.onLoop { $0.pendingWriteBytes } == 0)
+    }
+
+    @Test func `without auto-read nothing is read until it is asked for`() throws {
+        let stage = try ChannelStage(autoRead: false)
+        stage.send("held")
+        // A turn of the loop after the bytes are there.
+        try stage.onLoop { _ in }
+        try stage.onLoop { _ in }
+        #expect(stage.recorder.text.current == "")
+        try stage.onLoop { $0.setAutoRead(true) }
+        try stage.recorder.text.wait(for: "the bytes") { $0 == "held" }
+    }
+
+    @Test func `the end of the peer's stream closes the channel`() throws {
+        let stage = try ChannelStage()
+        stage.send("last words")
+        stage.finishSending()
+        try stage.recorder.events.wait(for: "the end") { $0.contains("inactive") }
+        #expect(stage.recorder.text.current == "last words")
+        try stage.channel.closeFuture.wait()
+        #expect(stage.receive(1).isEmpty)
+    }
+
+    @Test func `with half-closure the end of one direction leaves the other open`() throws {
+        let stage = try ChannelStage(halfClosure: true)
+        stage.send("question")
+        stage.finishSending()
+        try stage.recorder.events.wait(for: "the end of input") { $0.contains("input closed") }
+        try stage.onLoop { $0.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "answer")), promise: nil) }
+        #expect(stage.receive(6) == Array("answer".utf8))
+        try stage.onLoop { $0.close0(error: ChannelError.eof, mode: .output, promise: nil) }
+        try stage.recorder.events.wait(for: "the end") { $0.contains("inactive") }
+        #expect(stage.receive(1).isEmpty)
+    }
+
+    @Test func `closing the output waits for what is still to be written`() throws {
+        let stage = try ChannelStage(halfClosure: true)
+        let size = 3_000_000
+        try stage.onLoop { channel in
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(bytes: [UInt8](repeating: 7, count: size))), promise: nil)
+            channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
+        }
+        #expect(stage.receive(size + 1).count == size)
+        stage.send("still heard")
+        try stage.recorder.text.wait(for: "the peer's words") { $0 == "still heard" }
+    }
+
+    @Test func `writing to a peer that is gone closes the channel and fails the promise`() throws {
+        let stage = try ChannelStage(autoRead: false)
+        stage.closePeer()
+        let future = try stage.onLoop { channel in
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "nobody")), promise: promise)
+            return promise.futureResult
+        }
+        #expect(throws: (any Error).self) { try future.wait() }
+        try stage.recorder.events.wait(for: "the end") { $0.contains("inactive") }
+    }
+
+    @Test func `a channel that was closed takes no more writes`() throws {
+        let stage = try ChannelStage()
+        try stage.onLoop { $0.close0(error: ChannelError.eof, mode: .all, promise: nil) }
+        let future = try stage.onLoop { channel in
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            channel.write0(NIOAny(ByteBuffer(string: "late")), promise: promise)
+            return promise.futureResult
+        }
+        #expect(throws: ChannelError.ioOnClosedChannel) { try future.wait() }
+        #expect(stage.recorder.events.current == ["active", "inactive"])
+        try stage.channel.closeFuture.wait()
+    }
+}
