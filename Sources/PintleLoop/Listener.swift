@@ -69,10 +69,7 @@ package final class Listener: DescriptorWatcher {
         // A bounded burst: connections that are already served want their turn.
         for _ in 0..<64 where self.isOpen {
             var storage = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let connection = withUnsafeMutablePointer(to: &storage) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pintle_accept(descriptor, $0, &length) }
-            }
+            let connection = pintle_accept(descriptor, &storage)
             guard connection >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { self.pauseAccepting() }
                 if errno == ECONNABORTED || errno == EINTR { continue }
