@@ -34,6 +34,7 @@ package final class Proxy: Sendable {
         for wanted in gate.policy.configuration.listen {
             do {
                 var address = try SocketAddress(ipAddress: wanted.address.description, port: Int(wanted.port))
+                if self.lanes.count > 1 { try Listener.checkFree(address) }
                 for lane in self.lanes {
                     let listener = try Listener(binding: address, shared: self.lanes.count > 1, loop: lane.loop) {
                         Self.accept($0, from: $1, on: lane)
