@@ -63,6 +63,7 @@ let package = Package(
             "PintleProxy",
             [
                 "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio,
+                nioLocks,
                 logging,
             ]),
         .executableTarget(

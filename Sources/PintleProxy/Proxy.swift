@@ -50,6 +50,7 @@ package final class Proxy: Sendable {
                 throw BindError(address: wanted.description, cause: cause)
             }
         }
+        gate.ownAddresses.set(addresses)
         self.addresses = addresses
         self.listeners = listeners
         for listener in listeners { listener.run { $0.start() } }
