@@ -69,7 +69,8 @@ import Testing
             client.forgetTaken()
         }
         #expect(read >= total - 64 * 1024 && sent.current == total)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 
     @Test func `an origin that does not read holds the client back`() throws {
@@ -102,7 +103,8 @@ import Testing
         mayRead.change { $0 = true }
         #expect(try client.readResponse().text == "got all but 0")
         #expect(failure.current == nil)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 
     @Test func `a slow reader in a tunnel holds the origin back`() throws {
@@ -126,7 +128,8 @@ import Testing
             client.forgetTaken()
         }
         #expect(read >= total - 64 * 1024 && sent.current == total)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 }
 
