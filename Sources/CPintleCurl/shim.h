@@ -91,4 +91,7 @@ static inline pintle_finished pintle_multi_next_finished(CURLM *multi) {
 
 /// curl_global_init's macro; once per process, before any thread.
 static inline CURLcode pintle_curl_start(void) { return curl_global_init(CURL_GLOBAL_ALL); }
+
+/// The TLS library that libcurl was built with, such as `OpenSSL/3.0.19`; NULL when there is none.
+static inline const char *pintle_curl_tls_library(void) { return curl_version_info(CURLVERSION_NOW)->ssl_version; }
 #endif

@@ -11,8 +11,8 @@ public final class ExchangeLog: Sendable {
     public enum Destination: Hashable, Sendable {
         /// Nowhere.
         case off
-        /// Standard error, because standard output is for data.
-        case standardError
+        /// Standard output: exchange lines are data, unlike what is logged about the proxy itself.
+        case standardOutput
         /// A file, appended to and created with mode 0640.
         case file(String)
 
@@ -20,7 +20,7 @@ public final class ExchangeLog: Sendable {
         public init(configuration: String) {
             switch configuration {
             case "off": self = .off
-            case "-": self = .standardError
+            case "-": self = .standardOutput
             default: self = .file(configuration)
             }
         }
@@ -46,7 +46,7 @@ public final class ExchangeLog: Sendable {
         self.logger = logger
         switch destination {
         case .off: self.output = nil
-        case .standardError: self.output = LineOutput(borrowing: STDERR_FILENO)
+        case .standardOutput: self.output = LineOutput(borrowing: STDOUT_FILENO)
         case .file(let path): self.output = try LineOutput(appendingTo: path)
         }
         self.isEnabled = self.output != nil
@@ -102,7 +102,7 @@ extension ExchangeLog.Destination {
     fileprivate var name: String {
         switch self {
         case .off: "off"
-        case .standardError: "-"
+        case .standardOutput: "-"
         case .file(let path): path
         }
     }

@@ -2,14 +2,14 @@
 
 internal import CPintleLinux
 internal import Glibc
-public import NIOCore
+package import NIOCore
 
 /// A listening TCP socket on a ``Loop``.
 ///
 /// Several loops listen on one address with a listener each (SO_REUSEPORT); the kernel spreads the connections.
-public final class Listener: DescriptorWatcher {
+package final class Listener: DescriptorWatcher {
     /// The address that is bound, with the port that the kernel chose when 0 was asked for.
-    public let address: SocketAddress
+    package let address: SocketAddress
     private let descriptor: Int32
     private let loop: Loop
     private let accepted: (Int32, SocketAddress?) -> Void
@@ -24,7 +24,7 @@ public final class Listener: DescriptorWatcher {
     ///
     /// - Parameter accepted: gets each connection, non-blocking, with its peer's address, on the loop's thread.
     /// - Throws: `IOError` with the code of the call that failed, such as EADDRINUSE or EACCES.
-    public init(
+    package init(
         binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping (Int32, SocketAddress?) -> Void
     ) throws {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -48,7 +48,7 @@ public final class Listener: DescriptorWatcher {
     }
 
     /// Begins to accept.
-    public func start() {
+    package func start() {
         self.loop.watch(self.descriptor, for: .read, by: self)
         self.resume = LoopTimer { [weak self] in
             guard let self, self.isOpen else { return }
@@ -57,7 +57,7 @@ public final class Listener: DescriptorWatcher {
     }
 
     /// Stops listening; connections that were accepted stay.
-    public func stop() {
+    package func stop() {
         guard self.isOpen else { return }
         self.isOpen = false
         if let resume { self.loop.disarm(resume) }
@@ -65,7 +65,7 @@ public final class Listener: DescriptorWatcher {
         close(self.descriptor)
     }
 
-    public func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+    package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         // A bounded burst: connections that are already served want their turn.
         for _ in 0..<64 where self.isOpen {
             var storage = sockaddr_storage()

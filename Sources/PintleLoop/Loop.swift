@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleLinux
-public import Dispatch
+package import Dispatch
 internal import Glibc
 internal import NIOConcurrencyHelpers
-public import NIOCore
+package import NIOCore
 
 /// One thread with one epoll set: a SwiftNIO event loop that also watches descriptors which it does not own.
 ///
@@ -13,7 +13,7 @@ public import NIOCore
 ///
 /// A turn is: wait, tell the watchers of ready descriptors, run tasks sent from other threads, fire timers, run the
 /// work that was put off to the end of the turn. `now` is read once a turn, so that one turn has one time.
-public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
+package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     // Why @unchecked holds: `shared` is locked; `epoll` and `wakeup` are constants; everything in `local` is touched
     // only by the loop's own thread, which every accessor checks in debug builds.
     private struct Shared {
@@ -25,7 +25,7 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     }
 
     /// Its place among the loops of its group, for tables with an entry for each loop.
-    public let index: Int
+    package let index: Int
     private let shared = NIOLockedValueBox(Shared())
     private let epoll: Int32
     private let wakeup: Int32
@@ -34,7 +34,7 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Starts a thread of this name and waits until it runs.
     ///
     /// - Throws: `IOError` when no epoll set, event descriptor or thread can be had.
-    public init(name: String, index: Int = 0) throws {
+    package init(name: String, index: Int = 0) throws {
         self.index = index
         self.epoll = pintle_epoll()
         guard self.epoll >= 0 else { throw IOError(errnoCode: errno, reason: "epoll_create1") }
@@ -56,7 +56,7 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Tells `watcher` whenever `descriptor` is ready for one of `interest`, until ``unwatch(_:)``.
     ///
     /// Level-triggered. Watching a descriptor again changes its interest or its watcher.
-    public func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
+    package func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
         self.assertInEventLoop()
         let known = self.local.isWatched(descriptor)
         let token = self.local.set(watcher, for: descriptor)
@@ -69,7 +69,7 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     }
 
     /// Stops watching `descriptor`; no event of the current turn reaches its watcher any more.
-    public func unwatch(_ descriptor: Int32) {
+    package func unwatch(_ descriptor: Int32) {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else { return }
         self.local.remove(descriptor)
@@ -79,22 +79,22 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     // MARK: Time and the turn
 
     /// The time at which this turn began.
-    public var turnTime: NIODeadline { self.local.now }
+    package var turnTime: NIODeadline { self.local.now }
 
     /// Arms `timer`, or moves it when it is armed.
-    public func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
+    package func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
         self.assertInEventLoop()
         self.local.timers.arm(timer, at: deadline)
     }
 
     /// Disarms `timer`; nothing happens when it is not armed.
-    public func disarm(_ timer: LoopTimer) {
+    package func disarm(_ timer: LoopTimer) {
         self.assertInEventLoop()
         self.local.timers.disarm(timer)
     }
 
     /// Runs `work` at the end of this turn, when every ready descriptor has been looked at.
-    public func atEndOfTurn(_ work: any TurnEndWork) {
+    package func atEndOfTurn(_ work: any TurnEndWork) {
         self.assertInEventLoop()
         self.local.turnEnd.append(work)
     }
@@ -111,11 +111,14 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     // MARK: EventLoop
 
-    public var inEventLoop: Bool { self.local.isCurrentThread }
+    /// Whether the caller runs on the loop's thread.
+    package var inEventLoop: Bool { self.local.isCurrentThread }
 
-    public var now: NIODeadline { .now() }
+    /// The present time, read anew.
+    package var now: NIODeadline { .now() }
 
-    public func execute(_ task: @escaping @Sendable () -> Void) {
+    /// Runs `task` on the loop's thread, in this turn's or the next one's place for tasks.
+    package func execute(_ task: @escaping @Sendable () -> Void) {
         let wake = self.shared.withLockedValue { shared in
             shared.tasks.append(task)
             defer { shared.needsWakeup = false }
@@ -124,32 +127,38 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         if wake { eventfd_write(self.wakeup, 1) }
     }
 
-    public func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
+    /// Runs `task` on the loop's thread and gives its result.
+    package func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
         let promise = self.makePromise(of: T.self)
         self.execute { promise.assumeIsolated().completeWith(Result { try task() }) }
         return promise.futureResult
     }
 
-    public func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+    /// Runs `task` on the loop's thread at `deadline`, to the millisecond.
+    package func scheduleTask<T>(deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
         let promise = self.makePromise(of: T.self)
         let timer = LoopTimer { promise.assumeIsolated().completeWith(Result { try task() }) }
         self.onLoop { self.arm(timer, at: deadline) }
         return Scheduled(promise: promise, cancellationTask: { self.onLoop { self.disarm(timer) } })
     }
 
-    public func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+    /// Runs `task` on the loop's thread after `delay`, to the millisecond.
+    package func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
         self.scheduleTask(deadline: .now() + delay, task)
     }
 
-    public func preconditionInEventLoop(file: StaticString, line: UInt) {
+    /// Traps unless called on the loop's thread.
+    package func preconditionInEventLoop(file: StaticString, line: UInt) {
         precondition(self.inEventLoop, "BUG: not on the loop's thread", file: file, line: line)
     }
 
-    public func preconditionNotInEventLoop(file: StaticString, line: UInt) {
+    /// Traps when called on the loop's thread.
+    package func preconditionNotInEventLoop(file: StaticString, line: UInt) {
         precondition(!self.inEventLoop, "BUG: this would block the loop", file: file, line: line)
     }
 
-    public func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
+    /// Stops the loop as ``stop()`` does, waiting on `queue`.
+    package func shutdownGracefully(queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void) {
         queue.async {
             self.stop()
             callback(nil)
@@ -157,7 +166,7 @@ public final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     }
 
     /// Ends the thread after the current turn and waits for it. Tasks sent later never run.
-    public func stop() {
+    package func stop() {
         self.preconditionNotInEventLoop()
         let thread = self.shared.withLockedValue { shared in
             shared.stopping = true

@@ -5,31 +5,31 @@ internal import Glibc
 internal import NIOCore
 
 /// What a descriptor is ready for, in epoll's own bits.
-public struct Readiness: OptionSet, Sendable {
-    public let rawValue: UInt32
+package struct Readiness: OptionSet, Sendable {
+    package let rawValue: UInt32
 
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Bytes, a connection, or the end of the stream can be read.
-    public static let read = Readiness(rawValue: 0x001)
+    package static let read = Readiness(rawValue: 0x001)
     /// Bytes can be written.
-    public static let write = Readiness(rawValue: 0x004)
+    package static let write = Readiness(rawValue: 0x004)
     /// The descriptor failed; always reported.
-    public static let failed = Readiness(rawValue: 0x008)
+    package static let failed = Readiness(rawValue: 0x008)
     /// Both directions are closed; always reported.
-    public static let hungUp = Readiness(rawValue: 0x010)
+    package static let hungUp = Readiness(rawValue: 0x010)
     /// The peer will send no more.
-    public static let readClosed = Readiness(rawValue: 0x2000)
+    package static let readClosed = Readiness(rawValue: 0x2000)
 }
 
 /// Something that is told on the loop's thread when a descriptor is ready.
-public protocol DescriptorWatcher: AnyObject {
+package protocol DescriptorWatcher: AnyObject {
     /// The descriptor is ready for one of the things that it is watched for, or failed.
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness)
 }
 
 /// Work that is collected during a turn and done once at its end.
-public protocol TurnEndWork: AnyObject {
+package protocol TurnEndWork: AnyObject {
     /// Does the work.
     func runAtEndOfTurn()
 }

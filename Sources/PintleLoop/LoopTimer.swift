@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import NIOCore
+package import NIOCore
 
 /// A timer that its owner arms, moves and disarms on one ``Loop``, any number of times, without allocation.
-public final class LoopTimer: @unchecked Sendable {
+package final class LoopTimer: @unchecked Sendable {
     // Why @unchecked holds: only the loop's thread reads or writes the two variables, through `arm` and `disarm`.
     fileprivate var deadline = NIODeadline.uptimeNanoseconds(0)
     fileprivate var position = -1
     private let action: () -> Void
 
     /// Makes a timer that is not armed; `action` runs on the loop's thread.
-    public init(_ action: @escaping () -> Void) { self.action = action }
+    package init(_ action: @escaping () -> Void) { self.action = action }
 
     /// Whether the timer will fire.
-    public var isArmed: Bool { self.position >= 0 }
+    package var isArmed: Bool { self.position >= 0 }
 
     /// Whether the timer is armed for a later time than `deadline`.
-    public func fires(after deadline: NIODeadline) -> Bool { self.isArmed && self.deadline > deadline }
+    package func fires(after deadline: NIODeadline) -> Bool { self.isArmed && self.deadline > deadline }
 
     func fire() { self.action() }
 }

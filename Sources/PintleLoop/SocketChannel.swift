@@ -2,32 +2,32 @@
 
 internal import CPintleLinux
 internal import Glibc
-public import NIOCore
+package import NIOCore
 
 /// A connected stream socket on a ``Loop``, as a SwiftNIO channel: any SwiftNIO handler works on it.
 ///
 /// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected, from a ``Listener`` or from
 /// libcurl. Errors of the socket close the channel.
-public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
+package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
 
     private enum State { case fresh, active, closed }
 
-    public let allocator = ByteBufferAllocator()
-    public let eventLoop: any EventLoop
-    public let loop: Loop
-    public let localAddress: SocketAddress?
-    public let remoteAddress: SocketAddress?
-    public var parent: (any Channel)? { nil }
-    public var closeFuture: EventLoopFuture<Void> { self.closePromise.futureResult }
-    public var pipeline: ChannelPipeline { self.channelPipeline }
-    public var isWritable: Bool { self.writable }
-    public var isActive: Bool { self.state == .active }
-    public var _channelCore: any ChannelCore { self }
+    package let allocator = ByteBufferAllocator()
+    package let eventLoop: any EventLoop
+    package let loop: Loop
+    package let localAddress: SocketAddress?
+    package let remoteAddress: SocketAddress?
+    package var parent: (any Channel)? { nil }
+    package var closeFuture: EventLoopFuture<Void> { self.closePromise.futureResult }
+    package var pipeline: ChannelPipeline { self.channelPipeline }
+    package var isWritable: Bool { self.writable }
+    package var isActive: Bool { self.state == .active }
+    package var _channelCore: any ChannelCore { self }
 
     /// Bytes written and not yet taken by the kernel.
-    public var pendingWriteBytes: Int { self.writes.byteCount }
+    package var pendingWriteBytes: Int { self.writes.byteCount }
 
     private let descriptor: Int32
     private let closePromise: EventLoopPromise<Void>
@@ -45,7 +45,8 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var isFlushing = false
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
-    public init(descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil) {
+    package init(descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil)
+    {
         self.descriptor = descriptor
         self.loop = loop
         self.eventLoop = loop
@@ -55,7 +56,7 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     }
 
     /// Begins to read: the pipeline sees `channelRegistered`, `channelActive` and then data.
-    public func start() {
+    package func start() {
         self.loop.assertInEventLoop()
         guard self.state == .fresh else { return }
         self.state = .active
@@ -68,7 +69,7 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     }
 
     /// Sets whether reads follow each other by themselves; without it each read must be asked for.
-    public func setAutoRead(_ on: Bool) {
+    package func setAutoRead(_ on: Bool) {
         guard self.autoRead != on else { return }
         self.autoRead = on
         if on {
@@ -81,33 +82,33 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     // MARK: ChannelCore
 
-    public func localAddress0() throws -> SocketAddress {
+    package func localAddress0() throws -> SocketAddress {
         guard let localAddress else { throw ChannelError.unknownLocalAddress }
         return localAddress
     }
 
-    public func remoteAddress0() throws -> SocketAddress {
+    package func remoteAddress0() throws -> SocketAddress {
         guard let remoteAddress else { throw ChannelError.operationUnsupported }
         return remoteAddress
     }
 
-    public func register0(promise: EventLoopPromise<Void>?) { promise?.fail(ChannelError.operationUnsupported) }
-    public func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
+    package func register0(promise: EventLoopPromise<Void>?) { promise?.fail(ChannelError.operationUnsupported) }
+    package func registerAlreadyConfigured0(promise: EventLoopPromise<Void>?) {
         promise?.fail(ChannelError.operationUnsupported)
     }
-    public func bind0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
+    package func bind0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
         promise?.fail(ChannelError.operationUnsupported)
     }
-    public func connect0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
+    package func connect0(to: SocketAddress, promise: EventLoopPromise<Void>?) {
         promise?.fail(ChannelError.operationUnsupported)
     }
-    public func triggerUserOutboundEvent0(_ event: Any, promise: EventLoopPromise<Void>?) {
+    package func triggerUserOutboundEvent0(_ event: Any, promise: EventLoopPromise<Void>?) {
         promise?.fail(ChannelError.operationUnsupported)
     }
-    public func channelRead0(_ data: NIOAny) {}
-    public func errorCaught0(error: any Error) { self.close0(error: error, mode: .all, promise: nil) }
+    package func channelRead0(_ data: NIOAny) {}
+    package func errorCaught0(error: any Error) { self.close0(error: error, mode: .all, promise: nil) }
 
-    public func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write0(_ data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard self.state == .active, !self.outputClosed else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
@@ -119,19 +120,19 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         }
     }
 
-    public func flush0() {
+    package func flush0() {
         guard self.state == .active, !self.isFlushing else { return }
         self.writes.markFlushed()
         self.flushNow()
     }
 
-    public func read0() {
+    package func read0() {
         guard self.state == .active, !self.inputClosed else { return }
         self.wantsRead = true
         self.updateInterest()
     }
 
-    public func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         guard self.state != .closed else {
             promise?.fail(ChannelError.alreadyClosed)
             return
@@ -154,14 +155,14 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     // MARK: Options
 
-    public func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
+    package func setOption<Option: ChannelOption>(_ option: Option, value: Option.Value) -> EventLoopFuture<Void> {
         if self.eventLoop.inEventLoop {
             return self.eventLoop.makeCompletedFuture { try self.set(option, value) }
         }
         return self.eventLoop.submit { try self.set(option, value) }
     }
 
-    public func getOption<Option: ChannelOption>(_ option: Option) -> EventLoopFuture<Option.Value> {
+    package func getOption<Option: ChannelOption>(_ option: Option) -> EventLoopFuture<Option.Value> {
         if self.eventLoop.inEventLoop {
             return self.eventLoop.makeCompletedFuture { try self.get(option) }
         }
@@ -305,7 +306,7 @@ public final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 }
 
 extension SocketChannel: DescriptorWatcher {
-    public func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+    package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         if readiness.contains(.write), self.state == .active { self.flushNow() }
         if readiness.contains(.read) { self.readReady() }
         guard self.state == .active, !readiness.isDisjoint(with: [.failed, .hungUp]) else { return }

@@ -64,29 +64,39 @@ public enum FieldName: UInt8, Sendable {
             case 4: `is`("date") ? .date : `is`("host") ? .host : .other
             case 5: `is`("proxy") ? .proxy : .other
             case 6:
-                `is`("accept") ? .accept
-                : `is`("cookie") ? .cookie
-                : `is`("expect") ? .expect
-                : `is`("server") ? .server
-                : .other
+                `is`("accept")
+                    ? .accept
+                    : `is`("cookie")
+                        ? .cookie
+                        : `is`("expect")
+                            ? .expect
+                            : `is`("server")
+                                ? .server
+                                : .other
             case 7: `is`("trailer") ? .trailer : `is`("upgrade") ? .upgrade : .other
             case 8: `is`("location") ? .location : .other
             case 9: `is`("forwarded") ? .forwarded : .other
             case 10:
-                `is`("connection") ? .connection
-                : `is`("keep-alive") ? .keepAlive
-                : `is`("set-cookie") ? .setCookie
-                : `is`("user-agent") ? .userAgent
-                : .other
+                `is`("connection")
+                    ? .connection
+                    : `is`("keep-alive")
+                        ? .keepAlive
+                        : `is`("set-cookie")
+                            ? .setCookie
+                            : `is`("user-agent")
+                                ? .userAgent
+                                : .other
             case 11: `is`("retry-after") ? .retryAfter : .other
             case 12: `is`("content-type") ? .contentType : `is`("max-forwards") ? .maxForwards : .other
             case 13: `is`("authorization") ? .authorization : `is`("cache-control") ? .cacheControl : .other
             case 14: `is`("content-length") ? .contentLength : .other
             case 15: `is`("accept-language") ? .acceptLanguage : .other
             case 16:
-                `is`("content-encoding") ? .contentEncoding
-                : `is`("proxy-connection") ? .proxyConnection
-                : .other
+                `is`("content-encoding")
+                    ? .contentEncoding
+                    : `is`("proxy-connection")
+                        ? .proxyConnection
+                        : .other
             case 17: `is`("transfer-encoding") ? .transferEncoding : .other
             case 18: `is`("proxy-authenticate") ? .proxyAuthenticate : .other
             case 19: `is`("proxy-authorization") ? .proxyAuthorization : .other

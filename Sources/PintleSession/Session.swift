@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NIOCore
-public import PintleLoop
+package import PintleLoop
 public import PintleTrust
 
 /// Connections to origins under one security policy.
@@ -42,7 +42,7 @@ public final class Session: Sendable {
     /// Starts a transfer on `loop`, one of the engine's, from that loop's thread.
     ///
     /// The delegate is held until it is told of the end, and is told everything on the same thread.
-    public func start(_ request: TransferRequest, on loop: Loop, delegate: any TransferDelegate) -> Transfer {
+    package func start(_ request: TransferRequest, on loop: Loop, delegate: any TransferDelegate) -> Transfer {
         let pool = self.pools[loop.index]
         precondition(pool.loop === loop, "BUG: the loop is not one of the session's engine")
         return pool.start(request, delegate: delegate)

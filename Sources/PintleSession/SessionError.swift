@@ -32,6 +32,8 @@ public struct SessionError: Error, Sendable {
         case connectionBroken
         /// The request cannot be sent as it is, such as a body that would have to be sent twice.
         case cannotSend
+        /// The body is longer than its reader takes.
+        case tooLarge
         /// The transfer was cancelled.
         case cancelled
         /// The session was closed, or libcurl refused a setting: a defect of ours.

@@ -1,45 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOConcurrencyHelpers
-public import NIOCore
+internal import NIOCore
 internal import PintleLoop
-public import PintleMessage
-
-/// A response whose head has arrived and whose body arrives as it is read.
-public struct SessionResponse: Sendable {
-    /// Status, reason and fields.
-    public let head: ResponseHead
-    /// The length of the body, where the origin declared it.
-    public let length: UInt64?
-    /// The body. Reading slowly slows the origin; it throws ``SessionError`` when the rest cannot be had.
-    public let body: ResponseBody
-    private let task: SessionTask
-
-    init(head: ResponseHead, length: UInt64?, body: ResponseBody, task: SessionTask) {
-        self.head = head
-        self.length = length
-        self.body = body
-        self.task = task
-    }
-
-    /// How the transfer went; complete when the body has ended.
-    public var metrics: TransferMetrics { self.task.metrics }
-}
-
-/// The pieces of a response's body, in order. It can be read once.
-public typealias ResponseBody = NIOThrowingAsyncSequenceProducer<
-    ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, SessionTask.Reader
->
+internal import PintleMessage
 
 /// Joins a transfer, which lives on a loop, with a Swift task, which may be anywhere.
-public final class SessionTask: @unchecked Sendable {
+final class SessionTask: @unchecked Sendable {
     // Why @unchecked holds: everything mutable is touched on the loop's thread; `metrics` is behind a lock.
     private let session: Session
     private let loop: Loop
     private let finishedMetrics = NIOLockedValueBox(TransferMetrics())
     private var transfer: Transfer?
     private var continuation: CheckedContinuation<Result<SessionResponse, SessionError>, Never>?
-    private var source: ResponseBody.Source?
+    private var source: ResponseBody.Producer.Source?
     private var feeder: Task<Void, Never>?
     private var isCancelled = false
     private var unsent = 0
@@ -124,30 +98,31 @@ public final class SessionTask: @unchecked Sendable {
     }
 
     /// Tells the transfer when the reader wants more, or nothing more.
-    public struct Reader: NIOAsyncSequenceProducerDelegate, Sendable {
+    struct Reader: NIOAsyncSequenceProducerDelegate, Sendable {
         let task: SessionTask
 
-        public func produceMore() { self.task.loop.execute { self.task.resumeReading() } }
-        public func didTerminate() { self.task.loop.execute { self.task.cancel() } }
+        func produceMore() { self.task.loop.execute { self.task.resumeReading() } }
+        func didTerminate() { self.task.loop.execute { self.task.cancel() } }
     }
 }
 
 extension SessionTask: TransferDelegate {
-    public func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
 
-    public func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
+    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
         let producer = NIOThrowingAsyncSequenceProducer.makeSequence(
             elementType: ByteBuffer.self, failureType: (any Error).self,
             backPressureStrategy: NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark(
                 lowWatermark: 1, highWatermark: 4),
             finishOnDeinit: true, delegate: Reader(task: self))
         self.source = producer.source
-        let response = SessionResponse(head: head, length: length, body: producer.sequence, task: self)
+        let response = SessionResponse(
+            head: head, length: length, body: ResponseBody(producer: producer.sequence), task: self)
         self.continuation?.resume(returning: .success(response))
         self.continuation = nil
     }
 
-    public func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
         guard let source else { return }
         switch source.yield(ByteBuffer(bytes: bytes)) {
         case .produceMore: break
@@ -156,18 +131,18 @@ extension SessionTask: TransferDelegate {
         }
     }
 
-    public func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
+    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
 
-    public func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
+    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
         self.unsent -= count
         guard self.unsent <= Self.uploadWindow / 2, let room = self.waitingForRoom else { return }
         self.waitingForRoom = nil
         room.resume()
     }
 
-    public func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
+    func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
 
-    public func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.finishedMetrics.withLockedValue { $0 = metrics }
         self.end(error)
     }

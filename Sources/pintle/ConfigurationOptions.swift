@@ -10,7 +10,8 @@ struct ConfigurationOptions: ParsableArguments {
         name: [.customShort("c"), .customLong("config")],
         help: ArgumentHelp(
             "The configuration file.",
-            discussion: "Else $PINTLE_CONFIG, ./pintle.yaml, $XDG_CONFIG_HOME/pintle/pintle.yaml, the embedded default.",
+            discussion:
+                "Else $PINTLE_CONFIG, ./pintle.yaml, $XDG_CONFIG_HOME/pintle/pintle.yaml, the embedded default.",
             valueName: "file"))
     var file: String?
 

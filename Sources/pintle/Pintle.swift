@@ -13,6 +13,10 @@ struct Pintle: AsyncParsableCommand {
         subcommands: [Serve.self, Check.self, VersionCommand.self])
 
     static func main() async {
+        if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
+            Output.error("pintle \(name): not built yet in this version")
+            Glibc.exit(ProcessExit.usage.rawValue)
+        }
         do {
             var command = try Self.parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
@@ -27,6 +31,12 @@ struct Pintle: AsyncParsableCommand {
             Self.leave(with: error)
         }
     }
+
+    /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
+    private static let plannedCommands: Set<String> = [
+        "run", "explain", "audit", "verify", "pins", "fetch", "ca", "env", "doctor", "top", "status", "reload", "wait",
+        "config",
+    ]
 
     /// Help and version are data; every other word of the parser is about usage.
     private static func leave(with error: any Error) -> Never {

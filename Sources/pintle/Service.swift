@@ -34,6 +34,9 @@ struct Service {
         }
         // Signals are caught before the address is announced: who reads it may send one at once.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
+        let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
+        let obedience = Task { await self.obey(signals, requestStop, activity, logger) }
+        defer { obedience.cancel() }
         do {
             proxy = try Proxy(gate: gate, engine: engine)
         } catch {
@@ -41,9 +44,10 @@ struct Service {
         }
         try self.announce(proxy, logger)
         activity.start()
-        await self.waitForStop(signals, activity, logger)
+        for await _ in stop { break }
         logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
-        let clean = await self.drain(proxy, signals)
+        let patience = self.policy.configuration.limits.drainTimeout
+        let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         gate.close()
         activity.stop()
         activity.dump()
@@ -106,7 +110,8 @@ struct Service {
             do {
                 try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
             } catch {
-                throw CommandFailure(.incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
+                throw CommandFailure(
+                    .incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
             }
         }
         var logger = logger
@@ -115,31 +120,30 @@ struct Service {
         logger.notice("ready", metadata: ["listening": "\(addresses)", "configuration": "\(self.origin)"])
     }
 
-    private func waitForStop(_ signals: UnixSignalsSequence, _ activity: Activity, _ logger: Logger) async {
+    /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
+    private func obey(
+        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ activity: Activity, _ logger: Logger
+    ) async {
+        var isStopping = false
         for await signal in signals {
             switch signal {
             case .sigusr1: activity.dump()
-            case .sighup: logger.warning("reload is not built yet in this version; restart to change the configuration")
-            default: return
+            case .sighup:
+                logger.warning("reload is not built yet in this version; restart to change the configuration")
+            default:
+                // The second one is from somebody who does not want to wait.
+                if isStopping { exit(ProcessExit.success.rawValue) }
+                isStopping = true
+                stop.yield()
             }
         }
-    }
-
-    /// Lets exchanges end, at most for `limits.drain_timeout`; a second signal ends the process at once.
-    private func drain(_ proxy: Proxy, _ signals: UnixSignalsSequence) async -> Bool {
-        let impatient = Task {
-            for await signal in signals where signal == .sigterm || signal == .sigint { exit(ProcessExit.success.rawValue) }
-        }
-        defer { impatient.cancel() }
-        let patience = self.policy.configuration.limits.drainTimeout
-        return await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
     }
 }
 
 extension ExchangeLog.Destination {
     init(_ configuration: LogConfiguration.Exchanges) {
         switch configuration {
-        case .standardOutput: self = .standardError
+        case .standardOutput: self = .standardOutput
         case .off: self = .off
         case .file(let path): self = .file(path)
         }

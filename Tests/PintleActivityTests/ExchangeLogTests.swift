@@ -17,7 +17,7 @@ import Testing
     private func line(_ id: String) -> String { "time=1970-01-01T00:00:00.000Z id=\(id)\n" }
 
     @Test(arguments: [
-        ("off", ExchangeLog.Destination.off), ("-", .standardError), ("/var/log/x", .file("/var/log/x")),
+        ("off", ExchangeLog.Destination.off), ("-", .standardOutput), ("/var/log/x", .file("/var/log/x")),
         ("on", .file("on")),
     ])
     func `the configuration names a destination`(text: String, destination: ExchangeLog.Destination) {
@@ -32,8 +32,8 @@ import Testing
         #expect(log.failures == 0)
     }
 
-    @Test func `standard error is a destination`() throws {
-        let log = try ExchangeLog(.standardError, format: .json, redaction: .on, logger: self.captured.logger)
+    @Test func `standard output is a destination`() throws {
+        let log = try ExchangeLog(.standardOutput, format: .json, redaction: .on, logger: self.captured.logger)
         #expect(log.isEnabled)
         try log.reopen()
     }

@@ -62,7 +62,8 @@ public struct RequestParser: Sendable {
     // MARK: The request line
 
     private func requestLine(_ line: UnsafeRawBufferPointer) throws(WireError) -> RequestHead {
-        guard let first = line.firstIndex(of: .space, from: 0), let last = line.lastIndex(of: .space), first < last else {
+        guard let first = line.firstIndex(of: .space, from: 0), let last = line.lastIndex(of: .space), first < last
+        else {
             throw WireError(.malformed, "the request line is not method, target and version")
         }
         let method = UnsafeRawBufferPointer(rebasing: line[..<first])

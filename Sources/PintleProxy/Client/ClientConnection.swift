@@ -71,6 +71,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.process()
             self.keepRest(receivedIn: &bytes)
         } else {
+            // What was taken would otherwise stay in front of what comes, for as long as the inbox is never empty.
+            self.inbox.discardReadBytes()
             self.inbox.writeBuffer(&bytes)
             self.process()
         }
@@ -234,6 +236,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if self.inbox.readableBytes == 0 {
             self.inbox = ByteBuffer()
         } else {
+            bytes.clear()
             bytes.writeBuffer(&self.inbox)
             swap(&self.inbox, &bytes)
         }

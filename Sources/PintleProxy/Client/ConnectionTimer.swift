@@ -26,6 +26,7 @@ final class ConnectionTimer {
         case nothing
     }
 
+    /// Owns this timer, and stops it when it leaves.
     private unowned let connection: ClientConnection
     private let loop: Loop
     private var timer: LoopTimer?
@@ -38,6 +39,7 @@ final class ConnectionTimer {
     init(connection: ClientConnection) {
         self.connection = connection
         self.loop = connection.lane.loop
+        // `stop` disarms the timer before this object goes.
         self.timer = LoopTimer { [unowned self] in self.fired() }
     }
 

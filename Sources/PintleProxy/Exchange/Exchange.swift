@@ -95,10 +95,12 @@ final class Exchange {
         self.take(decision)
         if form == .gateway, decision.route == nil {
             return self.refuse(
-                Problem(.badRequest, "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
+                Problem(
+                    .badRequest,
+                    "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
         }
         if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
-        guard self.mayTravelOn() else { return self.answerOptions() }
+        if self.hopsLeft == 0 { return self.answerAsLast() }
         guard self.rules?.serializer != nil else { return self.send(self.outgoing(decision), self.bodyToStream) }
         self.heldBody = ByteBuffer()
         guard !self.requestEnded else { return self.serialize() }
@@ -128,6 +130,7 @@ final class Exchange {
 
     /// The head as it goes upstream: fields of this connection removed, this proxy added.
     private func outgoing(_ decision: Decision) -> RequestHead {
+        let hopsLeft = self.hopsLeft
         // Moved, not copied: they are changed at once.
         var fields = Fields()
         swap(&fields, &self.head.fields)
@@ -135,6 +138,7 @@ final class Exchange {
         // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
         if let via = self.gate.via { Forwarding.appendVia(via, minorVersion: self.head.minorVersion, to: &fields) }
+        if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
         return RequestHead(
             method: self.head.method,
             target: .absolute(scheme: decision.scheme, authority: decision.authority, path: decision.path),
@@ -221,10 +225,24 @@ final class Exchange {
 
     // MARK: Requests that Pintle answers itself
 
-    /// RFC 9110 §7.6.2: TRACE and OPTIONS carry a count of the hops that are left.
-    private func mayTravelOn() -> Bool {
-        guard self.head.method == "TRACE" || self.head.method == "OPTIONS" else { return true }
-        return self.head.fields[.maxForwards] != "0"
+    /// How often TRACE and OPTIONS may still be forwarded (RFC 9110 §7.6.2); nil where nothing valid says so.
+    private var hopsLeft: Int? {
+        guard self.head.method == "TRACE" || self.head.method == "OPTIONS" else { return nil }
+        return self.head.fields[.maxForwards].flatMap { $0.utf8.allSatisfy(ASCII.isDigit) ? Int($0) : nil }
+    }
+
+    /// This proxy is as far as the request goes.
+    private func answerAsLast() {
+        guard self.head.method == "TRACE" else { return self.answerOptions() }
+        // What was received goes back, but for what identifies the client (RFC 9110 §9.3.8).
+        var echoed = self.head.fields
+        for name in [FieldName.authorization, .proxyAuthorization, .cookie] { echoed.remove(name) }
+        var body = ByteBuffer(string: "TRACE \(self.head.target.path ?? "*") HTTP/1.\(self.head.minorVersion)\r\n")
+        echoed.forEachRun { body.writeBytes($0) }
+        let response = ResponseHead(status: 200, reason: "OK", fields: ["Content-Type": "message/http"])
+        self.write(response, framing: .length(UInt64(body.readableBytes)))
+        self.connection.write { $0.writeBuffer(&body) }
+        self.finish(.completed)
     }
 
     private func answerOptions() {

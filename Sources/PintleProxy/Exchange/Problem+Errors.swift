@@ -19,7 +19,7 @@ extension Problem {
         case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
         case .tlsFailure: self.init(.tlsFailure, detail)
         case .malformedResponse: self.init(.upstreamProtocol, detail)
-        case .truncated, .connectionBroken, .cannotSend, .cancelled, .internalError:
+        case .truncated, .connectionBroken, .cannotSend, .tooLarge, .cancelled, .internalError:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         case .untrusted: self.init(untrusted: error)
         }
@@ -27,7 +27,9 @@ extension Problem {
 
     private init(untrusted error: SessionError) {
         let isMismatch = error.verdict?.error?.code == .pinMismatch
-        self.init(isMismatch ? .pinMismatch : .certificateInvalid, error.message)
+        // The rest of the message lists what stands in members of its own here.
+        let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
+        self.init(isMismatch ? .pinMismatch : .certificateInvalid, firstLine)
         guard let verdict = error.verdict else { return }
         self.chain = verdict.chain.map { Certificate(subject: $0.subject, pin: $0.spkiPin.description) }
         self.configuredPins = verdict.configuredPins.map(\.description)

@@ -15,7 +15,9 @@ private func pool(_ context: UnsafeMutableRawPointer?) -> TransferPool? {
     context.map { Unmanaged<TransferPool>.fromOpaque($0).takeUnretainedValue() }
 }
 
-func headerCallback(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)
+func headerCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+)
     -> Int
 {
     guard let transfer = transfer(context) else { return 0 }
@@ -23,7 +25,9 @@ func headerCallback(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count:
     return transfer.receivedHeaderLine(line) ? line.count : 0
 }
 
-func writeCallback(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)
+func writeCallback(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+)
     -> Int
 {
     guard let transfer = transfer(context) else { return 0 }
@@ -89,7 +93,8 @@ func socketCallback(
     return 0
 }
 
-func timerCallback(_ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?) -> Int32 {
+func timerCallback(_ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?) -> Int32
+{
     pool(context)?.setTimer(milliseconds)
     return 0
 }

@@ -22,7 +22,9 @@ struct EasyHandle: ~Copyable {
     deinit { curl_easy_cleanup(self.pointer) }
 
     /// Sets what never changes for a handle of this session: proxying, in design's words.
-    func configure(_ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer) {
+    func configure(
+        _ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer
+    ) {
         self.set(CURLOPT_NOSIGNAL, 1)
         self.set(CURLOPT_PROTOCOLS_STR, "http,https")
         // Without this libcurl obeys the environment, and a proxy would call itself.

@@ -3,12 +3,12 @@
 internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
-public import PintleLoop
+package import PintleLoop
 
 /// The threads on which sessions run their transfers: a loop each.
 public final class Engine: Sendable {
     /// The loops, in order; a session has one pool of connections on each.
-    public let loops: [Loop]
+    package let loops: [Loop]
 
     /// Starts `threads` loops (1…64).
     ///
@@ -16,6 +16,12 @@ public final class Engine: Sendable {
     public init(threads: Int) throws(SessionError) {
         precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
         guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
+        // With another TLS library the policy's callback would never be called, and everything be trusted.
+        guard Self.usesOpenSSL else {
+            throw SessionError(
+                .internalError,
+                "this libcurl is not built on OpenSSL; install the OpenSSL flavour of libcurl (libcurl4)")
+        }
         do {
             self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)", index: $0) }
         } catch {
@@ -37,6 +43,10 @@ public final class Engine: Sendable {
     /// The libcurl and TLS library in use, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
     public static var libraryVersions: String {
         String(cString: curl_version()).split(separator: " ").prefix(2).joined(separator: " ")
+    }
+
+    private static var usesOpenSSL: Bool {
+        pintle_curl_tls_library().map { String(cString: $0).hasPrefix("OpenSSL/") } ?? false
     }
 
     /// Once per process, before any handle; a broken pipe is an error code here, never a signal.

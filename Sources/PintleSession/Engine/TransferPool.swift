@@ -60,7 +60,8 @@ final class TransferPool: @unchecked Sendable {
     func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
 
     func note(_ verdict: Verdict, on host: Authority) {
-        // Forgetting costs a field in a log line; remembering every host for ever would cost memory.
+        // Forgetting costs what is said about a reused connection, in the log and by a policy that only reports;
+        // remembering every host for ever would cost memory.
         if self.verdicts.count >= Self.rememberedHosts { self.verdicts.removeAll() }
         self.verdicts[host] = verdict
     }

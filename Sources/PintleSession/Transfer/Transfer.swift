@@ -2,17 +2,18 @@
 
 internal import CPintleCurl
 internal import Glibc
-public import NIOCore
+package import NIOCore
 internal import PintleLoop
-public import PintleMessage
-public import PintleTrust
+package import PintleMessage
+package import PintleTrust
 
 /// One request on its way and its response, on one loop.
 ///
 /// The object and its libcurl handle are used again by the pool: an owner lets go of it when it is told of the end.
-public final class Transfer {
+package final class Transfer {
     enum Provided { case bytes(Int), wait, abort }
 
+    /// Keeps the transfers that it made, and hands out no other.
     private unowned let pool: TransferPool
     private var easy: EasyHandle
     private var headers = HeaderBlock()
@@ -43,6 +44,7 @@ public final class Transfer {
         self.easy.configure(
             configuration, context: Unmanaged.passUnretained(self).toOpaque(),
             pool: Unmanaged.passUnretained(pool).toOpaque())
+        // `end` disarms the timer before the transfer goes.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
     }
 
@@ -55,7 +57,7 @@ public final class Transfer {
     }
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
-    public var verdict: Verdict? {
+    package var verdict: Verdict? {
         if let verdict = self.trust?.verdict { return verdict }
         guard let request, request.scheme == .https else { return nil }
         return self.pool.verdict(on: request.authority)
@@ -64,14 +66,14 @@ public final class Transfer {
     // MARK: For the owner
 
     /// Appends bytes to the body of a `.stream` request.
-    public func send(_ bytes: ByteBuffer) {
+    package func send(_ bytes: ByteBuffer) {
         guard self.isRunning else { return }
         self.upload.append(bytes)
         self.resumeWriting()
     }
 
     /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
-    public func finishBody(trailers: Fields = Fields()) {
+    package func finishBody(trailers: Fields = Fields()) {
         guard self.isRunning else { return }
         self.trailersToSend = trailers
         self.upload.isComplete = true
@@ -79,17 +81,17 @@ public final class Transfer {
     }
 
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
-    public var unsentBodyBytes: Int { self.upload.byteCount }
+    package var unsentBodyBytes: Int { self.upload.byteCount }
 
     /// Stops reading from the upstream; at most what is on its way in libcurl still arrives.
-    public func pauseReading() {
+    package func pauseReading() {
         guard self.isRunning, !self.readingPaused else { return }
         self.readingPaused = true
         self.applyPauses()
     }
 
     /// Reads on.
-    public func resumeReading() {
+    package func resumeReading() {
         guard self.isRunning, self.readingPaused else { return }
         self.readingPaused = false
         self.lastActivity = self.pool.loop.turnTime
@@ -97,7 +99,7 @@ public final class Transfer {
     }
 
     /// Gives the transfer up. The delegate hears nothing more.
-    public func cancel() {
+    package func cancel() {
         guard self.isRunning else { return }
         self.delegate = nil
         self.pool.cancel(self)
@@ -144,11 +146,12 @@ public final class Transfer {
                 self.error = SessionError(.malformedResponse, "\(request.authority) sent no complete response head")
             }
         } else if self.error == nil {
-            self.error = TransferFailure(
-                result: result, request: request, metrics: self.metrics, verdict: self.trust?.verdict,
-                refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
-                headComplete: self.response.isComplete
-            ).error
+            self.error =
+                TransferFailure(
+                    result: result, request: request, metrics: self.metrics, verdict: self.trust?.verdict,
+                    refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                    headComplete: self.response.isComplete
+                ).error
         }
         if let verdict = self.trust?.verdict { self.pool.note(verdict, on: request.authority) }
     }

@@ -22,7 +22,8 @@ struct TransferFailure {
         }
         switch self.result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            return SessionError(.dnsFailure, "the host \(self.request.authority.host) has no address", cause: self.words)
+            return SessionError(
+                .dnsFailure, "the host \(self.request.authority.host) has no address", cause: self.words)
         case CURLE_COULDNT_CONNECT: return self.connectError(peer)
         case CURLE_OPERATION_TIMEDOUT:
             let limit = self.request.connectTimeout.inWords
@@ -43,7 +44,8 @@ struct TransferFailure {
                 return SessionError(.tlsFailure, "the TLS handshake with \(peer) failed", cause: self.words)
             }
             return SessionError(
-                self.headComplete ? .truncated : .connectionBroken, "the connection to \(peer) broke", cause: self.words)
+                self.headComplete ? .truncated : .connectionBroken, "the connection to \(peer) broke", cause: self.words
+            )
         case CURLE_SEND_FAIL_REWIND:
             return SessionError(
                 .cannotSend, "the connection to \(peer) broke, and the body cannot be sent twice", cause: self.words)

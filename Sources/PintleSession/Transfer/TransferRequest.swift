@@ -34,7 +34,7 @@ public struct TransferRequest: Sendable {
     /// Whether the metrics are collected; without them only failures are measured.
     public var collectsMetrics = true
     /// Whether only a connection is wanted, whose descriptor is handed over: for tunnels.
-    public var connectOnly = false
+    package var connectOnly = false
 
     /// Makes a request.
     public init(
@@ -85,7 +85,7 @@ public protocol AddressJudge: Sendable {
 ///
 /// The calls come from inside libcurl: starting, cancelling and feeding transfers from them is allowed and takes effect
 /// when libcurl has returned.
-public protocol TransferDelegate: AnyObject {
+package protocol TransferDelegate: AnyObject {
     /// An interim response (1xx) arrived.
     func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead)
     /// The final response's head arrived; `length` is the body's length where it is known.

@@ -48,7 +48,8 @@ private func decode(
     }
 
     @Test(arguments: [
-        "4\nWiki\r\n0\r\n\r\n", "+4\r\nWiki\r\n0\r\n\r\n", "-4\r\n", "0x4\r\nWiki\r\n", "\r\n", ";a\r\n", "4 \r\nWiki\r\n",
+        "4\nWiki\r\n0\r\n\r\n", "+4\r\nWiki\r\n0\r\n\r\n", "-4\r\n", "0x4\r\nWiki\r\n", "\r\n", ";a\r\n",
+        "4 \r\nWiki\r\n",
         "4\r\nWikipedia\r\n", "4\r\nWiki\n0\r\n\r\n", "0000000000000004\r\nWiki\r\n", "4;\u{1}\r\nWiki\r\n",
         "4\rX", "0\r\nBad Name: x\r\n\r\n", "0\r\n folded: x\r\n\r\n", "0\r\nX: y\n\r\n", "0\r\n\n",
     ])

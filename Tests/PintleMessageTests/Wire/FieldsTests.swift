@@ -64,15 +64,19 @@ import Testing
 }
 
 @Suite struct AuthorityTests {
-    @Test(arguments: [
-        ("Example.COM", "example.com", 80), ("a.b:8080", "a.b", 8080), ("[::1]", "::1", 80), ("[fe80::1]:1", "fe80::1", 1),
-        ("host.", "host", 80), ("a:", "a", 80), ("a_b-c.d", "a_b-c.d", 80),
-    ] as [(String, String, UInt16)])
+    @Test(
+        arguments: [
+            ("Example.COM", "example.com", 80), ("a.b:8080", "a.b", 8080), ("[::1]", "::1", 80),
+            ("[fe80::1]:1", "fe80::1", 1),
+            ("host.", "host", 80), ("a:", "a", 80), ("a_b-c.d", "a_b-c.d", 80),
+        ] as [(String, String, UInt16)])
     func `hosts and ports are read and normalised`(text: String, host: String, port: UInt16) {
         #expect(Authority(text, defaultPort: 80) == Authority(host: host, port: port))
     }
 
-    @Test(arguments: ["", ":80", "a:0", "a:65536", "a:+1", "a:1:2", "u@a", "a b", "[::1", "[a]", "[::1]x", "a/b", ".", "a%00"])
+    @Test(arguments: [
+        "", ":80", "a:0", "a:65536", "a:+1", "a:1:2", "u@a", "a b", "[::1", "[a]", "[::1]x", "a/b", ".", "a%00",
+    ])
     func `what could be read in two ways is no authority`(text: String) {
         #expect(Authority(text, defaultPort: 80) == nil)
     }
@@ -87,8 +91,10 @@ import Testing
 @Suite struct ForwardingTests {
     @Test func `fields of one connection are removed, with those that Connection names`() {
         var fields: Fields = [
-            "Host": "a", "Connection": "close, X-Mine", "X-Mine": "1", "Keep-Alive": "5", "TE": "trailers", "Trailer": "X",
-            "Transfer-Encoding": "chunked", "Upgrade": "h2c", "Proxy-Authorization": "Basic x", "Proxy-Connection": "close",
+            "Host": "a", "Connection": "close, X-Mine", "X-Mine": "1", "Keep-Alive": "5", "TE": "trailers",
+            "Trailer": "X",
+            "Transfer-Encoding": "chunked", "Upgrade": "h2c", "Proxy-Authorization": "Basic x",
+            "Proxy-Connection": "close",
             "Proxy": "x", "Content-Length": "3", "X-Yours": "2",
         ]
         Forwarding.removeHopByHop(from: &fields)

@@ -46,7 +46,10 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
 
     @Test(arguments: [
         ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", RequestTarget.origin(path: "/")),
-        ("GET http://a HTTP/1.1\r\nHost: a\r\n\r\n", .absolute(scheme: .http, authority: .init(host: "a", port: 80), path: "/")),
+        (
+            "GET http://a HTTP/1.1\r\nHost: a\r\n\r\n",
+            .absolute(scheme: .http, authority: .init(host: "a", port: 80), path: "/")
+        ),
         (
             "GET HTTPS://[::1]?q HTTP/1.1\r\nHost: a\r\n\r\n",
             .absolute(scheme: .https, authority: .init(host: "::1", port: 443), path: "/?q")

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import Testing
+
+@testable import PintleProxy
+
+@Suite struct ProblemTests {
+    /// The table of the contract, §3.4.
+    @Test(
+        arguments: [
+            (.clientDenied, 403, "http_request_denied"), (.destinationDenied, 403, "http_request_denied"),
+            (.loopDetected, 508, "proxy_loop_detected"), (.badRequest, 400, "http_request_error"),
+            (.headerTooLarge, 431, "http_request_error"), (.requestTimeout, 408, "http_request_error"),
+            (.bodyTooLarge, 413, "http_request_error"), (.unserializableRequest, 422, "http_request_error"),
+            (.dnsFailure, 502, "dns_error"), (.connectFailure, 502, "destination_unavailable"),
+            (.connectTimeout, 504, "connection_timeout"), (.upstreamTimeout, 504, "http_response_timeout"),
+            (.upstreamProtocol, 502, "http_protocol_error"), (.tlsFailure, 502, "tls_protocol_error"),
+            (.pinMismatch, 502, "tls_certificate_error"), (.certificateInvalid, 502, "tls_certificate_error"),
+            (.responseStatus, 502, "proxy_internal_response"), (.responseContentType, 502, "proxy_internal_response"),
+            (.responseBody, 502, "proxy_internal_response"), (.networkUnreachable, 503, "destination_ip_unroutable"),
+            (.overloaded, 503, "connection_limit_reached"),
+        ] as [(Problem.Name, UInt16, String)])
+    func `every problem has the contract's status and RFC 9209 error`(name: Problem.Name, status: UInt16, error: String)
+    {
+        let problem = Problem(name, "why")
+        #expect(problem.status == status)
+        #expect(problem.proxyError == error)
+        #expect(!name.title.isEmpty)
+    }
+
+    private func render(_ problem: Problem, json: Bool = true) -> (head: ResponseHead, body: String) {
+        let context = ProblemWriter.Context(exchangeID: "1-2", route: "r", trust: nil, json: json)
+        let (head, body) = ProblemWriter.response(problem, context)
+        return (head, String(decoding: body, as: UTF8.self))
+    }
+
+    @Test func `a problem is RFC 9457 JSON, with the chain of causes and the peer's keys`() {
+        var problem = Problem(.pinMismatch, "no key of a \"peer\" is pinned")
+        problem.chain = [.init(subject: "CN=a", pin: "sha256/A=")]
+        problem.configuredPins = ["sha256/B="]
+        problem.causes = ["one"]
+        let (head, body) = self.render(problem)
+        #expect(head.fields[.contentType] == "application/problem+json")
+        #expect(
+            body == """
+                {"type":"urn:pintle:problem:pin-mismatch","title":"Origin Key Is Not Pinned","status":502,\
+                "detail":"no key of a \\"peer\\" is pinned","instance":"1-2","route":"r","causes":["one"],\
+                "chain":[{"subject":"CN=a","pin":"sha256/A="}],"configured_pins":["sha256/B="]}
+
+                """)
+        #expect(
+            head.fields["Proxy-Status"]
+                == #"pintle; error=tls_certificate_error; details="no key of a \"peer\" is pinned""#)
+    }
+
+    @Test func `hostile text cannot leave the header or the body`() {
+        let (head, body) = self.render(Problem(.badRequest, "a\r\nSet-Cookie: x\u{0}\u{7F}ü\\"))
+        let status = head.fields["Proxy-Status"] ?? ""
+        #expect(FieldSyntax.isValue(status))
+        #expect(status.hasSuffix(#"details="a??Set-Cookie: x???\\""#))
+        #expect(!body.dropLast().contains("\n"))
+    }
+
+    @Test func `a client that takes no JSON reads text`() {
+        let (head, body) = self.render(Problem(.overloaded, "too many"), json: false)
+        #expect(head.fields[.contentType] == "text/plain; charset=utf-8")
+        #expect(head.fields["Retry-After"] == "1")
+        #expect(body == "503 Too Many Connections\ntoo many\nurn:pintle:problem:overloaded 1-2\n")
+    }
+
+    @Test(
+        arguments: [
+            (nil, true), ("*/*", true), ("text/html, application/json;q=0.5", true), ("application/*", true),
+            ("text/html", false), ("application/json;q=0", false), ("text/plain, */* ; q=0.1", true), ("", false),
+        ] as [(String?, Bool)])
+    func `Accept decides between JSON and text`(accept: String?, json: Bool) {
+        #expect(ProblemWriter.acceptsJSON(accept) == json)
+    }
+
+    @Test func `dates are spelled as HTTP wants them`() {
+        #expect(HTTPDate.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+    }
+}
