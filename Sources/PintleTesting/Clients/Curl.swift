@@ -39,18 +39,24 @@ package enum Curl {
 
     /// Runs curl to its end.
     ///
-    /// - Parameter proxy: the port of a proxy for http and https.
-    package static func run(proxy: Int? = nil, _ arguments: String...) throws -> Result {
-        try Self.run(proxy: proxy, arguments)
+    /// - Parameters:
+    ///   - proxy: the port of a proxy for http and https.
+    ///   - seconds: the longest time that it may take.
+    package static func run(
+        proxy: Int? = nil, seconds: Double = Patience.seconds, _ arguments: String...
+    ) throws -> Result {
+        try Self.run(proxy: proxy, seconds: seconds, arguments)
     }
 
-    package static func run(proxy: Int? = nil, _ arguments: [String]) throws -> Result {
+    package static func run(
+        proxy: Int? = nil, seconds: Double = Patience.seconds, _ arguments: [String]
+    ) throws -> Result {
         let folder = try TemporaryFolder()
         let (heads, body) = ("\(folder.path)/heads", "\(folder.path)/body")
-        var all = ["--disable", "--silent", "--show-error", "--max-time", "120", "-D", heads, "-o", body]
+        var all = ["--disable", "--silent", "--show-error", "-D", heads, "-o", body]
         if let proxy { all += ["--proxy", "http://127.0.0.1:\(proxy)"] }
         let process = try ChildProcess("/usr/bin/curl", all + arguments)
-        let code = try process.waitForExit()
+        let code = try process.waitForExit(seconds: seconds)
         return Result(
             exitCode: code, heads: Self.heads(Self.read(heads)), body: Self.read(body),
             errors: process.errors.joined(separator: "\n"))

@@ -96,8 +96,8 @@ package final class ChildProcess: Sendable {
 
     /// Waits for the end, after which all output was read.
     @discardableResult
-    package func waitForExit() throws -> Int32 {
-        let state = try self.state.wait(for: "\(self.name) to exit") { $0.exit != nil }
+    package func waitForExit(seconds: Double = Patience.seconds) throws -> Int32 {
+        let state = try self.state.wait(for: "\(self.name) to exit", seconds: seconds) { $0.exit != nil }
         return state.exit ?? -1
     }
 

@@ -89,6 +89,12 @@ package final class ScriptedOrigin: Sendable {
         try self.seen.wait(for: "\(count) requests") { $0.count >= count }
     }
 
+    /// Waits until so many requests were read, without blocking a task.
+    @discardableResult
+    package func reachRequests(_ count: Int) async throws -> [Message] {
+        try await self.seen.reach("\(count) requests") { $0.count >= count }
+    }
+
     /// Waits until every script has returned, and so every connection is closed.
     package func waitUntilQuiet() throws { try self.state.wait(for: "the scripts to end") { $0.running == 0 } }
 

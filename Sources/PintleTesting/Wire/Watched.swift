@@ -45,4 +45,18 @@ package final class Watched<Value: Sendable>: @unchecked Sendable {
         }
         return self.value
     }
+
+    /// Waits as ``wait(for:seconds:until:)`` does, on a thread of its own: a task that blocked would take a thread from
+    /// the tasks that it waits for.
+    @discardableResult
+    package func reach(
+        _ what: String, seconds: Double = Patience.seconds, until isReached: @escaping @Sendable (Value) -> Bool
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                continuation.resume(
+                    with: Result { try self.wait(for: what, seconds: seconds, until: isReached) })
+            }
+        }
+    }
 }

@@ -21,11 +21,10 @@ import Testing
         let file = try folder.write(body, to: "up")
         let pintle = try PintleProcess()
         let base = "http://127.0.0.1:\(origin.httpPort)"
-        let down = try Curl.run(
-            proxy: pintle.port, "--max-time", "400", "--limit-rate", rate, "\(base)/files/down")
+        let down = try Curl.run(proxy: pintle.port, seconds: 600, "--limit-rate", rate, "\(base)/files/down")
         #expect(down.exitCode == 0 && down.body == body, "\(down.exitCode) \(down.body.count) \(down.errors)")
         let up = try Curl.run(
-            proxy: pintle.port, "--max-time", "400", "--limit-rate", rate, "-T", file, "\(base)/store/up")
+            proxy: pintle.port, seconds: 600, "--limit-rate", rate, "-T", file, "\(base)/store/up")
         #expect(up.status == 201 && origin.stored("up") == body, "\(up.exitCode) \(up.errors)")
         return try pintle.memory("VmHWM")
     }
@@ -69,7 +68,8 @@ import Testing
             client.forgetTaken()
         }
         #expect(read >= total - 64 * 1024 && sent.current == total)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 
     @Test func `an origin that does not read holds the client back`() throws {
@@ -102,7 +102,8 @@ import Testing
         mayRead.change { $0 = true }
         #expect(try client.readResponse().text == "got all but 0")
         #expect(failure.current == nil)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 
     @Test func `a slow reader in a tunnel holds the origin back`() throws {
@@ -126,7 +127,8 @@ import Testing
             client.forgetTaken()
         }
         #expect(read >= total - 64 * 1024 && sent.current == total)
-        #expect(try pintle.memory("VmHWM") < Self.limit)
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < Self.limit)
     }
 }
 
