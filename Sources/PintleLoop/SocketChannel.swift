@@ -43,6 +43,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var closeOutputWhenFlushed = false
     private var allowsHalfClosure = false
     private var isFlushing = false
+    /// Epoll has nothing more to say about the descriptor.
+    private var isHungUp = false
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     package init(descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil)
@@ -137,7 +139,11 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     package func read0() {
         guard self.state == .active, !self.inputClosed else { return }
         self.wantsRead = true
-        self.updateInterest()
+        if self.isHungUp {
+            self.loop.execute { self.readReady() }
+        } else {
+            self.updateInterest()
+        }
     }
 
     package func close0(error: any Error, mode: CloseMode, promise: EventLoopPromise<Void>?) {
@@ -303,7 +309,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     }
 
     private func updateInterest() {
-        guard self.state == .active else { return }
+        guard self.state == .active, !self.isHungUp else { return }
         var wanted: Readiness = []
         if self.wantsRead, !self.inputClosed { wanted.insert(.read) }
         if !self.writes.isFlushed { wanted.insert(.write) }
@@ -318,12 +324,16 @@ extension SocketChannel: DescriptorWatcher {
         if readiness.contains(.write), self.state == .active { self.flushNow() }
         if readiness.contains(.read) { self.readReady() }
         guard self.state == .active, !readiness.isDisjoint(with: [.failed, .hungUp]) else { return }
-        // Without interest in reading an error would be reported for ever.
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        if code != 0 { return self.fail(IOError(errnoCode: code, reason: "socket")) }
+        // Both directions are closed, and what came before may still be unread: it is read when it is wanted. Epoll
+        // would report this for ever.
         if !self.wantsRead || self.inputClosed {
-            var code: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
-            self.fail(IOError(errnoCode: code == 0 ? ECONNRESET : code, reason: "socket"))
+            self.isHungUp = true
+            self.interest = []
+            self.loop.unwatch(self.descriptor)
         }
     }
 }

@@ -56,7 +56,8 @@ package final class Gate: Sendable {
         self.routes = policy.routes.routes.map {
             RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
         }
-        let settings = SessionConfiguration(configuration.engine)
+        var settings = SessionConfiguration(configuration.engine)
+        settings.responseHead = self.headLimits
         let judge = DestinationJudge(rules: policy.destinations, own: self.ownAddresses)
         func session(_ securityPolicy: SecurityPolicy, reportsOnly: Bool) throws(TrustError) -> Session {
             try Session(

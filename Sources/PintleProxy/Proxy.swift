@@ -83,10 +83,17 @@ package final class Proxy: Sendable {
         return (try? await clean.futureResult.get()) ?? false
     }
 
+    /// How many connections over the limit are told so; more are closed without a word.
+    private static let refusalsAtATime = 256
+
     private static func accept(_ descriptor: Int32, from peer: SocketAddress?, on lane: Lane) {
         let client = peer.flatMap { IPAddress($0) }
         let channel = SocketChannel(descriptor: descriptor, loop: lane.loop, remoteAddress: peer)
         let overLimit = lane.census.enter(client, lane.gate.limits)
+        guard lane.census.total <= lane.gate.limits.connections + Self.refusalsAtATime else {
+            lane.census.leave(client)
+            return channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
+        }
         var refusal: Problem?
         if let client, case .denied(let rule) = lane.gate.policy.clients.judge(client) {
             refusal = Problem(.clientDenied, "\(client) is not in \(rule)")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NIOCore
+public import PintleMessage
 
 /// How a session uses connections.
 public struct SessionConfiguration: Sendable, Equatable {
@@ -14,6 +15,9 @@ public struct SessionConfiguration: Sendable, Equatable {
     public var idleTimeout = TimeAmount.seconds(55)
     /// How long a resolved name is kept.
     public var dnsCache = TimeAmount.seconds(60)
+
+    /// Limits on the head of a response, its interim responses included, and on its trailers.
+    public var responseHead = HeadLimits()
 
     /// Makes a configuration with the defaults.
     public init() {}

@@ -32,7 +32,8 @@ public enum Forwarding {
             default: false
             }
         }
-        for name in ["Content-Range", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"] {
+        for name in ["Content-Range", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"]
+        {
             fields.remove(name)
         }
     }

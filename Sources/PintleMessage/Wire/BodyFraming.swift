@@ -51,6 +51,10 @@ extension Fields {
                 throw WireError(.malformed, "a Content-Length is not a number of at most 19 digits")
             }
             let length = digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) }
+            // What others would take for a negative number, or for none at all.
+            guard length <= UInt64(Int64.max) else {
+                throw WireError(.malformed, "a Content-Length is larger than any body can be")
+            }
             guard found == nil || found == length else {
                 throw WireError(.malformed, "two Content-Lengths differ")
             }

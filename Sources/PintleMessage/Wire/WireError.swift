@@ -29,7 +29,8 @@ public struct WireError: Error, Sendable, Equatable {
     /// What is wrong, as a sentence without the offending bytes: they may be hostile.
     public let message: String
 
-    init(_ code: Code = .malformed, _ message: String) {
+    /// Makes an error.
+    public init(_ code: Code = .malformed, _ message: String) {
         self.code = code
         self.message = message
     }

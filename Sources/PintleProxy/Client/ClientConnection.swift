@@ -87,7 +87,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        guard let exchange = self.exchange else { return }
+        guard let exchange = self.exchange else {
+            if case .head = self.phase, self.channel.isWritable {
+                self.timer?.expect(self.inbox.readableBytes > 0 ? .restOfHead : .nextHead)
+                self.process()
+            }
+            return
+        }
         if self.channel.isWritable { exchange.clientCaughtUp() } else { self.timer?.expect(.clientToRead) }
         if self.channel.isWritable { self.expectNext() }
     }
@@ -114,6 +120,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func takeHead() -> Bool {
         guard self.inbox.readableBytes > 0 else { return false }
+        guard self.channel.isWritable else {
+            // Who does not read answers gets no more of them.
+            self.timer?.expect(.clientToRead)
+            return false
+        }
         do throws(WireError) {
             guard let (head, length) = try self.parseHead() else {
                 self.timer?.expect(.restOfHead)
@@ -220,9 +231,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Breaks the connection: a mere close would end an answer that has no length like a complete one.
     func abort() {
+        let exchange = self.exchange
         self.phase = .closed
         self.output = nil
         self.channel.reset()
+        exchange?.clientLeft()
     }
 
     /// Hands the channel over to a tunnel, with the bytes that came behind the request.
@@ -230,13 +243,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.flush()
         self.phase = .closed
         let rest = self.inbox
-        self.leave()
+        self.leave(countingOut: false)
         return rest
     }
 
     /// Finishes what is under way and closes.
     func drain() {
-        if case .head = self.phase, self.inbox.readableBytes == 0 { self.channel.close(promise: nil) }
+        if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }
     }
 
     /// The body can be taken on, because the upstream caught up.
@@ -257,7 +270,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func adjustReading() {
         let isFull = self.inbox.readableBytes >= Self.inboxLimit
-        if case .head = self.phase { return self.channel.setAutoRead(true) }
+        if case .head = self.phase { return self.channel.setAutoRead(self.channel.isWritable) }
         self.channel.setAutoRead(!isFull)
     }
 
@@ -279,12 +292,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.timer?.expect(.clientToClose)
     }
 
-    private func leave() {
+    /// - Parameter countingOut: whether the client is gone, and not only this handler.
+    private func leave(countingOut: Bool = true) {
         guard let timer else { return }
         timer.stop()
         self.timer = nil
         self.phase = .closed
-        self.lane.census.leave(self.client)
+        if countingOut { self.lane.census.leave(self.client) }
         self.lane.remove(self)
     }
 
@@ -293,10 +307,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch expectation {
         case .restOfHead:
             self.refuse(Problem(.requestTimeout, "the request head was not complete in time (limits.header_timeout)"))
+        case .body where self.exchange?.wantsBody == false:
+            // It is the upstream that takes no more.
+            self.timer?.expect(.body)
         case .body:
             self.exchange?.fail(
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
         case .clientToRead: self.abort()
+        case .nextHead where self.channel.pendingWriteBytes > 0: self.timer?.expect(.clientToRead)
         case .firstHead, .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
         }
     }

@@ -80,7 +80,7 @@ final class ConnectionTimer {
         case .firstHead, .restOfHead: return patience.head
         case .nextHead: return patience.idle
         case .body, .clientToRead: return patience.body
-        case .clientToClose: return Self.lingering
+        case .clientToClose: return self.connection.channel.pendingWriteBytes > 0 ? patience.body : Self.lingering
         case .nothing: return nil
         }
     }

@@ -72,7 +72,7 @@ final class Lane: @unchecked Sendable {
     /// Closes everything.
     func closeAll() {
         for connection in self.connections.values { connection.abort() }
-        for tunnel in self.tunnels.values { tunnel.close() }
+        for tunnel in self.tunnels.values { tunnel.abort() }
     }
 
     private func tellIfEmpty() {

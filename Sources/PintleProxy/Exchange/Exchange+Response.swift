@@ -95,6 +95,7 @@ extension Exchange: TransferDelegate {
         }
         guard case .body(let framing) = self.answer else { return }
         if case .chunked = framing { self.connection.write { $0.writeLastChunk(self.report.trailers) } }
+        guard self.owedBytes == 0 else { return self.cut("the origin sent less than it declared") }
         self.finish(.completed)
     }
 
@@ -166,17 +167,34 @@ extension Exchange: TransferDelegate {
         let keepAlive = self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining
         self.report.status = head.status
         self.answer = .body(framing)
+        self.announcedKeepAlive = keepAlive
+        if case .length(let length) = framing { self.owedBytes = length }
         self.connection.write {
             $0.writeHead(head, framing: framing, keepAlive: keepAlive, minorVersion: self.head.minorVersion)
         }
     }
 
     private func writeBody(_ bytes: UnsafeRawBufferPointer, _ framing: ResponseFraming) {
+        switch framing {
+        case .none: return self.cut("the origin sent a body where there can be none")
+        case .length:
+            guard UInt64(bytes.count) <= self.owedBytes else {
+                return self.cut("the origin sent more than it declared")
+            }
+            self.owedBytes -= UInt64(bytes.count)
+        case .chunked, .untilClose: break
+        }
         self.report.bytesOut += bytes.count
         self.connection.write { output in
             if case .chunked = framing { output.writeChunk(bytes) } else { output.writeBytes(bytes) }
         }
         if !self.connection.channel.isWritable { self.clientFellBehind() }
+    }
+
+    /// Breaks an answer off whose bytes do not fit its head: what follows would pass for another answer.
+    private func cut(_ reason: String) {
+        self.report.error = reason
+        self.finish(.failed, cutting: true)
     }
 
     // MARK: Refusing
@@ -191,6 +209,7 @@ extension Exchange: TransferDelegate {
             json: ProblemWriter.acceptsJSON(self.accept))
         let (head, body) = ProblemWriter.response(problem, context)
         self.write(head, framing: .length(UInt64(body.count)))
+        self.owedBytes = 0
         if self.head.method != "HEAD" { self.connection.write { $0.writeBytes(body) } }
         self.finish(.failed)
     }

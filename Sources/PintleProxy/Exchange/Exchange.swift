@@ -39,6 +39,10 @@ final class Exchange {
     var answer = Answer.none
     private(set) var rules: RouteRules?
     private(set) var transfer: Transfer?
+    /// How much of a body with a length is still to be written.
+    var owedBytes: UInt64 = 0
+    /// What the head of the answer said about the connection.
+    var announcedKeepAlive = false
     private var decision: Decision?
     private var sentTo: Gate.TrustSession?
     /// The request's body, where a serializer needs all of it.
@@ -54,7 +58,7 @@ final class Exchange {
         self.head = head
         self.framing = framing
         self.accept = head.fields[.accept]
-        self.wantsKeepAlive = head.wantsKeepAlive
+        self.wantsKeepAlive = head.wantsKeepAlive && connection.refusal == nil
         self.hasEmptyBody = framing == .none && head.fields.contains(.contentLength)
         self.requestEnded = framing == .none
         self.report = ExchangeReport(
@@ -139,7 +143,9 @@ final class Exchange {
         Forwarding.removeHopByHop(from: &fields)
         // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
-        if let via = self.gate.via { Forwarding.appendVia(via, version: self.head.minorVersion == 0 ? "1.0" : "1.1", to: &fields) }
+        if let via = self.gate.via {
+            Forwarding.appendVia(via, version: self.head.minorVersion == 0 ? "1.0" : "1.1", to: &fields)
+        }
         if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
         return RequestHead(
             method: self.head.method,
@@ -175,6 +181,10 @@ final class Exchange {
 
     private func send(_ head: RequestHead, _ body: TransferRequest.Body) {
         guard let decision, let sentTo, let path = head.target.path else { return }
+        if case .none = body {
+        } else if head.method == "HEAD" {
+            return self.refuse(Problem(.badRequest, "a HEAD request with content is not forwarded"))
+        }
         var fields = head.fields
         self.rules?.apply(to: &fields)
         // A body that is checked must arrive in plain.
@@ -258,6 +268,9 @@ final class Exchange {
     }
 
     private func openTunnel(to authority: Authority) {
+        guard self.framing == .none else {
+            return self.refuse(Problem(.badRequest, "a CONNECT request has no content"))
+        }
         let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
         let decision = self.gate.policy.decideTunnel(query)
         self.take(decision)
@@ -312,7 +325,7 @@ final class Exchange {
         transfer?.cancel()
         self.report.close(self, outcome: outcome)
         if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
-        self.connection.finished(self, keepAlive: self.keepsAlive)
+        self.connection.finished(self, keepAlive: self.keepsAlive && self.announcedKeepAlive)
     }
 
     /// Whether the connection can carry another request: the client wants it, and this one was taken to its end.

@@ -68,6 +68,7 @@ final class Tunnel {
     // MARK: Relaying
 
     func relay(_ bytes: ByteBuffer, _ direction: TunnelEnd.Direction) {
+        guard !self.isClosed else { return }
         self.lastActivity = self.lane.loop.turnTime
         let (from, to) = self.ends(of: direction)
         switch direction {
@@ -93,19 +94,35 @@ final class Tunnel {
 
     /// An end is gone: so is the tunnel.
     func close() {
-        guard !self.isClosed else { return }
+        if self.isClosed { return self.leaveIfOver() }
         self.isClosed = true
-        if let idle { self.lane.loop.disarm(idle) }
         for channel in [self.client, self.origin] {
             if channel.pendingWriteBytes > 0, channel.isActive {
                 // What was relayed is still on its way out.
                 channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
+                channel.setAutoRead(true)
             } else {
                 channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
             }
         }
-        self.lane.remove(self)
         self.report()
+        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.exchange.gate.patience.body) }
+        self.leaveIfOver()
+    }
+
+    /// Breaks both connections.
+    func abort() {
+        self.client.reset()
+        self.origin.reset()
+        self.close()
+    }
+
+    private func leaveIfOver() {
+        guard !self.client.isActive, !self.origin.isActive, let idle else { return }
+        self.lane.loop.disarm(idle)
+        self.idle = nil
+        self.lane.census.leave(self.exchange.connection.client)
+        self.lane.remove(self)
     }
 
     private func report() {
@@ -120,6 +137,7 @@ final class Tunnel {
     private var patience: TimeAmount { self.exchange.gate.patience.tunnel }
 
     private func checkIdle() {
+        guard !self.isClosed else { return self.abort() }
         let deadline = self.lastActivity + self.patience
         if deadline <= self.lane.loop.turnTime {
             self.exchange.report.error = "the tunnel was idle for limits.tunnel_idle_timeout"

@@ -53,7 +53,6 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_SEEKDATA, context)
         self.set(CURLOPT_SSL_CTX_DATA, context)
         self.set(CURLOPT_OPENSOCKETDATA, context)
-        self.set(CURLOPT_TRAILERDATA, context)
         // A connection outlives its transfer, so the one that closes its socket must live longer.
         self.set(CURLOPT_CLOSESOCKETDATA, pool)
         _ = pintle_set_data_function(self.pointer, CURLOPT_HEADERFUNCTION, headerCallback)
@@ -103,8 +102,10 @@ struct EasyHandle: ~Copyable {
         _ = pintle_set_offset(self.pointer, CURLOPT_INFILESIZE_LARGE, length)
     }
 
-    func setTrailers(enabled: Bool) {
-        _ = pintle_set_trailer_function(self.pointer, enabled ? trailerCallback : nil)
+    /// Sends trailers behind the chunked body that is under way; libcurl asks for them when the body has ended.
+    func sendTrailers(context: UnsafeMutableRawPointer) {
+        self.set(CURLOPT_TRAILERDATA, context)
+        _ = pintle_set_trailer_function(self.pointer, trailerCallback)
     }
 
     // MARK: Asking

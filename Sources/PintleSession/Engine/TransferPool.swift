@@ -22,11 +22,13 @@ final class TransferPool: @unchecked Sendable {
     /// What libcurl wants of a descriptor, and what epoll was told. They differ on purpose, see `setInterest`.
     private var wanted: [UInt8] = []
     private var registered: [UInt8] = []
+    private var isOurs: [Bool] = []
     private var timer: LoopTimer?
     private var turnEndRequested = false
     /// Inside libcurl, where its multi functions must not be called.
     private(set) var isInsideLibcurl = false
     private var postponed: [() -> Void] = []
+    private var unstartable: [Transfer] = []
     private var isClosed = false
     /// The last verdict for each host: what a transfer on a reused connection relies on.
     private var verdicts: [Authority: Verdict] = [:]
@@ -81,7 +83,9 @@ final class TransferPool: @unchecked Sendable {
             let code = curl_multi_add_handle(self.multi, transfer.easyPointer)
             transfer.isAdded = code == CURLM_OK
             if code != CURLM_OK {
-                self.finish(transfer, CURLE_FAILED_INIT)
+                // Told later: the owner does not hold the transfer yet.
+                self.unstartable.append(transfer)
+                self.requestTurnEnd()
             }
         }
         return transfer
@@ -132,7 +136,7 @@ final class TransferPool: @unchecked Sendable {
     // MARK: Driving libcurl
 
     private func act(_ socket: curl_socket_t, _ events: Int32) {
-        guard !self.isInsideLibcurl else { return }
+        guard !self.isInsideLibcurl, !self.isClosed else { return }
         var running: Int32 = 0
         self.isInsideLibcurl = true
         curl_multi_socket_action(self.multi, socket, events, &running)
@@ -169,7 +173,7 @@ final class TransferPool: @unchecked Sendable {
         transfer.isAdded = false
         transfer.end()
         self.running[ObjectIdentifier(transfer)] = nil
-        if self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(transfer) }
+        if transfer.isReusable, self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(transfer) }
     }
 
     /// Asks for a call of libcurl at the end of this turn: one for all transfers that were started in it.
@@ -196,23 +200,35 @@ final class TransferPool: @unchecked Sendable {
     /// registration for reading is kept instead, and dropped when an event arrives that nobody wants, or on close.
     func setInterest(_ what: Int32, in socket: Int32) {
         let index = Int(socket)
-        if self.wanted.count <= index {
-            let more = max(64, index + 1 - self.wanted.count)
-            self.wanted.append(contentsOf: repeatElement(0, count: more))
-            self.registered.append(contentsOf: repeatElement(0, count: more))
-        }
+        self.makeRoom(for: index)
         var interest: Readiness = []
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.write) }
         self.wanted[index] = UInt8(interest.rawValue)
-        // A socket that stays registered for writing would be ready all the time.
-        let kept = Readiness(rawValue: UInt32(self.registered[index])).intersection(.read)
+        // A socket that stays registered for writing would be ready all the time. Of the sockets that libcurl opens for
+        // itself we are not told when they close, so nothing of theirs is kept.
+        let kept = self.isOurs[index] ? Readiness(rawValue: UInt32(self.registered[index])).intersection(.read) : []
         self.register(interest.union(kept), socket)
+    }
+
+    /// A socket was opened for a connection; its closing will be told.
+    func opened(_ socket: Int32) {
+        self.makeRoom(for: Int(socket))
+        self.isOurs[Int(socket)] = true
+    }
+
+    private func makeRoom(for index: Int) {
+        guard self.wanted.count <= index else { return }
+        let more = max(64, index + 1 - self.wanted.count)
+        self.wanted.append(contentsOf: repeatElement(0, count: more))
+        self.registered.append(contentsOf: repeatElement(0, count: more))
+        self.isOurs.append(contentsOf: repeatElement(false, count: more))
     }
 
     func forget(_ socket: Int32) {
         let index = Int(socket)
         guard index < self.wanted.count else { return }
+        self.isOurs[index] = false
         self.wanted[index] = 0
         guard self.registered[index] != 0 else { return }
         self.registered[index] = 0
@@ -243,6 +259,9 @@ extension TransferPool: DescriptorWatcher, TurnEndWork {
 
     func runAtEndOfTurn() {
         self.turnEndRequested = false
+        let unstartable = self.unstartable
+        self.unstartable.removeAll()
+        for transfer in unstartable where transfer.isRunning { self.finish(transfer, CURLE_FAILED_INIT) }
         self.act(CURL_SOCKET_TIMEOUT, 0)
     }
 }

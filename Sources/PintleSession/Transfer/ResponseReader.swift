@@ -12,6 +12,10 @@ struct ResponseReader {
 
     private var head = Self.emptyHead
     private var hasStatusLine = false
+    private let limits: HeadLimits
+    /// Of the head and the interim responses before it, or of the trailers.
+    private var byteCount = 0
+    private var lineCount = 0
     /// What came after the body; libcurl does not say where it ends, so it is complete when the transfer is.
     private(set) var trailers = Fields()
     /// `1.0`, `1.1` or `2`.
@@ -25,8 +29,11 @@ struct ResponseReader {
         ResponseHead(status: 0, fields: Fields(reservingBytes: 512, lines: 16))
     }
 
+    init(limits: HeadLimits) { self.limits = limits }
+
     mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
         let line = Self.withoutLineEnd(line)
+        try self.count(line)
         if self.isComplete {
             if !line.isEmpty { try self.trailers.append(line: line) }
             return .more
@@ -49,10 +56,20 @@ struct ResponseReader {
         if head.status < 200, head.status != 101 { self.head = Self.emptyHead }
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
+        (self.byteCount, self.lineCount) = (0, 0)
         // A transfer coding overrides a length, which then must not be believed (RFC 9112 §6.3).
         let length = try head.fields.declaredLength()
         let isChunked = head.fields.contains(.transferEncoding)
         return .head(head, length: isChunked || head.forbidsBody(to: method) ? nil : length)
+    }
+
+    /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
+    private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {
+        self.byteCount += line.count + 2
+        self.lineCount += 1
+        guard line.count <= self.limits.line, self.byteCount <= self.limits.bytes,
+            self.lineCount <= self.limits.count + 2
+        else { throw WireError(.headerTooLarge, "its head or trailers are over the limits") }
     }
 
     /// Of a line that was understood as a status line, which begins with `HTTP/`.

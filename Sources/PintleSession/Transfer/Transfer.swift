@@ -20,9 +20,12 @@ package final class Transfer {
     private var delegate: (any TransferDelegate)?
     private var request: TransferRequest?
     var isAdded = false
+    /// Whether another request may be sent with this handle.
+    private(set) var isReusable = true
 
     // What is received.
-    private var response = ResponseReader()
+    private let limits: HeadLimits
+    private var response: ResponseReader
     private var readingPaused = false
 
     // What is sent.
@@ -40,6 +43,8 @@ package final class Transfer {
 
     init(pool: TransferPool, configuration: SessionConfiguration) {
         self.pool = pool
+        self.limits = configuration.responseHead
+        self.response = ResponseReader(limits: configuration.responseHead)
         self.easy = EasyHandle(http2: configuration.http2)
         self.easy.configure(
             configuration, context: Unmanaged.passUnretained(self).toOpaque(),
@@ -78,7 +83,13 @@ package final class Transfer {
     /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
     package func finishBody(trailers: Fields = Fields()) {
         guard self.isRunning else { return }
-        self.trailersToSend = trailers
+        if !trailers.isEmpty {
+            self.trailersToSend = trailers
+            self.easy.sendTrailers(context: Unmanaged.passUnretained(self).toOpaque())
+            // libcurl 7.88 never leaves the state that sending trailers brings a handle into: the next chunked body on
+            // it would be written before the start of its buffer.
+            self.isReusable = false
+        }
         self.upload.isComplete = true
         self.resumeWriting()
     }
@@ -113,8 +124,10 @@ package final class Transfer {
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
         self.request = request
         self.delegate = delegate
-        self.response = ResponseReader()
+        self.response = ResponseReader(limits: self.limits)
         self.metrics = TransferMetrics()
+        self.trust = nil
+        self.error = nil
         self.lastActivity = self.pool.loop.turnTime
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
@@ -122,7 +135,6 @@ package final class Transfer {
             // libcurl asks for 100-continue on its own before large bodies; here the client decides.
             if !request.fields.contains(.expect) { directives.append("Expect:") }
             if case .bytes(let bytes) = request.body { self.upload = UploadQueue(whole: bytes) }
-            self.easy.setTrailers(enabled: true)
         }
         self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives))
         if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
@@ -131,7 +143,6 @@ package final class Transfer {
     /// Puts everything back for the next request.
     func end() {
         if let silence { self.pool.loop.disarm(silence) }
-        if self.sendsBody { self.easy.setTrailers(enabled: false) }
         self.upload = UploadQueue()
         self.trailersToSend = Fields()
         self.readingPaused = false
@@ -283,7 +294,9 @@ package final class Transfer {
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
-        return socket(asked.family, asked.socktype | flags, asked.protocol)
+        let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
+        if opened >= 0 { self.pool.opened(opened) }
+        return opened
     }
 
     // MARK: Inside
@@ -296,18 +309,23 @@ package final class Transfer {
     }
 
     private func applyPauses() {
-        var mask = CURLPAUSE_CONT
-        if self.readingPaused { mask |= CURLPAUSE_RECV }
-        if self.writingPaused { mask |= CURLPAUSE_SEND }
         if self.readingPaused, self.pool.isInsideLibcurl {
             // Only sets a bit; libcurl keeps what it still reads until the transfer is resumed.
-            curl_easy_pause(self.easy.pointer, mask)
+            curl_easy_pause(self.easy.pointer, self.pauses)
             return
         }
         self.pool.whenOutsideLibcurl { [self] in
             guard self.isRunning, self.isAdded else { return }
-            self.pool.callLibcurl { curl_easy_pause(self.easy.pointer, mask) }
+            self.pool.callLibcurl { curl_easy_pause(self.easy.pointer, self.pauses) }
         }
+    }
+
+    /// Asked when it is applied: it may have changed since that was wanted.
+    private var pauses: Int32 {
+        var mask = CURLPAUSE_CONT
+        if self.readingPaused { mask |= CURLPAUSE_RECV }
+        if self.writingPaused { mask |= CURLPAUSE_SEND }
+        return mask
     }
 
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits

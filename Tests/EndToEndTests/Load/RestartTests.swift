@@ -51,7 +51,11 @@ import Testing
     private static func judge(_ answer: Message, _ name: Int, _ tally: Watched<Tally>) {
         tally.change { tally in
             if answer.status == 200 {
-                if answer.body == Self.body(name) { tally.right += 1 } else { tally.wrong.append("a wrong body for \(name)") }
+                if answer.body == Self.body(name) {
+                    tally.right += 1
+                } else {
+                    tally.wrong.append("a wrong body for \(name)")
+                }
                 return
             }
             let json = (try? JSONSerialization.jsonObject(with: Data(answer.body))) as? [String: any Sendable]
