@@ -78,7 +78,9 @@ struct SocketChannelTests {
         stage.send("question")
         stage.finishSending()
         try stage.recorder.events.wait(for: "the end of input") { $0.contains("input closed") }
-        try stage.onLoop { $0.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "answer")), promise: nil) }
+        try stage.onLoop {
+            $0.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "answer")), promise: nil)
+        }
         #expect(stage.receive(6) == Array("answer".utf8))
         try stage.onLoop { $0.close0(error: ChannelError.eof, mode: .output, promise: nil) }
         try stage.recorder.events.wait(for: "the end") { $0.contains("inactive") }
@@ -89,7 +91,8 @@ struct SocketChannelTests {
         let stage = try ChannelStage(halfClosure: true)
         let size = 3_000_000
         try stage.onLoop { channel in
-            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(bytes: [UInt8](repeating: 7, count: size))), promise: nil)
+            channel.pipeline.syncOperations.writeAndFlush(
+                NIOAny(ByteBuffer(bytes: [UInt8](repeating: 7, count: size))), promise: nil)
             channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
         }
         #expect(stage.receive(size + 1).count == size)

@@ -24,14 +24,16 @@ import Testing
 
     private func policy(_ pin: Pin? = nil) throws -> SecurityPolicy {
         try SecurityPolicy(
-            pinning: pin == nil ? .none : .publicKey, pins: pin.map { [$0] } ?? [], roots: .only([self.root.certificate]))
+            pinning: pin == nil ? .none : .publicKey, pins: pin.map { [$0] } ?? [],
+            roots: .only([self.root.certificate]))
     }
 
     private var secure: TransferRequest {
         request(self.origin.httpsPort, "/connection", scheme: .https, host: "localhost")
     }
 
-    @Test func `invariant 1 - sessions of two policies on one engine share no connection and no verdict`() async throws {
+    @Test func `invariant 1 - sessions of two policies on one engine share no connection and no verdict`() async throws
+    {
         let engine = try Engine(threads: 1)
         let right = try SessionStage(policy: self.policy(self.leaf.pin), sharing: engine)
         let loose = try SessionStage(policy: self.policy(), sharing: engine)
@@ -90,7 +92,8 @@ import Testing
             let error = await sessionError { _ = try await stage.fetch(request(plain.port, host: host)) }
             #expect(error?.code == .addressDenied, "\(host)")
         }
-        #expect(judge.asked.current.contains("localhost 127.0.0.1") && judge.asked.current.contains("127.0.0.1 127.0.0.1"))
+        #expect(
+            judge.asked.current.contains("localhost 127.0.0.1") && judge.asked.current.contains("127.0.0.1 127.0.0.1"))
         #expect(plain.connections.isEmpty)
     }
 
@@ -100,12 +103,15 @@ import Testing
         _ = try await stage.fetch(request(plain.port, method: "POST", body: .bytes(ByteBuffer(string: "abc"))))
         let seen = try await plain.reachRequests(1)[0]
         #expect(seen.head.values("Content-Length") == ["3"] && seen.head.values("Transfer-Encoding").isEmpty)
-        #expect(seen.head.values("Host") == ["127.0.0.1:\(plain.port)"] && seen["User-Agent"] == nil && seen["Accept"] == nil)
+        #expect(
+            seen.head.values("Host") == ["127.0.0.1:\(plain.port)"] && seen["User-Agent"] == nil
+                && seen["Accept"] == nil)
     }
 
     @Test func `invariant 4 - a truncated response is an error and never a clean end`() async throws {
         for bytes in [
-            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
+            "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: 1\r\n",
         ] {
             let cut = try ScriptedOrigin { connection in

@@ -56,7 +56,10 @@ import Testing
         #expect(count == 1 << 20)
     }
 
-    @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"])
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+    ])
     func `a body that is cut is truncated`(bytes: String) async throws {
         let origin = try self.origin(sending: bytes)
         #expect(await self.code(request(origin.port)) == .truncated)
@@ -67,7 +70,9 @@ import Testing
         #expect(await self.code(request(origin.port)) == .connectionBroken)
     }
 
-    @Test(arguments: ["SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n"])
+    @Test(arguments: [
+        "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+    ])
     func `what is not HTTP is malformedResponse`(bytes: String) async throws {
         let origin = try self.origin(sending: bytes)
         #expect(await self.code(request(origin.port)) == .malformedResponse)

@@ -29,7 +29,8 @@ package final class ChildProcess: Sendable {
     ///   - environment: all of it; nothing is inherited.
     ///   - folder: where it runs; the test's own folder unless given.
     package init(
-        _ path: String, _ arguments: [String] = [], environment: [String: String] = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+        _ path: String, _ arguments: [String] = [],
+        environment: [String: String] = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
         folder: String? = nil
     ) throws {
         var outputs: [(read: Int32, write: Int32)] = []

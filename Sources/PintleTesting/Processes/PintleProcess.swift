@@ -87,7 +87,9 @@ package final class PintleProcess: Sendable {
         return try self.waitForMessages("activity.counters", before + 1).last ?? [:]
     }
 
-    private static func isExchange(_ line: String) -> Bool { line.contains("\"id\":") && !line.contains("\"message\":") }
+    private static func isExchange(_ line: String) -> Bool {
+        line.contains("\"id\":") && !line.contains("\"message\":")
+    }
 
     private static func exchanges(in lines: [String]) -> [Object] { lines.filter(Self.isExchange).map(Self.object) }
 

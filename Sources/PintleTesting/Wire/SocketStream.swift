@@ -91,7 +91,8 @@ package final class SocketStream: Sendable {
             }
             if let line { return String(decoding: line, as: UTF8.self) }
             guard try self.fill() else {
-                throw TestFailure("the peer ended the connection within a line; received: \(self.receivedText.suffix(500))")
+                throw TestFailure(
+                    "the peer ended the connection within a line; received: \(self.receivedText.suffix(500))")
             }
         }
     }

@@ -9,7 +9,8 @@ struct BadInputTests {
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> (code: Int32?, text: String) {
+    private func run(_ arguments: String..., environment: [String: String] = [:]) throws -> (code: Int32?, text: String)
+    {
         let process = try PintleProcess.run(arguments, environment: environment, folder: self.folder.path)
         #expect(process.output.isEmpty, "everything that is not data goes to standard error: \(process.output)")
         return (process.exitCode, process.errors.joined(separator: "\n"))
@@ -24,7 +25,8 @@ struct BadInputTests {
     }
 
     @Test(arguments: [
-        ("version: 1\nlisten: [\n", ":"), ("version: 1\nlimts: {}\n", ":2:1"), ("version: 1\nlimits: {body_buffer: ten}\n", ":2:"),
+        ("version: 1\nlisten: [\n", ":"), ("version: 1\nlimts: {}\n", ":2:1"),
+        ("version: 1\nlimits: {body_buffer: ten}\n", ":2:"),
         ("version: 2\n", ":1:"), ("listen: [\"127.0.0.1:0\"]\n", "version"), ("version: 1\nengine: 3\n", ":2:"),
         ("\u{0}\u{1}\u{2}", ":"),
     ])
@@ -39,7 +41,9 @@ struct BadInputTests {
     @Test func `an unknown key is answered with the nearest valid one`() throws {
         let file = try self.folder.write("version: 1\nlimits:\n  body_bufer: 1KiB\n", to: "near.yaml")
         let result = try self.run("check", "-c", file)
-        #expect(result.code == 3 && result.text.contains("near.yaml:3:3") && result.text.contains("body_buffer"), "\(result)")
+        #expect(
+            result.code == 3 && result.text.contains("near.yaml:3:3") && result.text.contains("body_buffer"),
+            "\(result)")
     }
 
     @Test(arguments: [
@@ -72,7 +76,8 @@ struct BadInputTests {
     }
 
     @Test func `an address of another machine cannot be completed`() throws {
-        let result = try self.run("serve", "-c", try self.folder.write("version: 1\n", to: "a.yaml"), "--listen", "192.0.2.1:0")
+        let result = try self.run(
+            "serve", "-c", try self.folder.write("version: 1\n", to: "a.yaml"), "--listen", "192.0.2.1:0")
         #expect(result.code == 4 && result.text.contains("192.0.2.1"), "\(result)")
     }
 

@@ -30,7 +30,8 @@ struct BodyTests {
         let folder = try TemporaryFolder()
         let file = try folder.write(body, to: "up")
         let result = try Curl.run(
-            proxy: self.pintle.port, "-T", file, "-H", "Transfer-Encoding: chunked", "http://127.0.0.1:\(origin.port)/up")
+            proxy: self.pintle.port, "-T", file, "-H", "Transfer-Encoding: chunked",
+            "http://127.0.0.1:\(origin.port)/up")
         #expect(result.status == 200, "\(result)")
         let request = try origin.waitForRequests(1)[0]
         #expect(request.head.values("Transfer-Encoding") == ["chunked"] && request["Content-Length"] == nil)
@@ -49,7 +50,8 @@ struct BodyTests {
     @Test func `a chunked request that comes byte by byte is understood`() throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let client = try self.pintle.connect()
-        let request = self.post(origin.port, "Transfer-Encoding: chunked\r\n") + "3;ext=\"a;b\"\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+        let request =
+            self.post(origin.port, "Transfer-Encoding: chunked\r\n") + "3;ext=\"a;b\"\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
         for byte in request.utf8 { try client.send([byte]) }
         #expect(try client.readResponse().text == "done")
         #expect(try origin.waitForRequests(1)[0].text == "abcde")
@@ -94,7 +96,8 @@ struct BodyTests {
         let sent = Watched(0)
         let origin = try ScriptedOrigin { connection in
             _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
             for number in 1...5 {
                 // Each event waits until the client has read the one before.
                 try sent.wait(for: "the client to read event \(number - 1)") { $0 == number - 1 }
@@ -117,7 +120,8 @@ struct BodyTests {
     @Test(arguments: [204, 304])
     func `a response that has no body by its nature ends with its head`(status: Int) throws {
         let origin = try ScriptedOrigin(
-            answering: "HTTP/1.1 \(status) Something\r\nETag: \"x\"\r\n" + (status == 304 ? "Content-Length: 77\r\n" : "")
+            answering: "HTTP/1.1 \(status) Something\r\nETag: \"x\"\r\n"
+                + (status == 304 ? "Content-Length: 77\r\n" : "")
                 + "\r\n")
         let client = try self.pintle.connect()
         // The second answer stands right behind the first: nothing of a body was written or awaited.

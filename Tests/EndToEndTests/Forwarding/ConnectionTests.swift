@@ -88,7 +88,8 @@ struct ConnectionTests {
 
     @Test func `an HTTP 1.0 client gets a body that ends with the connection`() throws {
         let origin = try ScriptedOrigin(
-            answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n")
+            answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\nX-T: 1\r\n\r\n"
+        )
         let client = try self.pintle.connect()
         try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\n\r\n")
         let head = try client.readHead()
@@ -121,7 +122,8 @@ struct ConnectionTests {
         }
         let client = try self.pintle.connect()
         try client.send(
-            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+        )
         #expect(try client.readHead().status == 100)
         try client.send("body")
         #expect(try client.readResponse().text == "got body")
@@ -134,7 +136,8 @@ struct ConnectionTests {
         }
         let client = try self.pintle.connect()
         try client.send(
-            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n"
+        )
         #expect(try client.readResponse().status == 417)
     }
 

@@ -24,7 +24,9 @@ struct MalformedRequestTests {
     }
 
     static let rows: [Row] = [
-        Row("both framings", fields: "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n", body: "3\r\nabc\r\n0\r\n\r\n"),
+        Row(
+            "both framings", fields: "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",
+            body: "3\r\nabc\r\n0\r\n\r\n"),
         Row("differing lengths", fields: "Content-Length: 3\r\nContent-Length: 4\r\n"),
         Row("a signed length", fields: "Content-Length: +3\r\n"),
         Row("a negative length", fields: "Content-Length: -3\r\n"),
@@ -128,7 +130,8 @@ struct MalformedRequestTests {
         let origin = try ScriptedOrigin(answering: response("done"))
         let pintle = try PintleProcess()
         let answer = try pintle.ask(
-            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc")
+            "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\ncontent-length: 3\r\n\r\nabc"
+        )
         // RFC 9110 §8.6 lets a recipient accept or refuse it; it must be one length upstream.
         if answer.status == 200 { #expect(try origin.waitForRequests(1)[0].head.values("Content-Length") == ["3"]) }
         #expect([200, 400].contains(answer.status))

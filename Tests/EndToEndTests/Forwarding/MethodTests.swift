@@ -13,7 +13,8 @@ struct MethodTests {
     func `a request of any method reaches the origin as it is`(method: String) throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let result = try Curl.run(
-            proxy: self.pintle.port, "-X", method, "--data-binary", "some body", "http://127.0.0.1:\(origin.port)/a?b=c")
+            proxy: self.pintle.port, "-X", method, "--data-binary", "some body", "http://127.0.0.1:\(origin.port)/a?b=c"
+        )
         #expect(result.status == 200 && result.text == "done", "\(result)")
         let request = try origin.waitForRequests(1)[0]
         #expect(request.head.startLine == "\(method) /a?b=c HTTP/1.1")

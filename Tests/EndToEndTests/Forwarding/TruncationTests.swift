@@ -15,7 +15,8 @@ struct TruncationTests {
         var bytes: String {
             let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
             return switch self {
-            case .closesBeforeTheLength, .resetsBeforeTheLength: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf of it"
+            case .closesBeforeTheLength, .resetsBeforeTheLength:
+                "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf of it"
             case .closesWithinAChunk: chunked + "ff\r\nhalf of it"
             case .closesBetweenChunks, .resetsBetweenChunks: chunked + "a\r\nhalf of it\r\n"
             case .closesBeforeTheTrailersEnd: chunked + "a\r\nhalf of it\r\n0\r\nX-T: 1\r\n"
@@ -109,7 +110,8 @@ struct TruncationTests {
 
     @Test func `an answer with a length and chunks is read as chunks, and neither framing is copied`() throws {
         let origin = try ScriptedOrigin(
-            answering: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")
+            answering:
+                "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n")
         let pintle = try PintleProcess()
         let answer = try pintle.ask(get(origin.port))
         #expect(answer.text == "abcde" && answer["Content-Length"] == nil)

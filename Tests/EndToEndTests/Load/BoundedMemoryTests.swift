@@ -90,7 +90,8 @@ import Testing
         let sent = Watched(0)
         let failure = Watched<String?>(nil)
         inBackground(failure) {
-            try client.send("PUT http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: \(total)\r\n\r\n")
+            try client.send(
+                "PUT http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Length: \(total)\r\n\r\n")
             let block = pattern(1 << 16)
             for _ in 0..<(total >> 16) {
                 try client.send(block)

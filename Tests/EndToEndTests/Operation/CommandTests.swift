@@ -27,7 +27,8 @@ struct CommandTests {
     @Test func `check finds the configuration in the folder, then the embedded one`() throws {
         let folder = try TemporaryFolder()
         let embedded = try PintleProcess.run(["check"], folder: folder.path)
-        #expect(embedded.exitCode == 0 && embedded.errors.contains { $0.contains("embedded default") }, "\(embedded.lines)")
+        #expect(
+            embedded.exitCode == 0 && embedded.errors.contains { $0.contains("embedded default") }, "\(embedded.lines)")
         try folder.write("version: 1\n", to: "pintle.yaml")
         let local = try PintleProcess.run(["check"], folder: folder.path)
         #expect(local.errors.contains { $0.contains("pintle.yaml") }, "\(local.lines)")
@@ -36,7 +37,9 @@ struct CommandTests {
     @Test func `version prints what it is built on`() throws {
         let long = try PintleProcess.run(["version"])
         #expect(long.exitCode == 0)
-        #expect(long.output[0].wholeMatch(of: /pintle \d+\.\d+\.\d+ \(libcurl\/\S+ OpenSSL\/\S+\)/) != nil, "\(long.output)")
+        #expect(
+            long.output[0].wholeMatch(of: /pintle \d+\.\d+\.\d+ \(libcurl\/\S+ OpenSSL\/\S+\)/) != nil, "\(long.output)"
+        )
         let short = try PintleProcess.run(["--version"])
         #expect(short.exitCode == 0)
         #expect(short.output[0].wholeMatch(of: /pintle \d+\.\d+\.\d+/) != nil, "\(short.output)")

@@ -17,7 +17,8 @@ struct LogTests {
                 }
             }
         }
-        let pintle = try PintleProcess("routes: [{name: strict, match: {paths: [\"/s/**\"]}, response: {status: [200]}}]")
+        let pintle = try PintleProcess(
+            "routes: [{name: strict, match: {paths: [\"/s/**\"]}, response: {status: [200]}}]")
         let base = "http://127.0.0.1:\(origin.port)"
         for _ in 0..<3 { #expect(try Curl.run(proxy: pintle.port, "\(base)/s/ok").status == 200) }
         for _ in 0..<2 { #expect(try Curl.run(proxy: pintle.port, "\(base)/s/bad").status == 502) }
@@ -25,11 +26,15 @@ struct LogTests {
         #expect(try Curl.run(proxy: pintle.port, "http://no-such-host.invalid/").status == 502)
         try pintle.waitForExchanges(7)
         let now = try pintle.counters()
-        let expected = ["started": 7, "active": 0, "completed": 4, "failed": 3, "cancelled": 0, "bytes_up": 7, "pin_failures": 0]
+        let expected = [
+            "started": 7, "active": 0, "completed": 4, "failed": 3, "cancelled": 0, "bytes_up": 7, "pin_failures": 0,
+        ]
         for (name, value) in expected { #expect(now[name] as? Int == value, "\(name) in \(now)") }
         #expect((now["violations"] as? [String: Int])?["response-status"] == 2, "\(now)")
         let strict = (now["routes"] as? [String: [String: any Sendable]])?["strict"] ?? [:]
-        #expect(strict["started"] as? Int == 5 && strict["completed"] as? Int == 3 && strict["failed"] as? Int == 2, "\(now)")
+        #expect(
+            strict["started"] as? Int == 5 && strict["completed"] as? Int == 3 && strict["failed"] as? Int == 2,
+            "\(now)")
         #expect(strict["bytes_down"] as? Int == 15, "the bytes of three answers of the origin: \(strict)")
         #expect(try pintle.stop() == 0, "\(pintle.process.errors.suffix(5))")
         let atExit = try pintle.waitForMessages("activity.counters", 2)[1]
@@ -96,7 +101,8 @@ struct LogTests {
         #expect(first["reused"] as? Bool == false && second["reused"] as? Bool == true)
         #expect(first["id"] as? String != second["id"] as? String)
         let known: Set<String> = [
-            "time", "id", "client", "mode", "method", "url", "host", "address", "route", "rule", "decision", "trust", "pin",
+            "time", "id", "client", "mode", "method", "url", "host", "address", "route", "rule", "decision", "trust",
+            "pin",
             "assurance", "status", "upstream_status", "bytes_in", "bytes_out", "duration_ms", "connect_ms", "tls_ms",
             "first_byte_ms", "tls", "http", "reused", "retries", "cache", "violations", "error",
         ]
@@ -109,19 +115,24 @@ struct LogTests {
         #expect(try site.fetch(pintle).status == 200)
         let line = try pintle.waitForExchanges(1)[0]
         #expect(line["trust"] as? String == "site" && line["tls_ms"] as? Int != nil, "\(line)")
-        #expect((line["tls"] as? String)?.hasPrefix("TLSv1.") == true || (line["tls"] as? String)?.hasPrefix("1.") == true, "\(line)")
+        #expect(
+            (line["tls"] as? String)?.hasPrefix("TLSv1.") == true || (line["tls"] as? String)?.hasPrefix("1.") == true,
+            "\(line)")
     }
 
     @Test func `a denial names its rule in the line`() throws {
         let pintle = try PintleProcess("destinations: {deny: [a.test]}")
         #expect(try Curl.run(proxy: pintle.port, "http://a.test/").status == 403)
         let line = try pintle.waitForExchanges(1)[0]
-        #expect(line["decision"] as? String == "deny" && (line["rule"] as? String)?.contains("destinations.deny[0]") == true, "\(line)")
+        #expect(
+            line["decision"] as? String == "deny"
+                && (line["rule"] as? String)?.contains("destinations.deny[0]") == true, "\(line)")
     }
 
     @Test func `no secret is in any line, unless redaction is off`() throws {
         let origin = try ScriptedOrigin(answering: response("done", fields: "Set-Cookie: sid=SECRET\r\n"))
-        let rules = "routes: [{name: r, allow_cleartext_credentials: true, request: {headers: {set: {Authorization: Bearer SECRET}}}}]"
+        let rules =
+            "routes: [{name: r, allow_cleartext_credentials: true, request: {headers: {set: {Authorization: Bearer SECRET}}}}]"
         let pintle = try PintleProcess(rules)
         let arguments = ["-H", "Cookie: a=SECRET", "http://127.0.0.1:\(origin.port)/path?token=SECRET&b=SECRET"]
         #expect(try Curl.run(proxy: pintle.port, arguments).status == 200)

@@ -26,7 +26,8 @@ struct GatewayTests {
         let origin = try ScriptedOrigin(answering: response("done"))
         let prefix = strip.map { ", strip_prefix: \"\($0)\"" } ?? ""
         let pintle = try PintleProcess(
-            "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:\(origin.port)\(base)\"\(prefix)}]")
+            "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:\(origin.port)\(base)\"\(prefix)}]"
+        )
         let answer = try pintle.ask("GET \(path) HTTP/1.1\r\nHost: api.test\r\n\r\n")
         #expect(answer.text == "done", "\(answer)")
         #expect(try self.line(origin) == "GET \(joined) HTTP/1.1")
@@ -71,7 +72,8 @@ struct GatewayTests {
     }
 
     @Test func `a path for a host without a gateway route is refused`() throws {
-        let pintle = try PintleProcess("routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:9\"}]")
+        let pintle = try PintleProcess(
+            "routes: [{name: api, match: {hosts: [api.test]}, upstream: \"http://127.0.0.1:9\"}]")
         let answer = try pintle.ask("GET / HTTP/1.1\r\nHost: other.test\r\n\r\n")
         #expect(answer.status == 400 && answer.text.contains("no gateway route"), "\(answer)")
     }

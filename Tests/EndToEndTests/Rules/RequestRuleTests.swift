@@ -57,7 +57,8 @@ struct RequestRuleTests {
     @Test func `JSON becomes a form`() throws {
         let pintle = try self.pintle("{serialize: http, parameters: {z: \"a b\"}}")
         let result = try Curl.run(
-            proxy: pintle.port, "-H", "Content-Type: application/json", "-d", #"{"k":["1","2"],"d":{"x":"ü&"}}"#, self.url)
+            proxy: pintle.port, "-H", "Content-Type: application/json", "-d", #"{"k":["1","2"],"d":{"x":"ü&"}}"#,
+            self.url)
         #expect(result.text == "done", "\(result)")
         let request = try self.origin.waitForRequests(1)[0]
         #expect(request["Content-Type"] == "application/x-www-form-urlencoded")

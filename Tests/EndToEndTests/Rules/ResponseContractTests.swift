@@ -70,7 +70,8 @@ struct ResponseContractTests {
     @Test func `nulls are removed from objects and not from arrays, and the length follows`() throws {
         let origin = try ScriptedOrigin(
             answering: response(
-                #"{"a":1,"gone":null,"list":[1,null,{"x":null}]}"#, fields: "Content-Type: application/json\r\nETag: \"1\"\r\n"))
+                #"{"a":1,"gone":null,"list":[1,null,{"x":null}]}"#,
+                fields: "Content-Type: application/json\r\nETag: \"1\"\r\n"))
         let pintle = try self.pintle("{body: json, remove_nulls: true}")
         let result = try self.fetch(pintle, origin)
         #expect(result.text == #"{"a":1,"list":[1,{}]}"# || result.text == #"{"a":1,"list":[1,null,{}]}"#, "\(result)")
@@ -147,7 +148,8 @@ struct ResponseContractTests {
     @Test func `a truncated body that is checked is the origin's fault, not a violation`() throws {
         let origin = try ScriptedOrigin { connection in
             _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"a\":1")
+            try connection.send(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{\"a\":1")
         }
         let pintle = try self.pintle("{body: json}")
         let result = try self.fetch(pintle, origin)

@@ -73,7 +73,9 @@ struct CertificateTests {
             """, folder: site.folder)
         let result = try Curl.run(proxy: pintle.port, "http://right.test/hello")
         #expect(result.status == 200, "\(result)")
-        let other = try PrivateSite { pki, authority in try pki.leaf(dns: ["127.0.0.1", "localhost"], signedBy: authority) }
+        let other = try PrivateSite { pki, authority in
+            try pki.leaf(dns: ["127.0.0.1", "localhost"], signedBy: authority)
+        }
         let wrong = try PintleProcess(
             """
             trust: {site: {hosts: ["127.0.0.0/8"], roots: [root.pem]}}
@@ -88,7 +90,8 @@ struct CertificateTests {
         let pintle = try site.pintle("roots: [root.pem], enforcement: report")
         let result = try site.fetch(pintle)
         // Either it is refused, or it passes and says so: never silently.
-        #expect(result.problem == "certificate-invalid" || result["Pintle-Violation"] == "certificate-invalid", "\(result)")
+        #expect(
+            result.problem == "certificate-invalid" || result["Pintle-Violation"] == "certificate-invalid", "\(result)")
     }
 
     @Test func `an origin that does not speak TLS is a TLS failure`() throws {

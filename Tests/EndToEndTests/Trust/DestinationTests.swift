@@ -33,12 +33,15 @@ struct DestinationTests {
 
     @Test func `a name that is allowed does not allow a denied address`() throws {
         let result = try self.fetch(
-            "destinations: {default: deny, allow: [localhost], deny: [\"127.0.0.0/8\", \"::1/128\"]}", host: "localhost")
+            "destinations: {default: deny, allow: [localhost], deny: [\"127.0.0.0/8\", \"::1/128\"]}", host: "localhost"
+        )
         #expect(result.status == 403 && result.problem == "destination-denied", "\(result)")
         #expect(self.origin.connections.isEmpty)
     }
 
-    @Test(arguments: ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::ffff:127.0.0.1]", "127.0.0.1."])
+    @Test(arguments: [
+        "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "[::ffff:127.0.0.1]", "127.0.0.1.",
+    ])
     func `no spelling of a denied address gets around the rule`(host: String) throws {
         let pintle = try PintleProcess("destinations: {deny: [\"127.0.0.0/8\"]}")
         let client = try pintle.connect()

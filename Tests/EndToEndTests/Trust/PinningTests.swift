@@ -117,8 +117,10 @@ struct PinningTests {
         let files = try self.site.folder.write(self.site.leaf, as: "s_server")
         let server = try ChildProcess(
             "/usr/bin/openssl",
-            ["s_server", "-accept", "127.0.0.1:\(port)", "-www", "-cert", files.certificate, "-key", files.key,
-             "-cert_chain", files.certificate])
+            [
+                "s_server", "-accept", "127.0.0.1:\(port)", "-www", "-cert", files.certificate, "-key", files.key,
+                "-cert_chain", files.certificate,
+            ])
         try server.waitForLine("ACCEPT") { $0.contains("ACCEPT") }
         let pintle = try PintleProcess(
             """

@@ -32,7 +32,8 @@ final class PrivateSite: Sendable {
 
     /// A proxy whose only trust policy applies to localhost; `root.pem`, `leaf.pem` and `backup.pem` are at hand.
     func pintle(_ policy: String, more: String = "") throws -> PintleProcess {
-        try PintleProcess("\(more)\ntrust: {site: {hosts: [localhost], \(policy)}}\n\(self.upgrade)", folder: self.folder)
+        try PintleProcess(
+            "\(more)\ntrust: {site: {hosts: [localhost], \(policy)}}\n\(self.upgrade)", folder: self.folder)
     }
 
     /// A route that takes plain requests for site.test to the origin.

@@ -152,7 +152,8 @@ struct TunnelTests {
     @Test func `a refused destination is 403 with the reason in the status line`() throws {
         let origin = try ScriptedOrigin(answering: response("never"))
         for (rules, reason) in [
-            ("{deny: [localhost]}", "http_request_denied"), ("{deny: [\"127.0.0.0/8\", \"::1/128\"]}", "destination_ip_prohibited"),
+            ("{deny: [localhost]}", "http_request_denied"),
+            ("{deny: [\"127.0.0.0/8\", \"::1/128\"]}", "destination_ip_prohibited"),
         ] {
             let pintle = try PintleProcess("destinations: \(rules)")
             let result = try Curl.run(
