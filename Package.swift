@@ -47,7 +47,7 @@ let package = Package(
         .systemLibrary(
             name: "CPintleOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
-        .systemLibrary(name: "CPintleLinux"),
+        .target(name: "CPintleLinux"),
 
         room("PintleMessage", []),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
@@ -63,6 +63,7 @@ let package = Package(
             "PintleProxy",
             [
                 "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio,
+                nioLocks,
                 logging,
             ]),
         .executableTarget(
@@ -74,7 +75,7 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: house),
-        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL", "CPintleLinux"]),
+        room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),

@@ -66,6 +66,14 @@ static inline CURLcode pintle_get_socket(CURL *easy, curl_socket_t *value) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
 }
 
+/// The `SSL *` of the connection in use, or NULL.
+static inline CURLcode pintle_get_tls_connection(CURL *easy, void **value) {
+    struct curl_tlssessioninfo *info = NULL;
+    CURLcode code = curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info);
+    *value = code == CURLE_OK && info && info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+    return code;
+}
+
 static inline CURLMcode pintle_multi_set_long(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -27,15 +27,8 @@ package final class Listener: DescriptorWatcher {
     package init(
         binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping (Int32, SocketAddress?) -> Void
     ) throws {
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.protocol == .inet6 ? AF_INET6 : AF_INET, kind, 0)
-        guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+        let descriptor = try Self.bound(to: address, shared: shared)
         do {
-            try Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR)
-            if shared { try Self.set(descriptor, SOL_SOCKET, SO_REUSEPORT) }
-            if address.protocol == .inet6 { try Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
-            let bound = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) }
-            guard bound == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
             guard listen(descriptor, 4096) == 0 else { throw IOError(errnoCode: errno, reason: "listen") }
             self.address = try Self.boundAddress(of: descriptor)
         } catch {
@@ -45,6 +38,15 @@ package final class Listener: DescriptorWatcher {
         self.descriptor = descriptor
         self.loop = loop
         self.accepted = accepted
+    }
+
+    /// Finds out whether an address can be had. Listeners that share one would also share it with another process.
+    ///
+    /// - Throws: `IOError` such as EADDRINUSE.
+    package static func checkFree(_ address: SocketAddress) throws {
+        guard address.port != 0 else { return }
+        let descriptor = try Self.bound(to: address, shared: false)
+        close(descriptor)
     }
 
     /// Begins to accept.
@@ -69,10 +71,7 @@ package final class Listener: DescriptorWatcher {
         // A bounded burst: connections that are already served want their turn.
         for _ in 0..<64 where self.isOpen {
             var storage = sockaddr_storage()
-            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-            let connection = withUnsafeMutablePointer(to: &storage) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pintle_accept(descriptor, $0, &length) }
-            }
+            let connection = pintle_accept(descriptor, &storage)
             guard connection >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { self.pauseAccepting() }
                 if errno == ECONNABORTED || errno == EINTR { continue }
@@ -87,6 +86,23 @@ package final class Listener: DescriptorWatcher {
         guard let resume else { return }
         self.loop.unwatch(self.descriptor)
         self.loop.arm(resume, at: self.loop.turnTime + Self.pause)
+    }
+
+    private static func bound(to address: SocketAddress, shared: Bool) throws -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.protocol == .inet6 ? AF_INET6 : AF_INET, kind, 0)
+        guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+        do {
+            try Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR)
+            if shared { try Self.set(descriptor, SOL_SOCKET, SO_REUSEPORT) }
+            if address.protocol == .inet6 { try Self.set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
+            let result = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) }
+            guard result == 0 else { throw IOError(errnoCode: errno, reason: "bind") }
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
     }
 
     private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) throws {

@@ -60,10 +60,10 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.assertInEventLoop()
         let known = self.local.isWatched(descriptor)
         let token = self.local.set(watcher, for: descriptor)
-        let operation = known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+        let operation = known ? PINTLE_EPOLL_MODIFY : PINTLE_EPOLL_ADD
         if pintle_epoll_control(self.epoll, operation, descriptor, interest.rawValue, token) != 0 {
             // The kernel forgets a descriptor when it is closed; libcurl may close one before it tells us.
-            let other = known ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+            let other = known ? PINTLE_EPOLL_ADD : PINTLE_EPOLL_MODIFY
             _ = pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token)
         }
     }
@@ -73,7 +73,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else { return }
         self.local.remove(descriptor)
-        _ = pintle_epoll_control(self.epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
+        _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, descriptor, 0, 0)
     }
 
     // MARK: Time and the turn
@@ -124,7 +124,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
         }
-        if wake { eventfd_write(self.wakeup, 1) }
+        if wake { pintle_wake(self.wakeup) }
     }
 
     /// Runs `task` on the loop's thread and gives its result.
@@ -174,7 +174,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             return shared.thread
         }
         guard let thread else { return }
-        eventfd_write(self.wakeup, 1)
+        pintle_wake(self.wakeup)
         pthread_join(thread, nil)
     }
 
@@ -204,17 +204,17 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     private func run(started: DispatchSemaphore) {
         self.local.becomeCurrentThread()
         started.signal()
-        let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: LoopState.eventCapacity)
+        let events = UnsafeMutablePointer<pintle_event>.allocate(capacity: LoopState.eventCapacity)
         defer { events.deallocate() }
         var tasks: [@Sendable () -> Void] = []
         while true {
             guard let patience = self.readyToWait(&tasks) else { break }
-            let count = epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), patience)
+            let count = pintle_epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), patience)
             self.local.now = .now()
             for index in 0..<max(0, Int(count)) {
                 let event = events[index]
-                self.local.watcher(of: event.data.u64)?.descriptorReady(
-                    Int32(truncatingIfNeeded: event.data.u64 & 0xFFFF_FFFF), Readiness(rawValue: event.events))
+                self.local.watcher(of: event.token)?.descriptorReady(
+                    Int32(truncatingIfNeeded: event.token & 0xFFFF_FFFF), Readiness(rawValue: event.events))
             }
             for task in tasks { task() }
             tasks.removeAll(keepingCapacity: true)

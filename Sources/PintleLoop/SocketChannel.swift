@@ -80,6 +80,14 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         }
     }
 
+    /// Closes so that the peer sees a broken connection, not an end: what is not sent yet is dropped.
+    package func reset() {
+        guard self.state != .closed else { return }
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        self.closeAll(ChannelError.eof)
+    }
+
     // MARK: ChannelCore
 
     package func localAddress0() throws -> SocketAddress {

@@ -23,6 +23,8 @@ package final class Gate: Sendable {
     let counters: Counters
     let exchangeLog: ExchangeLog
     let logger: Logger
+    /// Where this proxy listens, once it does.
+    let ownAddresses = OwnAddresses()
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
@@ -55,7 +57,7 @@ package final class Gate: Sendable {
             RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
         }
         let settings = SessionConfiguration(configuration.engine)
-        let judge = policy.destinations.judgesAddresses ? DestinationJudge(rules: policy.destinations) : nil
+        let judge = DestinationJudge(rules: policy.destinations, own: self.ownAddresses)
         func session(_ securityPolicy: SecurityPolicy, reportsOnly: Bool) throws(TrustError) -> Session {
             try Session(
                 engine: engine, configuration: settings, policy: securityPolicy, reportsOnly: reportsOnly, judge: judge)
@@ -104,19 +106,6 @@ extension SessionConfiguration {
         self.idleConnections = engine.idleConnections
         self.idleTimeout = TimeAmount(engine.idleTimeout)
         self.dnsCache = TimeAmount(engine.dnsCache)
-    }
-}
-
-/// Judges the address that is dialled by the destination rules (invariant 3 of the design).
-private struct DestinationJudge: AddressJudge {
-    let rules: DestinationRules
-
-    func refusal(dialling address: SocketAddress, asked host: Authority) -> String? {
-        guard let ip = IPAddress(address) else { return "it is neither IPv4 nor IPv6" }
-        let decision = self.rules.judge(
-            address: ip, port: UInt16(address.port ?? 0), after: self.rules.judge(host))
-        guard case .denied(let rule) = decision else { return nil }
-        return "\(ip) is denied by \(rule)"
     }
 }
 

@@ -34,6 +34,7 @@ package final class Proxy: Sendable {
         for wanted in gate.policy.configuration.listen {
             do {
                 var address = try SocketAddress(ipAddress: wanted.address.description, port: Int(wanted.port))
+                if self.lanes.count > 1 { try Listener.checkFree(address) }
                 for lane in self.lanes {
                     let listener = try Listener(binding: address, shared: self.lanes.count > 1, loop: lane.loop) {
                         Self.accept($0, from: $1, on: lane)
@@ -49,6 +50,7 @@ package final class Proxy: Sendable {
                 throw BindError(address: wanted.description, cause: cause)
             }
         }
+        gate.ownAddresses.set(addresses)
         self.addresses = addresses
         self.listeners = listeners
         for listener in listeners { listener.run { $0.start() } }

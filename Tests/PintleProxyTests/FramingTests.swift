@@ -57,8 +57,8 @@ import Testing
         var body = ""
         var bytes = Array(text.utf8)[...]
         while true {
-            switch try reader.read(&inbox, { body += String(buffer: $0) }) {
-            case .progress: continue
+            switch try reader.next(&inbox) {
+            case .data(let piece): body += String(buffer: piece)
             case .end: return (body, String(buffer: inbox) + String(decoding: bytes, as: UTF8.self))
             case .waiting:
                 if bytes.isEmpty { return nil }

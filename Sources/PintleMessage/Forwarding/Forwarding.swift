@@ -20,12 +20,29 @@ public enum Forwarding {
         }
     }
 
+    /// Removes from a trailer section what must not stand there (RFC 9110 §6.5.1): framing, routing, and what would
+    /// change how a message that was already handled is understood.
+    public static func removeForbidden(fromTrailers fields: inout Fields) {
+        Self.removeHopByHop(from: &fields)
+        fields.removeAll { name in
+            switch name {
+            case .host, .contentType, .contentEncoding, .authorization, .cookie, .setCookie, .cacheControl, .expect,
+                .maxForwards, .date, .location, .retryAfter, .age, .via:
+                true
+            default: false
+            }
+        }
+        for name in ["Content-Range", "Range", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since"] {
+            fields.remove(name)
+        }
+    }
+
     /// Appends this proxy to Via (RFC 9110 §7.6.3).
     ///
-    /// - Parameter minorVersion: of the message that was received.
-    public static func appendVia(_ pseudonym: String, minorVersion: UInt8, to fields: inout Fields) {
+    /// - Parameter version: of the message that was received: `1.0`, `1.1` or `2`.
+    public static func appendVia(_ pseudonym: String, version: String, to fields: inout Fields) {
         // A line of one's own is the same list, without rewriting what others wrote.
-        fields.append("Via", minorVersion == 0 ? "1.0 \(pseudonym)" : "1.1 \(pseudonym)")
+        fields.append("Via", "\(version) \(pseudonym)")
     }
 
     /// Whether the message has passed `pseudonym` before.

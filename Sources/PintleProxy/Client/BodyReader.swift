@@ -5,9 +5,10 @@ internal import PintleMessage
 
 /// Takes a request's body out of what the client sends.
 struct BodyReader {
-    enum Progress {
+    enum Step {
+        /// There is nothing to take yet.
         case waiting
-        case progress
+        case data(ByteBuffer)
         case end(trailers: Fields)
     }
 
@@ -27,15 +28,14 @@ struct BodyReader {
     }
 
     /// Takes one piece from the front of `inbox`.
-    mutating func read(_ inbox: inout ByteBuffer, _ take: (ByteBuffer) -> Void) throws(WireError) -> Progress {
+    mutating func next(_ inbox: inout ByteBuffer) throws(WireError) -> Step {
         switch self.framing {
         case .length(let left):
             guard left > 0 else { return .end(trailers: Fields()) }
             let count = Int(min(left, UInt64(inbox.readableBytes)))
             guard count > 0, let piece = inbox.copiedSlice(count) else { return .waiting }
             self.framing = .length(left: left - UInt64(count))
-            take(piece)
-            return .progress
+            return .data(piece)
         case .chunked(var decoder):
             var offset = 0
             var result: Result<ChunkedDecoder.Step, WireError> = .success(.needMore)
@@ -50,8 +50,7 @@ struct BodyReader {
                 return .waiting
             case .data(let range):
                 inbox.moveReaderIndex(forwardBy: range.lowerBound)
-                if let piece = inbox.copiedSlice(range.count) { take(piece) }
-                return .progress
+                return inbox.copiedSlice(range.count).map { .data($0) } ?? .waiting
             case .end(let end, let trailers):
                 inbox.moveReaderIndex(forwardBy: end)
                 return .end(trailers: trailers)

@@ -151,14 +151,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func takeBody(_ exchange: Exchange, _ reader: inout BodyReader) -> Bool {
         guard exchange.wantsBody else { return false }
         do throws(WireError) {
-            let progress = try reader.read(&self.inbox) { exchange.receivedBody($0) }
-            // The exchange may have ended while it was fed.
-            guard case .body(let current, _) = self.phase, current === exchange else { return true }
+            let step = try reader.next(&self.inbox)
             self.phase = .body(exchange, reader)
-            switch progress {
+            switch step {
             case .waiting: return false
-            case .progress:
+            case .data(let piece):
                 self.expectNext()
+                // This may end the exchange, and with it the phase.
+                exchange.receivedBody(piece)
                 return true
             case .end(let trailers):
                 self.phase = .answering(exchange)
@@ -205,11 +205,24 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Ends the connection so that the client knows that its answer is cut: never like a clean end (invariant 4).
+    /// Ends the connection in the middle of an answer, so that the client knows that it is cut (invariant 4).
+    ///
+    /// - Parameter framing: of the answer; nil when nobody is there to read it.
+    func cut(_ framing: ResponseFraming?) {
+        switch framing {
+        case .length, .chunked, .none?:
+            // The end of the connection is not the end that the framing promised; what was sent still arrives.
+            self.flush()
+            self.closeGently()
+        case .untilClose, nil: self.abort()
+        }
+    }
+
+    /// Breaks the connection: a mere close would end an answer that has no length like a complete one.
     func abort() {
-        self.output = nil
         self.phase = .closed
-        self.channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
+        self.output = nil
+        self.channel.reset()
     }
 
     /// Hands the channel over to a tunnel, with the bytes that came behind the request.

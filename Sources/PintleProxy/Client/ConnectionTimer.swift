@@ -24,6 +24,13 @@ final class ConnectionTimer {
         case clientToClose
         /// Nothing: it is the upstream's turn.
         case nothing
+
+        var isAboutReading: Bool {
+            switch self {
+            case .clientToRead, .clientToClose: true
+            case .firstHead, .nextHead, .restOfHead, .body, .nothing: false
+            }
+        }
     }
 
     /// Owns this timer, and stops it when it leaves.
@@ -55,7 +62,7 @@ final class ConnectionTimer {
             self.deadline = nil
             return
         }
-        if case .clientToRead = expectation { self.pendingBytes = self.connection.channel.pendingWriteBytes }
+        if expectation.isAboutReading { self.pendingBytes = self.connection.channel.pendingWriteBytes }
         let deadline = self.loop.turnTime + patience
         self.deadline = deadline
         guard let timer, !timer.isArmed || timer.fires(after: deadline) else { return }
@@ -81,10 +88,10 @@ final class ConnectionTimer {
     private func fired() {
         guard let deadline, let timer else { return }
         guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
-        if case .clientToRead = self.expectation {
+        if self.expectation.isAboutReading {
             let pending = self.connection.channel.pendingWriteBytes
             // It reads, if slowly.
-            if pending != self.pendingBytes { return self.expect(.clientToRead) }
+            if pending != self.pendingBytes { return self.expect(self.expectation) }
         }
         self.connection.timedOut(self.expectation)
     }

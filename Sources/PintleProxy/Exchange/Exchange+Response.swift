@@ -28,6 +28,7 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
         self.report.upstreamStatus = head.status
+        self.report.upstreamVersion = transfer.responseVersion
         self.report.noteVerdict(of: transfer)
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
@@ -60,7 +61,7 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {
         var fields = fields
-        Forwarding.removeHopByHop(from: &fields)
+        Forwarding.removeForbidden(fromTrailers: &fields)
         switch self.answer {
         case .body(.chunked): self.report.trailers = fields
         case .checking(var held):
@@ -153,7 +154,7 @@ extension Exchange: TransferDelegate {
         let framing = ResponseFraming(
             method: self.head.method, minorVersion: self.head.minorVersion, head: head, length: length)
         Forwarding.removeHopByHop(from: &head.fields)
-        if let via = self.gate.via { Forwarding.appendVia(via, minorVersion: 1, to: &head.fields) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: self.report.upstreamVersion, to: &head.fields) }
         if let violation = self.report.trustViolation {
             head.fields.append("Pintle-Violation", violation.rawValue)
         }

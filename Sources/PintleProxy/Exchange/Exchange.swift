@@ -34,6 +34,7 @@ final class Exchange {
     /// The host of a gateway request.
     private(set) var host: String?
     private let wantsKeepAlive: Bool
+    private let hasEmptyBody: Bool
     var report: ExchangeReport
     var answer = Answer.none
     private(set) var rules: RouteRules?
@@ -54,6 +55,7 @@ final class Exchange {
         self.framing = framing
         self.accept = head.fields[.accept]
         self.wantsKeepAlive = head.wantsKeepAlive
+        self.hasEmptyBody = framing == .none && head.fields.contains(.contentLength)
         self.requestEnded = framing == .none
         self.report = ExchangeReport(
             id: connection.lane.nextID(), counters: self.gate.counters.unrouted, start: connection.lane.loop.turnTime)
@@ -137,7 +139,7 @@ final class Exchange {
         Forwarding.removeHopByHop(from: &fields)
         // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
-        if let via = self.gate.via { Forwarding.appendVia(via, minorVersion: self.head.minorVersion, to: &fields) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: self.head.minorVersion == 0 ? "1.0" : "1.1", to: &fields) }
         if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
         return RequestHead(
             method: self.head.method,
@@ -147,7 +149,8 @@ final class Exchange {
 
     private var bodyToStream: TransferRequest.Body {
         switch self.framing {
-        case .none, .untilClose: .none
+        // An empty body is still a body: a server may refuse a POST that has no length.
+        case .none, .untilClose: self.hasEmptyBody ? .bytes(ByteBuffer()) : .none
         case .length(let length): .stream(length: length)
         case .chunked: .stream(length: nil)
         }
@@ -218,6 +221,8 @@ final class Exchange {
 
     func receivedEndOfBody(trailers: Fields) {
         self.requestEnded = true
+        var trailers = trailers
+        Forwarding.removeForbidden(fromTrailers: &trailers)
         self.trailers = trailers
         if self.heldBody != nil { return self.serialize() }
         self.transfer?.finishBody(trailers: trailers)
@@ -299,12 +304,14 @@ final class Exchange {
     /// - Parameter cutting: whether the answer stays incomplete, so that the connection must break.
     func finish(_ outcome: Outcome, cutting: Bool = false) {
         if case .done = self.answer { return }
+        var framing: ResponseFraming?
+        if case .body(let begun) = self.answer { framing = begun }
         self.answer = .done
         let transfer = self.transfer
         self.transfer = nil
         transfer?.cancel()
         self.report.close(self, outcome: outcome)
-        if cutting { return self.connection.abort() }
+        if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
         self.connection.finished(self, keepAlive: self.keepsAlive)
     }
 

@@ -18,6 +18,8 @@ struct ExchangeReport {
     var bytesOut = 0
     var status: UInt16?
     var upstreamStatus: UInt16?
+    /// The version that the origin answered with.
+    var upstreamVersion = "1.1"
     var trust: String?
     var rule: String?
     var problem: Problem.Name?
@@ -94,6 +96,7 @@ struct ExchangeReport {
         record.bytesOut = self.bytesOut
         record.duration = .nanoseconds(duration.nanoseconds)
         if self.metrics.total > 0 { self.fillTimes(of: &record) }
+        record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
         record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
         record.violations = self.violations

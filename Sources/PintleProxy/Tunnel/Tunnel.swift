@@ -59,8 +59,8 @@ final class Tunnel {
         } catch {
             return self.close()
         }
-        if early.readableBytes > 0 { self.relay(early, .up) }
         self.origin.start()
+        if early.readableBytes > 0 { self.relay(early, .up) }
         self.client.setAutoRead(true)
         if let idle { self.lane.loop.arm(idle, at: self.lastActivity + self.patience) }
     }

@@ -130,6 +130,13 @@ struct EasyHandle: ~Copyable {
         return pintle_get_socket(self.pointer, &socket) == CURLE_OK && socket >= 0 ? socket : nil
     }
 
+    /// OpenSSL's `SSL *` of the connection in use.
+    func tlsConnection() -> OpaquePointer? {
+        var connection: UnsafeMutableRawPointer?
+        guard pintle_get_tls_connection(self.pointer, &connection) == CURLE_OK else { return nil }
+        return connection.map { OpaquePointer($0) }
+    }
+
     // MARK: Setting
 
     private func set(_ option: CURLoption, _ value: Int) { _ = pintle_set_long(self.pointer, option, value) }

@@ -8,15 +8,16 @@ struct ResponseReader {
         case more
         case interim(ResponseHead)
         case head(ResponseHead, length: UInt64?)
-        case trailers(Fields)
     }
 
     private var head = Self.emptyHead
     private var hasStatusLine = false
-    private var trailers: Fields?
+    /// What came after the body; libcurl does not say where it ends, so it is complete when the transfer is.
+    private(set) var trailers = Fields()
+    /// `1.0`, `1.1` or `2`.
+    private(set) var version = "1.1"
     /// Whether the final head was delivered.
     private(set) var isComplete = false
-    var bodyBegan = false
 
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
     /// Room for what most responses have, so that it does not grow line by line.
@@ -26,11 +27,15 @@ struct ResponseReader {
 
     mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
         let line = Self.withoutLineEnd(line)
-        if self.isComplete { return try self.trailerLine(line) }
+        if self.isComplete {
+            if !line.isEmpty { try self.trailers.append(line: line) }
+            return .more
+        }
         guard self.hasStatusLine else {
             let start = try ResponseHead(statusLine: line)
             (self.head.status, self.head.reason) = (start.status, start.reason)
             self.hasStatusLine = true
+            self.version = Self.version(of: line)
             return .more
         }
         guard line.isEmpty else {
@@ -50,16 +55,10 @@ struct ResponseReader {
         return .head(head, length: isChunked || head.forbidsBody(to: method) ? nil : length)
     }
 
-    private mutating func trailerLine(_ line: UnsafeRawBufferPointer) throws(WireError) -> Found {
-        guard line.isEmpty else {
-            var fields = self.trailers ?? Fields()
-            try fields.append(line: line)
-            self.trailers = fields
-            return .more
-        }
-        guard let trailers else { return .more }
-        self.trailers = nil
-        return .trailers(trailers)
+    /// Of a line that was understood as a status line, which begins with `HTTP/`.
+    private static func version(of line: UnsafeRawBufferPointer) -> String {
+        if line[5] == UInt8(ascii: "2") { return "2" }
+        return line[7] == UInt8(ascii: "0") ? "1.0" : "1.1"
     }
 
     private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

@@ -63,6 +63,9 @@ package final class Transfer {
         return self.pool.verdict(on: request.authority)
     }
 
+    /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
+    package var responseVersion: String { self.response.version }
+
     // MARK: For the owner
 
     /// Appends bytes to the body of a `.stream` request.
@@ -172,6 +175,9 @@ package final class Transfer {
         let error = self.error
         self.delegate = nil
         self.error = nil
+        if error == nil, !self.response.trailers.isEmpty {
+            delegate?.transfer(self, receivedTrailers: self.response.trailers)
+        }
         delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
         if self.delegate == nil {
             self.request = nil
@@ -209,6 +215,12 @@ package final class Transfer {
         }
     }
 
+    /// The session behind the transfer is there only while the connection is in use.
+    private func noteTLSVersion(_ request: TransferRequest) {
+        guard request.collectsMetrics, request.scheme == .https, let ssl = self.easy.tlsConnection() else { return }
+        self.metrics.tlsVersion = TLSConnection.version(of: ssl)
+    }
+
     // MARK: Called by libcurl
 
     func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -218,8 +230,11 @@ package final class Transfer {
             switch try self.response.line(line, method: request.method) {
             case .more: break
             case .interim(let head): delegate.transfer(self, receivedInterim: head)
-            case .head(let head, let length): delegate.transfer(self, received: head, length: length)
-            case .trailers(let fields): delegate.transfer(self, receivedTrailers: fields)
+            case .head(let head, let length):
+                // libcurl stops sending the body after an error status, but never notices while it is paused.
+                if head.status >= 300 { self.resumeWriting() }
+                self.noteTLSVersion(request)
+                delegate.transfer(self, received: head, length: length)
             }
         } catch {
             self.error = SessionError(
@@ -231,7 +246,6 @@ package final class Transfer {
 
     func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         self.lastActivity = self.pool.loop.turnTime
-        self.response.bodyBegan = true
         self.delegate?.transfer(self, receivedBody: bytes)
         return self.isRunning
     }

@@ -70,6 +70,8 @@ public struct TransferMetrics: Sendable, Equatable {
     public var address = ""
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""
+    /// Such as `TLSv1.3`; empty without TLS.
+    public var tlsVersion = ""
 
     /// Makes the metrics of a transfer that has not begun.
     public init() {}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CPintleLinux
 internal import Foundation
 internal import Glibc
 
@@ -117,9 +116,11 @@ package final class ScriptedOrigin: Sendable {
         on descriptor: Int32, _ state: Watched<State>, _ seen: Watched<[Message]>, _ script: @escaping Script
     ) {
         while true {
-            let accepted = pintle_accept(descriptor, nil, nil)
+            let accepted = Glibc.accept(descriptor, nil, nil)
             if accepted < 0, errno == EINTR || errno == ECONNABORTED { continue }
             guard accepted >= 0 else { return }
+            _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(accepted, F_SETFL, O_NONBLOCK)
             let stream = SocketStream(descriptor: accepted)
             let number = state.change { state in
                 state.connections.append(stream)

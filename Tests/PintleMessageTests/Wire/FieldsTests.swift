@@ -109,7 +109,7 @@ import Testing
 
     @Test func `Via is appended and recognised`() {
         var fields: Fields = ["Via": "1.0 fred"]
-        Forwarding.appendVia("pintle", minorVersion: 0, to: &fields)
+        Forwarding.appendVia("pintle", version: "1.0", to: &fields)
         #expect(fields.values(of: "Via") == ["1.0 fred", "1.0 pintle"])
         #expect(Forwarding.hasPassed("Pintle", fields) && Forwarding.hasPassed("fred", fields))
         #expect(!Forwarding.hasPassed("pin", fields))

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "CPintleLinux.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+_Static_assert(sizeof(pintle_event) == sizeof(struct epoll_event), "the kernel's layout");
+_Static_assert(PINTLE_EPOLL_ADD == EPOLL_CTL_ADD && PINTLE_EPOLL_DELETE == EPOLL_CTL_DEL &&
+                   PINTLE_EPOLL_MODIFY == EPOLL_CTL_MOD,
+               "the kernel's numbers");
+
+int pintle_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int pintle_epoll_control(int epoll, pintle_epoll_operation operation, int descriptor, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data = {.u64 = token}};
+    return epoll_ctl(epoll, operation, descriptor, &event);
+}
+
+int pintle_epoll_wait(int epoll, pintle_event *events, int capacity, int milliseconds) {
+    return epoll_wait(epoll, (struct epoll_event *)events, capacity, milliseconds);
+}
+
+int pintle_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int pintle_add_wakeup(int epoll, int descriptor) {
+    return pintle_epoll_control(epoll, PINTLE_EPOLL_ADD, descriptor, EPOLLIN | EPOLLET, UINT64_MAX);
+}
+
+void pintle_wake(int descriptor) { eventfd_write(descriptor, 1); }
+
+int pintle_accept(int listener, void *address) {
+    socklen_t length = sizeof(struct sockaddr_storage);
+    return accept4(listener, address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+void pintle_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
