@@ -82,14 +82,10 @@ struct MalformedRequestTests {
         Row("HTTP/2's preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", status: 505),
     ]
 
-    /// One origin and one proxy for the whole table.
-    private static let stage = Result { () throws -> (ScriptedOrigin, PintleProcess) in
-        (try ScriptedOrigin(answering: response("reached")), try PintleProcess())
-    }
-
     @Test(arguments: Self.rows)
     func `what is ambiguous or malformed is refused, and the connection closes`(row: Row) throws {
-        let (origin, pintle) = try Self.stage.get()
+        let origin = try ScriptedOrigin(answering: response("reached"))
+        let pintle = try PintleProcess()
         let client = try pintle.connect()
         try client.send(row.bytes.replacing("$", with: "127.0.0.1:\(origin.port)"))
         let answer = try client.readResponse()
