@@ -112,6 +112,7 @@ struct LoopTests {
             let now = NIODeadline.now()
             let victim = LoopTimer { seen.change { $0.append("victim") } }
             let ticks = Ticks()
+            // Kept alive by `keeper`.
             ticks.timer = LoopTimer { [unowned ticks] in
                 seen.change { $0.append("tick") }
                 loop.disarm(victim)
@@ -165,6 +166,7 @@ struct LoopTests {
 /// Keeps what timers refer to weakly for as long as the tests run.
 private let keeper = Watched<[Ticks]>([])
 
+// @unchecked: used on the loop's thread only.
 private final class Ticks: @unchecked Sendable {
     var timer: LoopTimer?
     var count = 0

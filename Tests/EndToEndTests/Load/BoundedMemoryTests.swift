@@ -31,13 +31,11 @@ import Testing
 
     @Test func `24 MiB down and up past a slow client stay under 64 MiB resident`() throws {
         let peak = try self.transfer(mebibytes: 24, rate: "8M")
-        print("peak resident memory: \(peak) KiB")
         #expect(peak < Self.limit)
     }
 
     @Test(.enabled(if: isSoak)) func `100 MiB down and up at 1 MiB a second stay under 64 MiB resident`() throws {
         let peak = try self.transfer(mebibytes: 100, rate: "1M")
-        print("peak resident memory: \(peak) KiB")
         #expect(peak < Self.limit)
     }
 
