@@ -84,7 +84,7 @@ import Testing
         }
         try tally.wait(for: "a third of the requests") { $0.finished >= total / 3 }
         origin.stop()
-        let dead = try tally.wait(for: "requests to fail") { $0.problems["connect-failure", default: 0] >= 100 }
+        _ = try tally.wait(for: "requests to fail") { $0.problems["connect-failure", default: 0] >= 100 }
         try origin.start()
         let end = try tally.wait(for: "all requests", seconds: 240) { $0.threads == clients }
         #expect(end.finished == total && end.wrong.isEmpty, "\(end.wrong.prefix(5))")
