@@ -32,41 +32,48 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter defaultPort: the port where the text has none; nil makes a port mandatory.
     /// - Returns: nil for user information, empty hosts, ports out of range, and bytes that no host may have.
     public init?(_ text: some StringProtocol, defaultPort: UInt16?) {
-        var bytes = Array(text.utf8)
-        self.init(bytes: &bytes, defaultPort: defaultPort)
+        var text = String(text)
+        let made = text.withUTF8 { Authority(bytes: UnsafeRawBufferPointer($0), defaultPort: defaultPort) }
+        guard let made else { return nil }
+        self = made
     }
 
-    private init?(bytes: inout [UInt8], defaultPort: UInt16?) {
-        var hostEnd = bytes.count
-        var port = defaultPort
-        var host: ArraySlice<UInt8>
+    /// Reads an authority from bytes, as ``init(_:defaultPort:)`` does.
+    public init?(bytes: UnsafeRawBufferPointer, defaultPort: UInt16?) {
+        guard let (host, port) = Self.parts(of: bytes, defaultPort: defaultPort) else { return nil }
+        let name = String(unsafeUninitializedCapacity: host.count) { space in
+            for (index, byte) in bytes[host].enumerated() { space[index] = ASCII.lowercased(byte) }
+            return host.count
+        }
+        self.init(host: name, port: port)
+    }
+
+    /// Where the host is in `bytes`, and the port; nil where they are no authority.
+    static func parts(of bytes: UnsafeRawBufferPointer, defaultPort: UInt16?) -> (host: Range<Int>, port: UInt16)? {
+        let host: Range<Int>
+        var end: Int
         if bytes.first == UInt8(ascii: "[") {
-            guard let close = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
-            host = bytes[1..<close]
-            guard host.contains(UInt8(ascii: ":")), host.allSatisfy(Self.isIPv6Byte) else { return nil }
-            hostEnd = close + 1
-            guard hostEnd == bytes.count || bytes[hostEnd] == UInt8(ascii: ":") else { return nil }
+            guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), from: 0) else { return nil }
+            host = 1..<close
+            guard bytes[host].contains(UInt8(ascii: ":")), bytes[host].allSatisfy(Self.isIPv6Byte) else { return nil }
+            end = close + 1
+            guard end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return nil }
         } else {
-            hostEnd = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
-            host = bytes[..<hostEnd]
-            guard host.allSatisfy(Self.isNameByte) else { return nil }
-            if host.last == UInt8(ascii: "."), host.count > 1 { host.removeLast() }
-            guard !host.isEmpty, host.count <= 253, host.first != UInt8(ascii: ".") else { return nil }
+            end = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
+            // A trailing dot only says that the name is complete.
+            let hasDot = end > 1 && bytes[end - 1] == UInt8(ascii: ".")
+            host = 0..<(hasDot ? end - 1 : end)
+            guard !host.isEmpty, host.count <= 253, bytes[0] != UInt8(ascii: "."),
+                bytes[host].allSatisfy(Self.isNameByte)
+            else { return nil }
         }
-        if hostEnd < bytes.count {
-            let digits = bytes[(hostEnd + 1)...]
-            if digits.isEmpty {
-                // "host:" is an authority with the default port (RFC 3986 §6.2.3).
-                guard port != nil else { return nil }
-            } else {
-                guard digits.count <= 5, digits.allSatisfy(ASCII.isDigit) else { return nil }
-                let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-                guard number > 0, number <= 65535 else { return nil }
-                port = UInt16(number)
-            }
-        }
-        guard let port else { return nil }
-        self.init(host: String(decoding: host.map(ASCII.lowercased), as: UTF8.self), port: port)
+        // "host:" is an authority with the default port (RFC 3986 §6.2.3).
+        guard end + 1 < bytes.count else { return defaultPort.map { (host, $0) } }
+        let digits = bytes[(end + 1)...]
+        guard digits.count <= 5, digits.allSatisfy(ASCII.isDigit) else { return nil }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard number > 0, number <= 65535 else { return nil }
+        return (host, UInt16(number))
     }
 
     /// Letters, digits, `-`, `.`, `_` and the percent sign's relatives are left to resolvers; what could end an

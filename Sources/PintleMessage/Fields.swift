@@ -202,6 +202,17 @@ public struct Fields: Sendable {
 
     // MARK: Inside
 
+    /// Whether the first line called `name` is empty, or a host with an optional port.
+    func isAuthority(_ name: FieldName) -> Bool {
+        guard let index = self.firstIndex(of: name) else { return false }
+        let line = self.lines[index]
+        guard line.valueLength > 0 else { return true }
+        return self.bytes.withUnsafeBytes { all in
+            let value = all[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
+            return Authority.parts(of: UnsafeRawBufferPointer(rebasing: value), defaultPort: 80) != nil
+        }
+    }
+
     func firstIndex(of name: FieldName) -> Int? {
         self.lines.firstIndex { $0.name == name }
     }

@@ -96,7 +96,7 @@ public struct RequestParser: Sendable {
         case 0:
             guard head.minorVersion == 0 else { throw WireError(.malformed, "an HTTP/1.1 request has no Host") }
         case 1:
-            guard let host = head.fields[.host], host.isEmpty || Authority(host, defaultPort: 80) != nil else {
+            guard head.fields.isAuthority(.host) else {
                 throw WireError(.malformed, "the Host is not a host with an optional port")
             }
         default: throw WireError(.malformed, "the request has more than one Host")

@@ -8,7 +8,7 @@ enum TargetReader {
             throw WireError(.malformed, "the request target has a fragment")
         }
         if method == "CONNECT" {
-            guard let authority = Authority(String(decoding: bytes, as: UTF8.self), defaultPort: nil) else {
+            guard let authority = Authority(bytes: bytes, defaultPort: nil) else {
                 throw WireError(.malformed, "the target of CONNECT is not host:port")
             }
             return .authority(authority)
@@ -38,8 +38,8 @@ enum TargetReader {
             }
             end += 1
         }
-        let host = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[start..<end]), as: UTF8.self)
-        guard let authority = Authority(host, defaultPort: scheme.defaultPort) else {
+        let host = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        guard let authority = Authority(bytes: host, defaultPort: scheme.defaultPort) else {
             throw WireError(.malformed, "the request target has no valid host and port")
         }
         var path = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[end...]), as: UTF8.self)

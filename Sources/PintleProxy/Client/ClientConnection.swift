@@ -16,8 +16,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     enum Phase {
         /// To a request head.
         case head
-        /// To the body of this exchange's request.
-        case body(Exchange, BodyReader)
+        /// To the body of this exchange's request, which `reader` takes.
+        case body(Exchange)
         /// To the next request, once this exchange is answered.
         case answering(Exchange)
         /// Nowhere: the last answer is sent, and what still arrives is thrown away.
@@ -33,6 +33,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let refusal: Problem?
     private(set) var phase = Phase.head
     private var parser: RequestParser
+    private var reader: BodyReader
     private var inbox = ByteBuffer()
     private var isProcessing = false
     private var timer: ConnectionTimer?
@@ -49,6 +50,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.client = client
         self.refusal = refusal
         self.parser = RequestParser(limits: lane.gate.headLimits)
+        self.reader = BodyReader(.none, limits: lane.gate.headLimits)
     }
 
     // MARK: The channel's events
@@ -79,8 +81,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        if case .body(let exchange, _) = self.phase { exchange.clientLeft() }
-        if case .answering(let exchange) = self.phase { exchange.clientLeft() }
+        self.exchange?.clientLeft()
         self.leave()
     }
 
@@ -113,7 +114,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func step() -> Bool {
         switch self.phase {
         case .head: self.takeHead()
-        case .body(let exchange, var reader): self.takeBody(exchange, &reader)
+        case .body(let exchange): self.takeBody(exchange)
         case .answering, .lingering, .closed: false
         }
     }
@@ -153,18 +154,17 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if framing == .none {
             self.phase = .answering(exchange)
         } else {
-            self.phase = .body(exchange, BodyReader(framing, limits: self.lane.gate.headLimits))
+            self.reader = BodyReader(framing, limits: self.lane.gate.headLimits)
+            self.phase = .body(exchange)
         }
         self.expectNext()
         exchange.begin()
     }
 
-    private func takeBody(_ exchange: Exchange, _ reader: inout BodyReader) -> Bool {
+    private func takeBody(_ exchange: Exchange) -> Bool {
         guard exchange.wantsBody else { return false }
         do throws(WireError) {
-            let step = try reader.next(&self.inbox)
-            self.phase = .body(exchange, reader)
-            switch step {
+            switch try self.reader.next(&self.inbox) {
             case .waiting: return false
             case .data(let piece):
                 self.expectNext()
@@ -196,7 +196,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The exchange under way.
     var exchange: Exchange? {
         switch self.phase {
-        case .body(let exchange, _), .answering(let exchange): exchange
+        case .body(let exchange), .answering(let exchange): exchange
         case .head, .lingering, .closed: nil
         }
     }
@@ -206,7 +206,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         guard self.exchange === exchange else { return }
         if keepAlive, case .answering = self.phase, !self.lane.isDraining {
             self.phase = .head
-            self.parser = RequestParser(limits: self.lane.gate.headLimits)
             self.flush()
             self.timer?.expect(self.inbox.readableBytes > 0 ? .restOfHead : .nextHead)
             self.process()

@@ -36,6 +36,8 @@ final class ConnectionTimer {
     /// Owns this timer, and stops it when it leaves.
     private unowned let connection: ClientConnection
     private let loop: Loop
+    private let channel: SocketChannel
+    private let patience: Patience
     private var timer: LoopTimer?
     private var expectation = Expectation.nothing
     private var deadline: NIODeadline?
@@ -46,6 +48,8 @@ final class ConnectionTimer {
     init(connection: ClientConnection) {
         self.connection = connection
         self.loop = connection.lane.loop
+        self.channel = connection.channel
+        self.patience = connection.lane.gate.patience
         // `stop` disarms the timer before this object goes.
         self.timer = LoopTimer { [unowned self] in self.fired() }
     }
@@ -58,11 +62,11 @@ final class ConnectionTimer {
             return
         }
         self.expectation = expectation
-        guard let patience = self.patience else {
+        guard let patience = self.limit else {
             self.deadline = nil
             return
         }
-        if expectation.isAboutReading { self.pendingBytes = self.connection.channel.pendingWriteBytes }
+        if expectation.isAboutReading { self.pendingBytes = self.channel.pendingWriteBytes }
         let deadline = self.loop.turnTime + patience
         self.deadline = deadline
         guard let timer, !timer.isArmed || timer.fires(after: deadline) else { return }
@@ -74,14 +78,13 @@ final class ConnectionTimer {
         self.timer = nil
     }
 
-    private var patience: TimeAmount? {
-        let patience = self.connection.lane.gate.patience
+    private var limit: TimeAmount? {
         switch self.expectation {
-        case .firstHead, .restOfHead: return patience.head
-        case .nextHead: return patience.idle
-        case .body, .clientToRead: return patience.body
-        case .clientToClose: return self.connection.channel.pendingWriteBytes > 0 ? patience.body : Self.lingering
-        case .nothing: return nil
+        case .firstHead, .restOfHead: self.patience.head
+        case .nextHead: self.patience.idle
+        case .body, .clientToRead: self.patience.body
+        case .clientToClose: self.channel.pendingWriteBytes > 0 ? self.patience.body : Self.lingering
+        case .nothing: nil
         }
     }
 
@@ -89,7 +92,7 @@ final class ConnectionTimer {
         guard let deadline, let timer else { return }
         guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
         if self.expectation.isAboutReading {
-            let pending = self.connection.channel.pendingWriteBytes
+            let pending = self.channel.pendingWriteBytes
             // It reads, if slowly.
             if pending != self.pendingBytes { return self.expect(self.expectation) }
         }

@@ -13,12 +13,12 @@ package import PintleTrust
 package final class Transfer {
     enum Provided { case bytes(Int), wait, abort }
 
-    /// Keeps the transfers that it made, and hands out no other.
-    private unowned let pool: TransferPool
+    /// Lets its transfers go when it is closed; until then they hold each other.
+    private let pool: TransferPool
     private var easy: EasyHandle
     private var headers = HeaderBlock()
     private var delegate: (any TransferDelegate)?
-    private var request: TransferRequest?
+    private var errand = Errand()
     var isAdded = false
     /// Whether another request may be sent with this handle.
     private(set) var isReusable = true
@@ -29,7 +29,7 @@ package final class Transfer {
     private var readingPaused = false
 
     // What is sent.
-    private var upload = UploadQueue()
+    private var upload: UploadQueue?
     private var writingPaused = false
     private(set) var trailersToSend = Fields()
 
@@ -56,16 +56,12 @@ package final class Transfer {
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.delegate != nil }
 
-    private var sendsBody: Bool {
-        guard let request, case .none = request.body else { return self.request != nil }
-        return false
-    }
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     package var verdict: Verdict? {
         if let verdict = self.trust?.verdict { return verdict }
-        guard let request, request.scheme == .https else { return nil }
-        return self.pool.verdict(on: request.authority)
+        guard self.errand.scheme == .https else { return nil }
+        return self.pool.verdict(on: self.errand.authority)
     }
 
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
@@ -76,7 +72,7 @@ package final class Transfer {
     /// Appends bytes to the body of a `.stream` request.
     package func send(_ bytes: ByteBuffer) {
         guard self.isRunning else { return }
-        self.upload.append(bytes)
+        self.upload?.append(bytes)
         self.resumeWriting()
     }
 
@@ -90,12 +86,12 @@ package final class Transfer {
             // it would be written before the start of its buffer.
             self.isReusable = false
         }
-        self.upload.isComplete = true
+        self.upload?.isComplete = true
         self.resumeWriting()
     }
 
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
-    package var unsentBodyBytes: Int { self.upload.byteCount }
+    package var unsentBodyBytes: Int { self.upload?.byteCount ?? 0 }
 
     /// Stops reading from the upstream; at most what is on its way in libcurl still arrives.
     package func pauseReading() {
@@ -122,7 +118,7 @@ package final class Transfer {
     // MARK: For the pool
 
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
-        self.request = request
+        self.errand = Errand(request)
         self.delegate = delegate
         self.response = ResponseReader(limits: self.limits)
         self.metrics = TransferMetrics()
@@ -131,11 +127,13 @@ package final class Transfer {
         self.lastActivity = self.pool.loop.turnTime
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
-        if self.sendsBody {
-            // libcurl asks for 100-continue on its own before large bodies; here the client decides.
-            if !request.fields.contains(.expect) { directives.append("Expect:") }
-            if case .bytes(let bytes) = request.body { self.upload = UploadQueue(whole: bytes) }
+        switch request.body {
+        case .none: break
+        case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
+        case .stream: self.upload = UploadQueue()
         }
+        // libcurl asks for 100-continue on its own before large bodies; here the client decides.
+        if self.upload != nil, !request.fields.contains(.expect) { directives.append("Expect:") }
         self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives))
         if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
     }
@@ -143,7 +141,7 @@ package final class Transfer {
     /// Puts everything back for the next request.
     func end() {
         if let silence { self.pool.loop.disarm(silence) }
-        self.upload = UploadQueue()
+        self.upload = nil
         self.trailersToSend = Fields()
         self.readingPaused = false
         self.writingPaused = false
@@ -151,23 +149,22 @@ package final class Transfer {
     }
 
     func collectResult(_ result: CURLcode) {
-        if result != CURLE_OK || self.request?.collectsMetrics == true { self.collectMetrics(result) }
-        guard let request else { return }
+        if result != CURLE_OK || self.errand.collectsMetrics { self.collectMetrics(result) }
         if result == CURLE_OK, self.error == nil {
-            if request.connectOnly {
+            if self.errand.connectOnly {
                 self.handOverSocket()
             } else if !self.response.isComplete {
-                self.error = SessionError(.malformedResponse, "\(request.authority) sent no complete response head")
+                self.error = SessionError(.malformedResponse, "\(self.errand.authority) sent no complete response head")
             }
         } else if self.error == nil {
             self.error =
                 TransferFailure(
-                    result: result, request: request, metrics: self.metrics, verdict: self.trust?.verdict,
+                    result: result, errand: self.errand, metrics: self.metrics, verdict: self.trust?.verdict,
                     refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
         }
-        if let verdict = self.trust?.verdict { self.pool.note(verdict, on: request.authority) }
+        if let verdict = self.trust?.verdict { self.pool.note(verdict, on: self.errand.authority) }
     }
 
     private func collectMetrics(_ result: CURLcode) {
@@ -190,10 +187,7 @@ package final class Transfer {
             delegate?.transfer(self, receivedTrailers: self.response.trailers)
         }
         delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
-        if self.delegate == nil {
-            self.request = nil
-            self.trust = nil
-        }
+        if self.delegate == nil { self.trust = nil }
     }
 
     /// Ends the transfer with an error of ours.
@@ -213,7 +207,7 @@ package final class Transfer {
 
     private func connectionLost() {
         self.error = SessionError(
-            .connectionBroken, "the connection to \(self.request?.authority.description ?? "") was lost at once",
+            .connectionBroken, "the connection to \(self.errand.authority) was lost at once",
             cause: String(cString: strerror(errno)))
     }
 
@@ -227,8 +221,8 @@ package final class Transfer {
     }
 
     /// The session behind the transfer is there only while the connection is in use.
-    private func noteTLSVersion(_ request: TransferRequest) {
-        guard request.collectsMetrics, request.scheme == .https, let ssl = self.easy.tlsConnection() else { return }
+    private func noteTLSVersion() {
+        guard self.errand.collectsMetrics, self.errand.scheme == .https, let ssl = self.easy.tlsConnection() else { return }
         self.metrics.tlsVersion = TLSConnection.version(of: ssl)
     }
 
@@ -236,20 +230,20 @@ package final class Transfer {
 
     func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
         self.lastActivity = self.pool.loop.turnTime
-        guard let delegate, let request else { return false }
+        guard let delegate else { return false }
         do throws(WireError) {
-            switch try self.response.line(line, method: request.method) {
+            switch try self.response.line(line, method: self.errand.method) {
             case .more: break
             case .interim(let head): delegate.transfer(self, receivedInterim: head)
             case .head(let head, let length):
                 // libcurl stops sending the body after an error status, but never notices while it is paused.
                 if head.status >= 300 { self.resumeWriting() }
-                self.noteTLSVersion(request)
+                self.noteTLSVersion()
                 delegate.transfer(self, received: head, length: length)
             }
         } catch {
             self.error = SessionError(
-                .malformedResponse, "the response of \(request.authority) is malformed: \(error.message)")
+                .malformedResponse, "the response of \(self.errand.authority) is malformed: \(error.message)")
             return false
         }
         return self.isRunning
@@ -264,30 +258,29 @@ package final class Transfer {
     func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
         guard let delegate else { return .abort }
         self.lastActivity = self.pool.loop.turnTime
-        let count = self.upload.take(into: space)
+        let count = self.upload?.take(into: space) ?? 0
         if count > 0 {
             delegate.transfer(self, sentBodyBytes: count)
             return self.isRunning ? .bytes(count) : .abort
         }
-        if self.upload.isComplete { return .bytes(0) }
+        if self.upload?.isComplete ?? true { return .bytes(0) }
         self.writingPaused = true
         return .wait
     }
 
-    func rewindBody(to offset: Int) -> Bool { self.upload.rewind(to: offset) }
+    func rewindBody(to offset: Int) -> Bool { self.upload?.rewind(to: offset) ?? true }
 
     func installTrust(on sslContext: OpaquePointer) {
-        guard let request else { return }
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
         let box = VerdictBox()
         self.trust = box
-        self.pool.evaluator.install(on: sslContext, host: request.authority.host) { box.verdict = $0 }
+        self.pool.evaluator.install(on: sslContext, host: self.errand.authority.host) { box.verdict = $0 }
     }
 
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if let judge = self.pool.judge, let authority = self.request?.authority {
+        if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer, asked: authority) {
+            if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
                 self.refusedAddress = refusal
                 return CURL_SOCKET_BAD
             }
@@ -331,15 +324,15 @@ package final class Transfer {
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
     /// for a body that the client has not sent.
     private func checkSilence() {
-        guard let request, let silence, self.isRunning else { return }
+        guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
         if self.readingPaused || self.writingPaused { self.lastActivity = now }
-        let deadline = self.lastActivity + request.timeout
+        let deadline = self.lastActivity + self.errand.timeout
         guard deadline <= now else {
             self.pool.loop.arm(silence, at: deadline)
             return
         }
-        self.fail(.timeout, "\(request.authority) was silent for \(request.timeout.inWords)")
+        self.fail(.timeout, "\(self.errand.authority) was silent for \(self.errand.timeout.inWords)")
     }
 }
 

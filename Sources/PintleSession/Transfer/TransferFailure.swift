@@ -8,7 +8,7 @@ internal import PintleTrust
 /// What is known of a transfer that libcurl gave up, and the one place where its codes become ours.
 struct TransferFailure {
     let result: CURLcode
-    let request: TransferRequest
+    let errand: Errand
     let metrics: TransferMetrics
     let verdict: Verdict?
     let refusedAddress: String?
@@ -16,20 +16,20 @@ struct TransferFailure {
     let headComplete: Bool
 
     var error: SessionError {
-        let peer = self.request.authority.description
+        let peer = self.errand.authority.description
         if let verdict, let refusal = verdict.error {
             return SessionError(.untrusted, refusal.message, cause: self.words, verdict: verdict)
         }
         switch self.result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return SessionError(
-                .dnsFailure, "the host \(self.request.authority.host) has no address", cause: self.words)
+                .dnsFailure, "the host \(self.errand.authority.host) has no address", cause: self.words)
         case CURLE_COULDNT_CONNECT: return self.connectError(peer)
         case CURLE_OPERATION_TIMEDOUT:
-            let limit = self.request.connectTimeout.inWords
+            let limit = self.errand.connectTimeout.inWords
             if self.metrics.nameLookup == 0 {
                 return SessionError(
-                    .dnsFailure, "no address of \(self.request.authority.host) within \(limit)", cause: self.words)
+                    .dnsFailure, "no address of \(self.errand.authority.host) within \(limit)", cause: self.words)
             }
             return SessionError(.connectTimeout, "no connection to \(peer) within \(limit)", cause: self.words)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_PEER_FAILED_VERIFICATION,
@@ -40,7 +40,7 @@ struct TransferFailure {
         case CURLE_GOT_NOTHING:
             return SessionError(.connectionBroken, "\(peer) closed without a response", cause: self.words)
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR:
-            if self.systemError == 0, self.request.scheme == .https, self.metrics.tls == 0 {
+            if self.systemError == 0, self.errand.scheme == .https, self.metrics.tls == 0 {
                 return SessionError(.tlsFailure, "the TLS handshake with \(peer) failed", cause: self.words)
             }
             return SessionError(

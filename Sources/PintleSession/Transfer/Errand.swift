@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+
+/// What a transfer keeps of its request when that is on its way: little, because it is asked for every line that
+/// arrives.
+struct Errand {
+    var method = ""
+    var scheme = Scheme.http
+    var authority = Authority(host: "", port: 0)
+    var connectTimeout = TimeAmount.zero
+    var timeout = TimeAmount.zero
+    var connectOnly = false
+    var collectsMetrics = false
+
+    /// That of a transfer which has not begun.
+    init() {}
+
+    init(_ request: TransferRequest) {
+        self.method = request.method
+        self.scheme = request.scheme
+        self.authority = request.authority
+        self.connectTimeout = request.connectTimeout
+        self.timeout = request.timeout
+        self.connectOnly = request.connectOnly
+        self.collectsMetrics = request.collectsMetrics
+    }
+}
