@@ -47,7 +47,8 @@ public enum ASCII {
     }
 
     /// `slice` without spaces and tabs at its ends.
-    public static func trimmed(_ slice: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    public static func trimmed<Bytes: BidirectionalCollection>(_ slice: Bytes) -> Bytes
+    where Bytes.Element == UInt8, Bytes.SubSequence == Bytes {
         var slice = slice
         while let first = slice.first, first == 0x20 || first == 0x09 { slice.removeFirst() }
         while let last = slice.last, last == 0x20 || last == 0x09 { slice.removeLast() }

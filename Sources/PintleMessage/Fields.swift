@@ -86,13 +86,19 @@ public struct Fields: Sendable {
     }
 
     /// Calls `body` with each non-empty member of the comma-separated lists that the lines called `name` hold
-    /// (RFC 9110 §5.6.1), without surrounding white space.
-    public func forEachToken(in name: FieldName, _ body: (ArraySlice<UInt8>) -> Void) {
-        for line in self.lines where line.name == name {
-            let value = self.bytes[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
-            for member in value.split(separator: UInt8(ascii: ",")) {
-                let trimmed = ASCII.trimmed(member)
-                if !trimmed.isEmpty { body(trimmed) }
+    /// (RFC 9110 §5.6.1), without surrounding white space. The bytes are valid during the call only.
+    public func forEachToken(in name: FieldName, _ body: (UnsafeRawBufferPointer) -> Void) {
+        self.bytes.withUnsafeBytes { all in
+            for line in self.lines where line.name == name {
+                let end = Int(line.valueStart + line.valueLength)
+                var start = Int(line.valueStart)
+                while start < end {
+                    let value = UnsafeRawBufferPointer(rebasing: all[..<end])
+                    let comma = value.firstIndex(of: UInt8(ascii: ","), from: start) ?? end
+                    let member = ASCII.trimmed(all[start..<comma])
+                    if !member.isEmpty { body(UnsafeRawBufferPointer(rebasing: member)) }
+                    start = comma + 1
+                }
             }
         }
     }

@@ -7,8 +7,8 @@ public enum Forwarding {
     public static func removeHopByHop(from fields: inout Fields) {
         if fields.contains(.connection) {
             var named: [[UInt8]] = []
-            fields.forEachToken(in: .connection) { named.append(Array($0)) }
-            for name in named where !Self.isEndToEnd(name) { fields.remove(spelled: name) }
+            fields.forEachToken(in: .connection) { if Self.namesAnotherField($0) { named.append(Array($0)) } }
+            for name in named { fields.remove(spelled: name) }
         }
         fields.removeAll { name in
             switch name {
@@ -56,13 +56,14 @@ public enum Forwarding {
         return found
     }
 
-    /// Fields that Connection cannot take away: without them the message would mean something else.
-    private static func isEndToEnd(_ name: [UInt8]) -> Bool {
-        name.withUnsafeBytes { bytes in
-            switch FieldName(bytes: bytes) {
-            case .host, .contentLength, .contentType, .contentEncoding, .authorization, .cacheControl, .via: true
-            default: false
-            }
+    /// Whether a member of Connection names a field that is to go and would not go anyway.
+    private static func namesAnotherField(_ member: UnsafeRawBufferPointer) -> Bool {
+        switch FieldName(bytes: member) {
+        // Connection cannot take these away: without them the message would mean something else.
+        case .host, .contentLength, .contentType, .contentEncoding, .authorization, .cacheControl, .via: false
+        // These go in any case.
+        case .keepAlive, .upgrade, .te, .proxyConnection: false
+        default: !ASCII.equalsIgnoringCase(member, "close")
         }
     }
 }
