@@ -51,11 +51,11 @@ let package = Package(
 
         room("PintleMessage", []),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
-        room("PintleActivity", ["PintleMessage", logging]),
-        room("PintleTrust", ["PintleMessage", "CPintleOpenSSL"]),
+        room("PintleActivity", [logging]),
+        room("PintleTrust", ["CPintleOpenSSL"]),
         room(
             "PintleSession",
-            ["PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
+            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),

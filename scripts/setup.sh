@@ -69,5 +69,6 @@ need_swift() {
 # Builds what users run. Everything it says goes to standard error: standard output is for data.
 build_release() {
     [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
-    swift build --package-path "$root" -c release --product pintle --quiet >&2
+    # One file, with direct calls into the Swift runtime: measurably less work for each request.
+    swift build --package-path "$root" -c release --product pintle --static-swift-stdlib --quiet >&2
 }

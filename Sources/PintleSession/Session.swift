@@ -13,6 +13,8 @@ public final class Session: Sendable {
     public let configuration: SessionConfiguration
     /// What the servers' certificates must satisfy.
     public let policy: SecurityPolicy
+    /// Whether a valid chain that matches no pin is accepted and reported.
+    public let reportsOnly: Bool
     private let engine: Engine
     private let pools: [TransferPool]
 
@@ -30,6 +32,7 @@ public final class Session: Sendable {
         self.engine = engine
         self.configuration = configuration
         self.policy = policy
+        self.reportsOnly = reportsOnly
         self.pools = engine.loops.map {
             TransferPool(loop: $0, configuration: configuration, evaluator: evaluator, judge: judge)
         }

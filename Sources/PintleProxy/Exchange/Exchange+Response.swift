@@ -29,7 +29,7 @@ extension Exchange: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = transfer.responseVersion
-        self.report.noteVerdict(of: transfer)
+        if self.asksForVerdict { self.report.noteVerdict(of: transfer) }
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
         }
@@ -79,14 +79,13 @@ extension Exchange: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {
-        self.report.take(transfer, TransferMetrics())
         self.forgetTransfer()
         self.answer = .done
         Tunnel.open(for: self, to: descriptor)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
-        self.report.take(transfer, metrics)
+        self.report.metrics = metrics
         self.forgetTransfer()
         if let error { return self.fail(with: error) }
         switch self.answer {

@@ -333,6 +333,9 @@ final class Exchange {
         self.requestEnded && self.wantsKeepAlive
     }
 
+    /// Whether anybody wants to know on what grounds the origin was trusted: the log, or a policy that only reports.
+    var asksForVerdict: Bool { self.gate.exchangeLog.isEnabled || self.sentTo?.session.reportsOnly == true }
+
     /// The transfer is over, or was handed on.
     func forgetTransfer() { self.transfer = nil }
 }

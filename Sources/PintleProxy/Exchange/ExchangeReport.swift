@@ -33,7 +33,7 @@ struct ExchangeReport {
     private(set) var trustViolation: ViolationKind?
     private var violations: [ViolationKind] = []
     private let start: NIODeadline
-    private var metrics = TransferMetrics()
+    var metrics = TransferMetrics()
     private var verdict: Verdict?
 
     init(id: ExchangeID, counters: RouteCounters, start: NIODeadline) {
@@ -55,11 +55,6 @@ struct ExchangeReport {
         self.trustViolation = kind
         self.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
-    }
-
-    mutating func take(_ transfer: Transfer, _ metrics: TransferMetrics) {
-        self.metrics = metrics
-        if self.verdict == nil { self.verdict = transfer.verdict }
     }
 
     /// Counts the end, and writes the line.

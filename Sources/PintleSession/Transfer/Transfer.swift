@@ -56,7 +56,6 @@ package final class Transfer {
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.delegate != nil }
 
-
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     package var verdict: Verdict? {
         if let verdict = self.trust?.verdict { return verdict }
@@ -222,7 +221,9 @@ package final class Transfer {
 
     /// The session behind the transfer is there only while the connection is in use.
     private func noteTLSVersion() {
-        guard self.errand.collectsMetrics, self.errand.scheme == .https, let ssl = self.easy.tlsConnection() else { return }
+        guard self.errand.collectsMetrics, self.errand.scheme == .https, let ssl = self.easy.tlsConnection() else {
+            return
+        }
         self.metrics.tlsVersion = TLSConnection.version(of: ssl)
     }
 
