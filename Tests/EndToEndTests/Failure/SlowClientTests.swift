@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// Clients that read late, slowly, or never: they lose nothing, and cost little.
+struct SlowClientTests {
+    /// Small, so that a client falls behind soon.
+    private static let receiveBuffer = Int32(16 * 1024)
+
+    /// Lets time pass in which something must not happen.
+    private func letPass(seconds: Double) {
+        _ = try? Watched(false).wait(for: "nothing", seconds: seconds) { $0 }
+    }
+
+    @Test(
+        .tags(.load),
+        arguments: ["OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://denied.test/ HTTP/1.1\r\nHost: x\r\n\r\n"])
+    func `a client that pipelines without reading is read no further`(request: String) throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let pintle = try PintleProcess(
+            "destinations: {deny: [denied.test]}", log: "{format: json, exchanges: off}")
+        let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
+        let total = 64 << 20
+        let sent = Watched(0)
+        let failure = Watched<String?>(nil)
+        inBackground(failure) {
+            let block = Array(String(repeating: request, count: 1000).utf8)
+            while sent.current < total {
+                try client.send(block)
+                sent.change { $0 += block.count }
+            }
+        }
+        var before = -1
+        // Until the proxy takes no more.
+        while before != sent.current, sent.current < total {
+            before = sent.current
+            _ = try? sent.wait(for: "more to be taken", seconds: 2) { $0 > before }
+        }
+        #expect(sent.current < total, "the proxy read everything")
+        let peak = try pintle.memory("VmHWM")
+        #expect(peak < BoundedMemoryTests.limit)
+        #expect(try pintle.ask(get(origin.port)).text == "done")
+        // What was answered is there once the client reads, and the proxy goes on.
+        for _ in 0..<1000 { #expect([200, 204, 403].contains(try client.readResponse().status)) }
+        client.reset()
+        #expect(try pintle.serves("http://127.0.0.1:\(origin.port)/"))
+    }
+
+    @Test(.tags(.load)) func `clients that never read are given up, and leave nothing behind`() throws {
+        let total = 100 << 20
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(total)\r\n\r\n")
+            let block = pattern(1 << 16)
+            for _ in 0..<(total >> 16) { try connection.stream.send(block) }
+        }
+        let good = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
+        let pintle = try PintleProcess("engine: {threads: 1}\nlimits: {body_timeout: 1s}")
+        #expect(try pintle.ask(get(good.port)).text == "done")
+        let before = try pintle.openDescriptors()
+        let clients = try (0..<5).map { _ in
+            let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
+            try client.send(get(origin.port))
+            return client
+        }
+        try origin.waitForRequests(clients.count)
+        let records = try pintle.waitForExchanges(1 + clients.count)
+        #expect(records.dropFirst().allSatisfy { $0["error"] != nil }, "\(records)")
+        let counters = try pintle.counters()
+        let (failed, cancelled) = (counters["failed"] as? Int ?? 0, counters["cancelled"] as? Int ?? 0)
+        #expect(counters["active"] as? Int == 0 && failed + cancelled == clients.count, "\(counters)")
+        try origin.waitUntilQuiet()
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        while try pintle.openDescriptors() > before, Date() < deadline { _ = try pintle.ask(get(good.port)) }
+        #expect(try pintle.openDescriptors() <= before)
+        for client in clients { client.close() }
+    }
+
+    @Test func `a tunnel whose client has finished sending and reads late delivers every byte`() throws {
+        let body = pattern(8 << 20)
+        let sent = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.stream.readToEnd()
+            try connection.stream.send(body)
+            sent.change { $0 = true }
+        }
+        let pintle = try PintleProcess("engine: {threads: 1}")
+        let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
+        try client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        try client.send("that is all")
+        client.finishSending()
+        // Longer than the two seconds in which a connection that is done with is expected to close.
+        self.letPass(seconds: 3)
+        var got = try client.read(1 << 20)
+        self.letPass(seconds: 3)
+        let rest = try client.readToEnd()
+        got += rest.bytes
+        #expect(got == body && rest.ending == .closed, "\(got.count) bytes, then \(rest.ending)")
+        #expect(sent.current)
+    }
+
+    @Test func `an HTTP 1.0 client that pauses near the end gets every byte`() throws {
+        let body = pattern(8 << 20)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+            try connection.stream.send(body)
+        }
+        let pintle = try PintleProcess("engine: {threads: 1}")
+        let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
+        try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        // Until the proxy has everything from the origin and the exchange is over, but not for the client.
+        var got: [UInt8] = []
+        while pintle.exchanges.isEmpty, got.count < body.count - (256 << 10), let bytes = try client.readSome() {
+            got += bytes
+        }
+        self.letPass(seconds: 3)
+        let rest = try client.readToEnd()
+        got += rest.bytes
+        #expect(got == body && rest.ending == .closed, "\(got.count) bytes, then \(rest.ending)")
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// Answers after which a connection ends, and what is said about it.
+struct ConnectionEndTests {
+    @Test func `an HTTP 1.0 client that would keep its connection learns that a body without a length ends it`() throws
+    {
+        let origin = try ScriptedOrigin(
+            answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+        let pintle = try PintleProcess()
+        let client = try pintle.connect()
+        try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        let head = try client.readHead()
+        #expect(head.status == 200 && head.values("Connection").map { $0.lowercased() } == ["close"], "\(head)")
+        #expect(head["Transfer-Encoding"] == nil && head["Keep-Alive"] == nil, "\(head)")
+        let rest = try client.readToEnd()
+        #expect(String(decoding: rest.bytes, as: UTF8.self) == "abcde" && rest.ending == .closed)
+    }
+
+    @Test(arguments: ["connections: 1", "connections_per_client: 1"])
+    func `a connection over a limit is refused and closed, and there is room when another leaves`(
+        limit: String
+    ) throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let pintle = try PintleProcess("limits: {\(limit)}")
+        let first = try pintle.connect()
+        try first.send(get(origin.port))
+        #expect(try first.readResponse().text == "done")
+        let second = try pintle.connect()
+        try second.send(get(origin.port))
+        let refused = try second.readResponse()
+        #expect(refused.status == 503 && refused["Connection"]?.lowercased() == "close", "\(refused)")
+        let rest = try second.readToEnd()
+        #expect(rest.bytes.isEmpty && rest.ending == .closed)
+        try first.send(get(origin.port))
+        #expect(try first.readResponse().text == "done", "the first one goes on")
+        second.close()
+        first.close()
+        // The proxy hears of the ends in its own time.
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        var answer = try pintle.ask(get(origin.port))
+        while answer.status == 503, Date() < deadline { answer = try pintle.ask(get(origin.port)) }
+        #expect(answer.text == "done", "\(answer)")
+    }
+
+    @Test func `a chunked refusal in place of 100 Continue arrives whole`() throws {
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            try connection.send("HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nnot")
+            try connection.send("\r\n5\r\n you!\r\n")
+            try connection.send("0\r\n\r\n")
+            // It keeps the connection, and so cannot be what ends the answer.
+            _ = try connection.waitForEnd()
+        }
+        let pintle = try PintleProcess()
+        for _ in 0..<5 {
+            let client = try pintle.connect()
+            try client.send(
+                "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                    + "Content-Length: 400000\r\n\r\n")
+            let answer = try client.readResponse()
+            #expect(answer.status == 403 && answer.text == "not you!", "\(answer)")
+        }
+    }
+
+    @Test(arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
+    func `CONNECT with a body is refused`(rest: String) throws {
+        let origin = try ScriptedOrigin(answering: response("never"))
+        let pintle = try PintleProcess()
+        let answer = try pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\(rest)")
+        #expect(answer.status == 400, "\(answer)")
+        #expect(origin.connections.isEmpty)
+    }
+}
