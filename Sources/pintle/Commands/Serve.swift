@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
-internal import Logging
-internal import NIOCore
-internal import PintleActivity
-internal import PintleLoop
 internal import PintlePolicy
-internal import PintleProxy
-internal import PintleSession
-internal import PintleTrust
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
