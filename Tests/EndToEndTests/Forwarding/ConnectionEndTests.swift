@@ -10,7 +10,8 @@ struct ConnectionEndTests {
     {
         let origin = try ScriptedOrigin(
             answering: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
-        let pintle = try PintleProcess()
+        // A connection that is kept open must not look closed because nobody used it.
+        let pintle = try PintleProcess("limits: {idle_timeout: 1h}")
         let client = try pintle.connect()
         try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
         let head = try client.readHead()
