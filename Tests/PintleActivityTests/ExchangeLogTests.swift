@@ -3,6 +3,7 @@
 import Glibc
 import Logging
 import PintleActivity
+import PintleTesting
 import Testing
 
 @Suite struct ExchangeLogTests {
@@ -39,7 +40,7 @@ import Testing
     }
 
     @Test func `a file is created for owner and group and appended to`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let path = directory.path + "/exchanges.log"
         try self.log(path).write(self.record("a"))
         let second = try self.log(path)
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test func `after rotation the log goes on in a new file`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let path = directory.path + "/exchanges.log"
         let log = try self.log(path)
         log.write(self.record("a"))
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func `lines of many threads stay whole`() throws {
-        let directory = try TemporaryDirectory()
+        let directory = try TemporaryFolder()
         let path = directory.path + "/exchanges.log"
         let log = try self.log(path)
         onThreads(8) { thread in

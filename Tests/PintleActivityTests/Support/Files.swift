@@ -3,29 +3,6 @@
 import Glibc
 import Testing
 
-/// A directory that goes away with the test.
-final class TemporaryDirectory {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/pintle-activity-XXXXXX".utf8CString)
-        self.path = try #require(mkdtemp(&template).map { String(cString: $0) })
-    }
-
-    deinit {
-        if let directory = opendir(self.path) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                unlink(self.path + "/" + name)
-            }
-            closedir(directory)
-        }
-        rmdir(self.path)
-    }
-}
-
 /// Both ends of a pipe.
 final class Pipe {
     let reading: Int32
