@@ -18,11 +18,16 @@ public enum PercentEscaping {
             if Self.isUnescaped[Int(byte)] {
                 bytes.append(byte)
             } else {
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(Self.hexDigits[Int(byte >> 4)])
-                bytes.append(Self.hexDigits[Int(byte & 15)])
+                Self.escape(byte: byte, into: &bytes)
             }
         }
+    }
+
+    /// Appends `%XX`, whatever the byte is.
+    static func escape(byte: UInt8, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(Self.hexDigits[Int(byte >> 4)])
+        bytes.append(Self.hexDigits[Int(byte & 15)])
     }
 
     /// Replaces each `%XX` by its byte.
