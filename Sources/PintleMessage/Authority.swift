@@ -60,11 +60,12 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             guard end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return nil }
         } else {
             end = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
-            // A trailing dot only says that the name is complete.
+            // A trailing dot only says that the name is complete. Behind two, the same host would have two names, and
+            // only one of them those that rules know.
             let hasDot = end > 1 && bytes[end - 1] == UInt8(ascii: ".")
             host = 0..<(hasDot ? end - 1 : end)
             guard !host.isEmpty, host.count <= 253, bytes[0] != UInt8(ascii: "."),
-                bytes[host].allSatisfy(Self.isNameByte)
+                bytes[host.upperBound - 1] != UInt8(ascii: "."), bytes[host].allSatisfy(Self.isNameByte)
             else { return nil }
         }
         // "host:" is an authority with the default port (RFC 3986 §6.2.3).

@@ -75,7 +75,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ":80", "a:0", "a:65536", "a:+1", "a:1:2", "u@a", "a b", "[::1", "[a]", "[::1]x", "a/b", ".", "a%00",
+        "", ":80", "a:0", "a:65536", "a:+1", "a:1:2", "u@a", "a b", "[::1", "[a]", "[::1]x", "a/b", ".", "a%00", "a..",
+        "a...", "a..:80", "..",
     ])
     func `what could be read in two ways is no authority`(text: String) {
         #expect(Authority(text, defaultPort: 80) == nil)
