@@ -77,6 +77,23 @@ import Testing
         #expect(try base.resolving("foo/").description == "http://example.com/v1/foo/")
     }
 
+    @Test func `whatever is resolved can be sent and read again`() throws {
+        var random = SeededGenerator(seed: 3986)
+        let pieces = [
+            "/", "/", ".", "..", "?", "#", ":", "@", "a", "%", "%2F", "é", "[", "]", "//", "http:", "\\", " ", "8",
+        ]
+        let base = try HTTPURL("http://a/b/c/d;p?q")
+        for _ in 0..<5_000 {
+            let count = Int.random(in: 0...8, using: &random)
+            let reference = (0..<count).compactMap { _ in pieces.randomElement(using: &random) }.joined()
+            guard let url = try? base.resolving(reference) else { continue }
+            #expect(try HTTPURL(url.description) == url, "\(reference)")
+            #expect(try url.resolving(url.description) == url, "\(reference)")
+            #expect(url.path.hasPrefix("/") && url.path.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }, "\(reference)")
+            #expect(!url.path.contains("#") && !url.authority.host.contains("@"), "\(reference)")
+        }
+    }
+
     @Test func `HSM-06 without a base only an absolute URL will do`() {
         #expect(throws: HTTPURLError(.relative, "the URL has no scheme; begin it with https:// or http://", offset: 0))
         {
