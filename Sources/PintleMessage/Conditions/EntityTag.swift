@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An opaque name for one state of a representation (ETag, RFC 9110 §8.8.3).
+public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+    /// Whether two representations may share the tag although their bytes differ.
+    public let isWeak: Bool
+    /// The tag between its quotation marks.
+    public let opaque: String
+
+    /// Reads a field value: `"…"` or `W/"…"`.
+    ///
+    /// - Returns: nil for anything else, such as tags without quotation marks.
+    public init?(_ value: String) {
+        var bytes = Array(value.utf8)[...]
+        self.isWeak = bytes.starts(with: "W/\"".utf8)
+        if self.isWeak { bytes = bytes.dropFirst(2) }
+        let mark = UInt8(ascii: "\"")
+        guard bytes.count >= 2, bytes.first == mark, bytes.last == mark else { return nil }
+        bytes = bytes.dropFirst().dropLast()
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != mark }) else { return nil }
+        self.opaque = String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether both name the same bytes: equal, and neither is weak (RFC 9110 §8.8.3.2).
+    public func stronglyMatches(_ other: EntityTag) -> Bool {
+        !self.isWeak && !other.isWeak && self.opaque == other.opaque
+    }
+
+    /// Whether both name the same content, perhaps in other bytes (RFC 9110 §8.8.3.2).
+    public func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque == other.opaque }
+
+    /// The tag as it stands in a field.
+    public var description: String { "\(self.isWeak ? "W/" : "")\"\(self.opaque)\"" }
+}
