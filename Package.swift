@@ -80,7 +80,7 @@ let package = Package(
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
-        tests("PintleMessageTests", ["PintleMessage"]),
+        tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),

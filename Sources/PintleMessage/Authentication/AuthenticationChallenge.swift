@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One way to authenticate that a server offers (RFC 9110 §11.3).
+public struct AuthenticationChallenge: Sendable, Equatable {
+    /// The scheme's name in lower case, such as `basic`.
+    public let scheme: String
+    /// The parameters, quoting removed, by their names in lower case.
+    public let parameters: [String: String]
+    /// What schemes such as Negotiate have in place of parameters.
+    public let token68: String?
+
+    /// Makes a challenge. Names are given in lower case.
+    public init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
+        self.scheme = scheme
+        self.parameters = parameters
+        self.token68 = token68
+    }
+
+    /// The protection space within the origin (RFC 9110 §11.5); nil where the challenge names none.
+    public var realm: String? { self.parameters["realm"] }
+
+    /// The challenges of a response, in the order in which the server wrote them; at most 32.
+    ///
+    /// A challenge that the grammar does not allow, or that gives a parameter twice, is left out, and with it the rest
+    /// of its field line, where nothing has a sure meaning any more.
+    ///
+    /// - Parameter isProxy: whether a proxy asks (Proxy-Authenticate, with 407) or the origin (WWW-Authenticate).
+    public static func challenges(in fields: Fields, isProxy: Bool = false) -> [AuthenticationChallenge] {
+        let name = isProxy ? FieldName.proxyAuthenticate.spelling : "WWW-Authenticate"
+        var challenges: [AuthenticationChallenge] = []
+        for value in fields.values(of: name) {
+            var reader = ChallengeReader(value)
+            while challenges.count < 32, let challenge = reader.next() { challenges.append(challenge) }
+        }
+        return challenges
+    }
+}

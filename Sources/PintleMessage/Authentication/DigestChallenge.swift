@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The hash functions of HTTP Digest (RFC 7616 §6.1).
+public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
+    case md5 = "MD5"
+    case sha256 = "SHA-256"
+    case sha512_256 = "SHA-512-256"
+}
+
+/// A challenge of HTTP Digest that can be answered, and its answers (RFC 7616).
+public struct DigestChallenge: Sendable, Equatable {
+    /// The protection space; part of what is hashed.
+    public let realm: String
+    /// The server's word of the day; part of what is hashed.
+    public let nonce: String
+    /// What the server wants back as it is; nil for nothing.
+    public let opaque: String?
+    /// The hash function; MD5 where the challenge names none.
+    public let algorithm: DigestAlgorithm
+    /// Whether the hash of the password includes both nonces: the `-sess` variants.
+    public let isSession: Bool
+    /// Whether requests are counted and have a nonce of the client (`qop=auth`). Without, it is the form of RFC 2069.
+    public let isCounted: Bool
+    /// Whether the nonce alone was too old: the same credential may be tried again with this one.
+    public let isStale: Bool
+    /// Whether the user name is sent as a hash.
+    public let hashesUser: Bool
+
+    /// Whether the algorithm was named, and so is named in the answer.
+    private let namesAlgorithm: Bool
+    /// Whether names beyond ASCII may be sent in the encoded form of RFC 8187, which older servers do not know.
+    private let isUnicode: Bool
+
+    /// Recognises a challenge.
+    ///
+    /// - Returns: nil for other schemes, for a challenge without realm or nonce, with an unknown algorithm, with
+    ///   `auth-int` as the only quality of protection, or with a `-sess` algorithm and none at all, which nothing
+    ///   defines.
+    public init?(_ challenge: AuthenticationChallenge) {
+        let parameters = challenge.parameters
+        guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"] else {
+            return nil
+        }
+        let name = (parameters["algorithm"] ?? DigestAlgorithm.md5.rawValue).uppercased()
+        self.isSession = name.hasSuffix("-SESS")
+        guard let algorithm = DigestAlgorithm(rawValue: self.isSession ? String(name.dropLast(5)) : name) else {
+            return nil
+        }
+        let qualities = parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+        self.isCounted = qualities?.contains("auth") ?? false
+        guard self.isCounted || (qualities == nil && !self.isSession) else { return nil }
+        self.realm = realm
+        self.nonce = nonce
+        self.opaque = parameters["opaque"]
+        self.algorithm = algorithm
+        self.isStale = parameters["stale"]?.lowercased() == "true"
+        self.hashesUser = parameters["userhash"]?.lowercased() == "true"
+        self.namesAlgorithm = parameters["algorithm"] != nil
+        self.isUnicode = parameters["charset"]?.lowercased() == "utf-8"
+    }
+
+    /// What one answer is about.
+    public struct Request: Sendable, Equatable {
+        /// The request's method.
+        public var method: String
+        /// The request target as it stands in the request line.
+        public var target: String
+        /// How many requests were sent with this nonce, this one included; from 1.
+        public var count: UInt32
+        /// The client's nonce, new for each nonce of the server and hard to guess. Not used in the form of RFC 2069.
+        public var clientNonce: String
+
+        /// Makes a description of a request.
+        public init(method: String, target: String, count: UInt32, clientNonce: String) {
+            self.method = method
+            self.target = target
+            self.count = count
+            self.clientNonce = clientNonce
+        }
+    }
+
+    /// The value of Authorization, or Proxy-Authorization, that answers the challenge for one request.
+    ///
+    /// - Parameter hash: the digest of some bytes: 16 bytes for MD5, 32 for the others.
+    /// - Throws: what `hash` throws.
+    public func authorization<Failure: Error>(
+        of credential: Credential, for request: Request,
+        hash: (DigestAlgorithm, [UInt8]) throws(Failure) -> [UInt8]
+    ) throws(Failure) -> String {
+        func digest(_ parts: String...) throws(Failure) -> String {
+            Self.hexadecimal(try hash(self.algorithm, Array(parts.joined(separator: ":").utf8)))
+        }
+        let count = Self.hexadecimal(withUnsafeBytes(of: request.count.bigEndian, Array.init))
+        var secret = try digest(credential.user, self.realm, credential.password)
+        if self.isSession { secret = try digest(secret, self.nonce, request.clientNonce) }
+        let subject = try digest(request.method, request.target)
+        let response =
+            self.isCounted
+            ? try digest(secret, self.nonce, count, request.clientNonce, "auth", subject)
+            : try digest(secret, self.nonce, subject)
+
+        var answer = [
+            self.hashesUser
+                ? Self.quoted("username", try digest(credential.user, self.realm)) : self.userName(credential.user),
+            Self.quoted("realm", self.realm), Self.quoted("nonce", self.nonce), Self.quoted("uri", request.target),
+            Self.quoted("response", response),
+        ]
+        if self.namesAlgorithm { answer.append("algorithm=\(self.algorithm.rawValue)\(self.isSession ? "-sess" : "")") }
+        if self.isCounted { answer += ["qop=auth", "nc=\(count)", Self.quoted("cnonce", request.clientNonce)] }
+        if let opaque = self.opaque { answer.append(Self.quoted("opaque", opaque)) }
+        if self.hashesUser { answer.append("userhash=true") }
+        return "Digest \(answer.joined(separator: ", "))"
+    }
+
+    private func userName(_ user: String) -> String {
+        guard self.isUnicode, !user.utf8.allSatisfy({ $0 < 0x80 }) else { return Self.quoted("username", user) }
+        var bytes: [UInt8] = []
+        for byte in user.utf8 {
+            if ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 {
+                bytes.append(byte)
+            } else {
+                PercentEscaping.escape(byte: byte, into: &bytes)
+            }
+        }
+        return "username*=UTF-8''\(String(decoding: bytes, as: UTF8.self))"
+    }
+
+    /// A quoted string; on bytes, since a quotation mark with an accent after it is another character, but the same byte.
+    private static func quoted(_ name: String, _ value: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in value.utf8 {
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(byte)
+        }
+        return "\(name)=\"\(String(decoding: bytes, as: UTF8.self))\""
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
