@@ -14,6 +14,10 @@ public struct SerializationError: Error, Sendable, Equatable, CustomStringConver
         case invalidField = "invalid-field"
         /// Parameters cannot be placed into a target of this form.
         case unsupportedTarget = "unsupported-target"
+        /// Requests with this method cannot carry a body.
+        case unsupportedMethod = "unsupported-method"
+        /// A file cannot be sent: it is missing, no regular file, or may not be read. The path is the file's.
+        case unreadableFile = "unreadable-file"
         /// The body to merge with is neither a form nor JSON, or is compressed.
         case unsupportedBody = "unsupported-body"
         /// The body to merge with is not what its Content-Type says.
@@ -28,7 +32,8 @@ public struct SerializationError: Error, Sendable, Equatable, CustomStringConver
     public let code: Code
     /// One sentence for people, without the path.
     public let message: String
-    /// Where in the parameters the offending value is, as in `parameters.tags[2]`; nil where no value is to blame.
+    /// Where in the parameters the offending value is, as in `parameters.tags[2]`, or which file is to blame; nil where
+    /// it is neither.
     public let path: String?
     /// The words of the error behind this one, if there is one.
     public let cause: String?
