@@ -97,6 +97,24 @@ static inline pintle_finished pintle_multi_next_finished(CURLM *multi) {
     return (pintle_finished){NULL, CURLE_OK};
 }
 
+typedef void (*pintle_lock_function)(CURL *easy, curl_lock_data data, curl_lock_access access, void *context);
+typedef void (*pintle_unlock_function)(CURL *easy, curl_lock_data data, void *context);
+
+/// Shares are void pointers in libcurl; a type of their own keeps them apart from handles.
+typedef struct pintle_share pintle_share;
+static inline pintle_share *pintle_share_init(void) { return (pintle_share *)curl_share_init(); }
+static inline void pintle_share_cleanup(pintle_share *share) { curl_share_cleanup((CURLSH *)share); }
+static inline void pintle_share_cookies(pintle_share *share, pintle_lock_function lock, pintle_unlock_function unlock,
+                                        void *context) {
+    curl_share_setopt((CURLSH *)share, CURLSHOPT_USERDATA, context);
+    curl_share_setopt((CURLSH *)share, CURLSHOPT_LOCKFUNC, lock);
+    curl_share_setopt((CURLSH *)share, CURLSHOPT_UNLOCKFUNC, unlock);
+    curl_share_setopt((CURLSH *)share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+}
+static inline CURLcode pintle_set_share(CURL *easy, pintle_share *share) {
+    return curl_easy_setopt(easy, CURLOPT_SHARE, (CURLSH *)share);
+}
+
 /// curl_global_init's macro; once per process, before any thread.
 static inline CURLcode pintle_curl_start(void) { return curl_global_init(CURL_GLOBAL_ALL); }
 

@@ -13,6 +13,7 @@
 #include <openssl/evp.h>
 #include <openssl/objects.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/sha.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -36,6 +37,11 @@ static inline int pintle_x509_stack_push(STACK_OF(X509) *stack, X509 *certificat
     return sk_X509_push(stack, certificate);
 }
 static inline void pintle_x509_stack_free_all(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+static inline int pintle_x509_name_stack_count(const STACK_OF(X509_NAME) *stack) { return sk_X509_NAME_num(stack); }
+static inline const X509_NAME *pintle_x509_name_stack_value(const STACK_OF(X509_NAME) *stack, int index) {
+    return sk_X509_NAME_value(stack, index);
+}
 
 static inline GENERAL_NAMES *pintle_x509_alternative_names(const X509 *certificate) {
     return (GENERAL_NAMES *)X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
@@ -71,6 +77,9 @@ static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, 
 }
 static inline int pintle_ssl_ctx_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+static inline int pintle_ssl_ctx_set_newest_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_max_proto_version(context, version);
 }
 static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);

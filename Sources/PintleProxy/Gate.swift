@@ -102,7 +102,7 @@ struct Patience: Sendable {
 extension SessionConfiguration {
     init(_ engine: EngineConfiguration) {
         self.init()
-        self.http2 = engine.http2 == .auto
+        self.httpVersion = engine.http2 == .auto ? .automatic : .http1
         self.connectionsPerHost = engine.connectionsPerHost
         self.idleConnections = engine.idleConnections
         self.idleTimeout = TimeAmount(engine.idleTimeout)

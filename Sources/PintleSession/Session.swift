@@ -1,46 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import NIOCore
+internal import NIOConcurrencyHelpers
+internal import NIOCore
 package import PintleLoop
+internal import PintleMessage
 public import PintleTrust
 
-/// Connections to origins under one security policy.
+/// Connections to origins under one security policy, and the tasks that use them.
 ///
 /// As in AFNetworking, a session has exactly one policy: connections, TLS sessions and verdicts are never shared with
 /// another session, so nothing that was verified under one policy serves under a second.
+///
+/// A session that is no longer wanted is invalidated; one that is simply let go ends its tasks and connections at once.
 public final class Session: Sendable {
-    /// How connections are used.
+    /// How connections are used, and what requests have in common.
     public let configuration: SessionConfiguration
     /// What the servers' certificates must satisfy.
     public let policy: SecurityPolicy
     /// Whether a valid chain that matches no pin is accepted and reported.
     public let reportsOnly: Bool
+    /// What the program wants to decide, or to know.
+    public let hooks: (any SessionHooks)?
+    let registry = TaskRegistry()
+    let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     private let engine: Engine
     private let pools: [TransferPool]
+    private let cookieJar: CookieJar?
 
     /// Makes a session on every loop of `engine`.
     ///
     /// - Parameters:
     ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
+    ///   - hooks: kept for the session's life.
     ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots cannot be loaded.
     public init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
-        policy: SecurityPolicy = .default, reportsOnly: Bool = false, judge: (any AddressJudge)? = nil
+        policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: (any SessionHooks)? = nil,
+        judge: (any AddressJudge)? = nil
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
         self.configuration = configuration
         self.policy = policy
         self.reportsOnly = reportsOnly
+        self.hooks = hooks
+        let cookieJar = configuration.cookies == .jar ? CookieJar() : nil
+        self.cookieJar = cookieJar
+        let handshake = HandshakeQuestions(hooks: hooks, identity: configuration.clientIdentity)
         self.pools = engine.loops.map {
-            TransferPool(loop: $0, configuration: configuration, evaluator: evaluator, judge: judge)
+            TransferPool(
+                loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake,
+                cookieJar: cookieJar, judge: judge)
         }
+        handshake?.belong(to: self)
     }
 
     deinit {
+        // Tasks that run hold their session, so these were never resumed.
+        for task in self.registry.all {
+            task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
+        }
         for pool in self.pools { pool.loop.execute { pool.closeAll() } }
     }
+
+    // MARK: Transfers
 
     /// Starts a transfer on `loop`, one of the engine's, from that loop's thread.
     ///
@@ -51,28 +75,87 @@ public final class Session: Sendable {
         return pool.start(request, delegate: delegate)
     }
 
-    /// Sends a request and waits for the response's head; the body streams behind it.
-    ///
-    /// Cancelling the task cancels the transfer.
-    ///
-    /// - Parameter body: the request's body, which replaces `request.body`; it is read as fast as the upstream takes it.
-    /// - Throws: ``SessionError`` when no final response head arrives. What goes wrong later is thrown by the body.
-    public func send(
-        _ request: TransferRequest, body: AsyncStream<ByteBuffer>? = nil
-    ) async throws(SessionError) -> SessionResponse {
-        let loop = self.engine.loops[Int.random(in: self.engine.loops.indices)]
-        return try await SessionTask(session: self, loop: loop).run(request, body: body)
-    }
-
-    /// Cancels what is running and closes every connection. Must not be called from a loop.
-    public func close() {
+    /// Cancels what is running and closes every connection, and waits for that. Must not be called from a loop.
+    package func close() {
         for pool in self.pools {
             try? pool.loop.submit { pool.closeAll() }.wait()
         }
     }
 
-    /// How many transfers are under way; for shutting down and for tests.
-    public func runningTransfers() -> Int {
+    /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
+    package func runningTransfers() -> Int {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
+    }
+
+    // MARK: Tasks
+
+    /// What happens to the session and its tasks, from now on. Each call makes a stream of its own, which keeps the
+    /// newest 4,096 events for a reader that is slow.
+    public func eventStream() -> AsyncStream<SessionEvent> { self.events.subscribe() }
+
+    /// The tasks that have not ended: data tasks, then uploads, then downloads, each in the order of their making.
+    public var tasks: [SessionTask] { self.dataTasks + self.uploadTasks + self.downloadTasks }
+    /// The data tasks that have not ended.
+    public var dataTasks: [SessionTask] { self.registry.tasks(of: .data) }
+    /// The uploads that have not ended.
+    public var uploadTasks: [SessionTask] { self.registry.tasks(of: .upload) }
+    /// The downloads that have not ended.
+    public var downloadTasks: [SessionTask] { self.registry.tasks(of: .download) }
+
+    /// Makes a suspended task.
+    func makeTask(
+        _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output
+    ) throws(SessionError) -> SessionTask {
+        try self.registry.add { id in
+            let run = TaskRun(
+                loop: self.engine.loops[id % self.engine.loops.count], owner: self, source: source, output: output)
+            return SessionTask(id: id, kind: kind, request: request, events: self.events, run: run)
+        }
+    }
+
+    // MARK: The end
+
+    /// Takes no more tasks, lets those that there are finish, and then closes every connection.
+    ///
+    /// A task that is never resumed holds this up. Returns when all is over.
+    public func finishTasksAndInvalidate() async { await self.invalidate(cancellingTasks: false, resetting: false) }
+
+    /// Takes no more tasks, cancels those that there are, and closes every connection. Returns when all is over.
+    public func invalidateAndCancel() async { await self.invalidate(cancellingTasks: true, resetting: false) }
+
+    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, cookies.
+    /// Afterwards the session takes tasks as if it were new; while this lasts it takes none.
+    public func reset(cancellingTasks: Bool = true) async {
+        await self.invalidate(cancellingTasks: cancellingTasks, resetting: true)
+    }
+
+    private func invalidate(cancellingTasks: Bool, resetting: Bool) async {
+        self.finish(self.registry.close(resetting: resetting))
+        if cancellingTasks {
+            for task in self.registry.all { task.cancel() }
+        }
+        await self.registry.waitUntilSettled()
+    }
+
+    /// A task is over and everything about its end was told.
+    func taskEnded() { self.finish(self.registry.taskEnded()) }
+
+    private func finish(_ ending: TaskRegistry.Ending) {
+        switch ending {
+        case .none: break
+        case .reset:
+            Task {
+                for pool in self.pools { try? await pool.loop.submit { pool.reset() }.get() }
+                self.registry.settle(isOpen: true)
+            }
+        case .invalidate:
+            Task {
+                for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
+                self.hooks?.sessionBecameInvalid(self)
+                self.events.post(.sessionInvalidated)
+                self.events.finish()
+                self.registry.settle(isOpen: false)
+            }
+        }
     }
 }

@@ -2,22 +2,79 @@
 
 public import NIOCore
 public import PintleMessage
+public import PintleTrust
 
-/// How a session uses connections.
-public struct SessionConfiguration: Sendable, Equatable {
-    /// Whether HTTP/2 is offered to https origins.
-    public var http2 = true
-    /// The most connections to one host at a time, per engine thread. More transfers wait for one.
+/// How a session uses connections, and what its requests have in common.
+public struct SessionConfiguration: Sendable {
+    /// The versions of HTTP that are spoken.
+    public enum HTTPVersion: String, Sendable, Hashable, CaseIterable {
+        /// HTTP/1.1 only.
+        case http1
+        /// HTTP/2 where an https origin chooses it (ALPN), else HTTP/1.1.
+        case automatic
+        /// HTTP/2 without asking, over clear text too: for origins that are known to speak it.
+        case http2
+    }
+
+    /// What becomes of cookies.
+    public enum Cookies: String, Sendable, Hashable, CaseIterable {
+        /// They are fields like any other: sent where a request has them, and returned in responses.
+        case pass
+        /// The session keeps them in memory and sends them back where they belong (RFC 6265).
+        case jar
+        /// None is sent, and Set-Cookie is taken out of responses.
+        case block
+    }
+
+    // MARK: Connections
+
+    /// Default automatic.
+    public var httpVersion = HTTPVersion.automatic
+    /// The most connections to one host at a time, per engine thread. More transfers wait for one. Default 64.
     public var connectionsPerHost = 64
-    /// The most idle connections that are kept, per engine thread.
+    /// The most idle connections that are kept, per engine thread. Default 256.
     public var idleConnections = 256
     /// How long an idle connection may be used again, in whole seconds; below the 60 s at which many servers close.
     public var idleTimeout = TimeAmount.seconds(55)
-    /// How long a resolved name is kept.
+    /// How long a resolved name is kept. Default 60 s.
     public var dnsCache = TimeAmount.seconds(60)
-
     /// Limits on the head of a response, its interim responses included, and on its trailers.
     public var responseHead = HeadLimits()
+    /// The mark of outgoing packets. Default none.
+    public var serviceType = ServiceType.default
+    /// The network interface that connections leave by; nil leaves it to the routes. A name that no interface has makes
+    /// every task fail as `connectFailure`.
+    public var interface: String?
+    /// The proxy between the session and its origins. Default none, whatever the environment says.
+    public var proxy: ProxyServer?
+    /// What the session shows to servers that ask for a certificate.
+    public var clientIdentity: ClientIdentity?
+
+    // MARK: Tasks
+
+    /// The longest time for resolving, connecting and the TLS handshake together. Default 10 s.
+    public var connectTimeout = TimeAmount.seconds(10)
+    /// The longest silence of a server while something is expected of it. Default 60 s.
+    public var timeout = TimeAmount.seconds(60)
+    /// The longest time for a whole task, redirects and retries included, while it is not suspended; nil for any.
+    public var resourceTimeout: TimeAmount?
+    /// Fields that a request gets where it has none of that name.
+    public var additionalFields = Fields()
+    /// What is given to origins and proxies that ask for it, unless a hook answers them. A credential is sent to the
+    /// asker only, and once per task.
+    public var credentials: [Authority: Credential] = [:]
+    /// Default pass.
+    public var cookies = Cookies.pass
+    /// Where responses are kept; nil for nowhere.
+    public var cache: (any ResponseCache)?
+    /// How tasks use the cache, unless a request says otherwise. Default protocol.
+    public var cachePolicy = CachePolicy.protocol
+    /// The most redirects that one task follows. Default 20.
+    public var redirectLimit = 20
+    /// The most bytes of a response that a data or upload task keeps in memory. Default 64 MiB.
+    public var bodyLimit = 64 << 20
+    /// Where downloads grow whose destination is not known before their response.
+    public var temporaryFolder = "/tmp"
 
     /// Makes a configuration with the defaults.
     public init() {}

@@ -30,14 +30,39 @@ public struct SessionError: Error, Sendable {
         case truncated
         /// The connection broke while sending or waiting.
         case connectionBroken
-        /// The request cannot be sent as it is, such as a body that would have to be sent twice.
+        /// The request cannot be sent as it is.
         case cannotSend
+        /// The connection broke, and what was sent of the body cannot be had again for another one.
+        case cannotRewind
         /// The body is longer than its reader takes.
         case tooLarge
         /// The transfer was cancelled.
         case cancelled
-        /// The session was closed, or libcurl refused a setting: a defect of ours.
+        /// libcurl refused a setting, or the system has no thread left.
         case internalError
+
+        // What only tasks know.
+
+        /// A URL is not an absolute http or https URL.
+        case invalidURL
+        /// The method, a field or a setting of a request may not be what it is.
+        case invalidRequest
+        /// The request would go in clear text although the session's policy pins.
+        case cleartext
+        /// The file or stream of a request's body cannot be read.
+        case unreadableSource
+        /// A download cannot be written to where it belongs.
+        case cannotWrite
+        /// A redirect leads nowhere, or there were too many.
+        case badRedirect
+        /// A hook refused or failed; `underlying` is what it threw.
+        case hookFailed
+        /// The cache has no response, and only the cache was to be asked.
+        case cacheMiss
+        /// The response breaks its contract; `underlying` is a ``RejectedResponse``.
+        case rejected
+        /// The session takes no more tasks.
+        case invalidated
     }
 
     /// The kind of failure.
@@ -48,11 +73,30 @@ public struct SessionError: Error, Sendable {
     public let cause: String?
     /// The verdict on the peer's chain, for `untrusted`.
     public let verdict: Verdict?
+    /// The error behind this one, where there is one: of a hook, a stream, a sink or a contract.
+    public let underlying: (any Error)?
 
-    init(_ code: Code, _ message: String, cause: String? = nil, verdict: Verdict? = nil) {
+    init(
+        _ code: Code, _ message: String, cause: String? = nil, verdict: Verdict? = nil,
+        underlying: (any Error)? = nil
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.verdict = verdict
+        self.underlying = underlying
     }
+
+    static let cancelled = SessionError(.cancelled, "the task was cancelled")
+
+    /// `error` as it is, or behind one of `code`.
+    static func wrapping(_ error: any Error, as code: Code, _ message: String) -> SessionError {
+        if let error = error as? SessionError { return error }
+        return SessionError(code, "\(message): \(error)", underlying: error)
+    }
+}
+
+extension SessionError: CustomStringConvertible {
+    /// The message, then the cause in parentheses.
+    public var description: String { self.cause.map { "\(self.message) (\($0))" } ?? self.message }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
 
@@ -9,25 +10,16 @@ public struct SessionResponse: Sendable {
     public let head: ResponseHead
     /// The length of the body in bytes, where the origin declared it.
     public let length: UInt64?
-    /// The body. Reading slowly slows the origin; dropping it cancels the transfer.
+    /// The body. Reading slowly slows the origin; dropping it cancels the task.
     public let body: ResponseBody
-    private let task: SessionTask
-
-    init(head: ResponseHead, length: UInt64?, body: ResponseBody, task: SessionTask) {
-        self.head = head
-        self.length = length
-        self.body = body
-        self.task = task
-    }
-
-    /// How the transfer went; complete when the body has ended.
-    public var metrics: TransferMetrics { self.task.metrics }
+    /// The task behind it, whose metrics are complete when the body has ended.
+    public let task: SessionTask
 }
 
 /// The pieces of a response's body, in order, as they arrive. It can be read once.
 public struct ResponseBody: AsyncSequence, Sendable {
     typealias Producer = NIOThrowingAsyncSequenceProducer<
-        ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, SessionTask.Reader
+        ByteBuffer, any Error, NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark, ResponseHandoff
     >
 
     let producer: Producer
@@ -58,5 +50,103 @@ public struct ResponseBody: AsyncSequence, Sendable {
             whole.writeImmutableBuffer(piece)
         }
         return whole
+    }
+}
+
+/// Gives the response of a task to the one caller that waits for it, and then its body piece by piece.
+final class ResponseHandoff: Sendable {
+    private struct State: Sendable {
+        var response: Result<SessionResponse, SessionError>?
+        var waiting: CheckedContinuation<Void, Never>?
+        var source: ResponseBody.Producer.Source?
+        var hasDemand = true
+        var task: SessionTask?
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Whether the reader wants more. What it does not want it may leave: it is kept in the sequence.
+    var hasDemand: Bool { self.state.withLockedValue { $0.hasDemand } }
+
+    /// Waits for the head.
+    func response() async throws(SessionError) -> SessionResponse {
+        await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
+            let isThere = self.state.withLockedValue { state in
+                if state.response == nil { state.waiting = waiting }
+                return state.response != nil
+            }
+            if isThere { waiting.resume() }
+        }
+        // Taken out: a response that is kept here would never be dropped.
+        let response = self.state.withLockedValue { state in
+            defer { state.response = nil }
+            return state.response
+        }
+        guard let response else { preconditionFailure("BUG: a response was asked for twice") }
+        return try response.get()
+    }
+
+    /// - Parameter wake: called when there is demand again.
+    func begin(_ head: ResponseHead, length: UInt64?, _ task: SessionTask, wake: @escaping @Sendable () -> Void) {
+        let producer = NIOThrowingAsyncSequenceProducer.makeSequence(
+            elementType: ByteBuffer.self, failureType: (any Error).self,
+            backPressureStrategy: NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark(
+                lowWatermark: 1, highWatermark: 2),
+            finishOnDeinit: true, delegate: self)
+        let response = SessionResponse(
+            head: head, length: length, body: ResponseBody(producer: producer.sequence), task: task)
+        self.state.withLockedValue { state in
+            state.source = producer.source
+            state.task = task
+            state.wake = wake
+        }
+        self.deliver(.success(response))
+    }
+
+    func yield(_ piece: ByteBuffer) {
+        guard let source = self.state.withLockedValue({ $0.source }) else { return }
+        // Set first: the reader may ask for more before `yield` returns.
+        self.state.withLockedValue { $0.hasDemand = false }
+        guard case .produceMore = source.yield(piece) else { return }
+        self.state.withLockedValue { $0.hasDemand = true }
+    }
+
+    /// Ends the body, or the wait for the head.
+    func finish(_ error: SessionError?) {
+        let source = self.state.withLockedValue { state in
+            // The task and the source hold each other otherwise.
+            defer { (state.source, state.task, state.wake) = (nil, nil, nil) }
+            return state.source
+        }
+        if let source {
+            if let error { source.finish(error) } else { source.finish() }
+        } else if let error {
+            self.deliver(.failure(error))
+        }
+    }
+
+    private func deliver(_ response: Result<SessionResponse, SessionError>) {
+        let waiting = self.state.withLockedValue { state in
+            state.response = response
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+}
+
+extension ResponseHandoff: NIOAsyncSequenceProducerDelegate {
+    func produceMore() {
+        let wake = self.state.withLockedValue { state in
+            state.hasDemand = true
+            return state.wake
+        }
+        wake?()
+    }
+
+    func didTerminate() {
+        let task = self.state.withLockedValue { $0.task }
+        task?.cancel()
     }
 }

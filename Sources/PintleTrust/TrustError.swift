@@ -14,6 +14,11 @@ public struct TrustError: Error, Sendable, Hashable {
         case contradiction
         /// A file, a folder or bytes do not hold the certificates that were expected there.
         case unreadableCertificate = "unreadable-certificate"
+        /// A client certificate or its private key cannot be read, they do not belong together, or OpenSSL does not
+        /// accept them.
+        case unreadableIdentity = "unreadable-identity"
+        /// The program's own trust decision refused the peer; the policy was not consulted.
+        case refusedByHook = "refused-by-hook"
         /// A text is not a SHA-256 pin.
         case invalidPin = "invalid-pin"
         /// OpenSSL failed at something that has nothing to do with the peer, as when memory is short.

@@ -77,6 +77,9 @@ public struct Verdict: Sendable, Hashable {
     public let waived: TrustError?
     /// The mismatch that a policy which only reports let pass; nil otherwise.
     public let reported: TrustError?
+    /// Whether the program's own trust decision stands here and the policy was not consulted; `chain` is then what the
+    /// peer sent.
+    public let decidedByHook: Bool
 
     /// Whether the peer may be talked to.
     public var isTrusted: Bool { self.outcome == .trusted }
@@ -90,7 +93,7 @@ public struct Verdict: Sendable, Hashable {
     package init(
         outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
         matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
-        reported: TrustError? = nil
+        reported: TrustError? = nil, decidedByHook: Bool = false
     ) {
         self.outcome = outcome
         self.host = host
@@ -100,5 +103,6 @@ public struct Verdict: Sendable, Hashable {
         self.configuredPins = configuredPins
         self.waived = waived
         self.reported = reported
+        self.decidedByHook = decidedByHook
     }
 }

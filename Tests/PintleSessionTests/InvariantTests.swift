@@ -28,7 +28,7 @@ import Testing
             roots: .only([self.root.certificate]))
     }
 
-    private var secure: TransferRequest {
+    private var secure: SessionRequest {
         request(self.origin.httpsPort, "/connection", scheme: .https, host: "localhost")
     }
 
@@ -100,7 +100,7 @@ import Testing
     @Test func `invariant 4 - framing is written anew, whatever the request's fields say`() async throws {
         let plain = try ScriptedOrigin(answering: response("done"))
         let stage = try SessionStage()
-        _ = try await stage.fetch(request(plain.port, method: "POST", body: .bytes(ByteBuffer(string: "abc"))))
+        _ = try await stage.fetch(request(plain.port, method: "POST"), from: .bytes(ByteBuffer(string: "abc")))
         let seen = try await plain.reachRequests(1)[0]
         #expect(seen.head.values("Content-Length") == ["3"] && seen.head.values("Transfer-Encoding").isEmpty)
         #expect(

@@ -12,7 +12,7 @@ import Testing
 
     init() throws { self.stage = try SessionStage() }
 
-    private func code(_ sent: TransferRequest) async -> SessionError.Code? {
+    private func code(_ sent: SessionRequest) async -> SessionError.Code? {
         await sessionError { _ = try await self.stage.fetch(sent) }?.code
     }
 
@@ -48,7 +48,7 @@ import Testing
 
     @Test func `silence of the reader is no silence of the origin`() async throws {
         let origin = try ScriptedOrigin(answering: response(String(repeating: "x", count: 1 << 20)))
-        let response = try await self.stage.session.send(request(origin.port, timeout: .milliseconds(300)))
+        let response = try await self.stage.session.stream(request(origin.port, timeout: .milliseconds(300)))
         let pause = Watched(false)
         _ = try? await pause.reach("longer than the time-out", seconds: 1) { $0 }
         var count = 0

@@ -35,7 +35,7 @@ import Testing
     @Test func `a body of known bytes is sent with its length`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let answer = try await self.stage.fetch(
-            request(origin.port, method: "POST", body: .bytes(ByteBuffer(string: "all of it"))))
+            request(origin.port, method: "POST"), from: .bytes(ByteBuffer(string: "all of it")))
         #expect(answer.text == "done")
         let seen = try await origin.reachRequests(1)[0]
         #expect(seen.text == "all of it" && seen["Content-Length"] == "9")
@@ -47,7 +47,7 @@ import Testing
         let pieces = (0..<300).map { String(repeating: "\($0 % 10)", count: 1000) }
         for piece in pieces { feed.yield(ByteBuffer(string: piece)) }
         feed.finish()
-        let answer = try await self.stage.fetch(request(origin.port, method: "POST"), body: stream)
+        let answer = try await self.stage.fetch(request(origin.port, method: "POST"), from: .stream(BodyStream(stream)))
         #expect(answer.text == "done")
         let seen = try await origin.reachRequests(1)[0]
         #expect(seen.text == pieces.joined() && seen["Transfer-Encoding"] == "chunked")
@@ -59,14 +59,15 @@ import Testing
         feed.yield(ByteBuffer(string: "abc"))
         feed.yield(ByteBuffer(string: "de"))
         feed.finish()
-        _ = try await self.stage.fetch(request(origin.port, method: "PUT", body: .stream(length: 5)), body: stream)
+        _ = try await self.stage.fetch(
+            request(origin.port, method: "PUT"), from: .stream(BodyStream(stream, length: 5)))
         let seen = try await origin.reachRequests(1)[0]
         #expect(seen.text == "abcde" && seen["Content-Length"] == "5" && seen["Transfer-Encoding"] == nil)
     }
 
     @Test func `an empty body is a body of no bytes`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
-        _ = try await self.stage.fetch(request(origin.port, method: "POST", body: .bytes(ByteBuffer())))
+        _ = try await self.stage.fetch(request(origin.port, method: "POST"), from: .bytes(ByteBuffer()))
         #expect(try await origin.reachRequests(1)[0]["Content-Length"] == "0")
     }
 
@@ -108,7 +109,7 @@ import Testing
             ended.change { $0 = true }
         }
         do {
-            let response = try await self.stage.session.send(request(origin.port))
+            let response = try await self.stage.session.stream(request(origin.port))
             for try await piece in response.body {
                 #expect(String(buffer: piece) == "some")
                 break
@@ -129,7 +130,7 @@ import Testing
                 sent.change { $0 += block.count }
             }
         }
-        let response = try await self.stage.session.send(request(origin.port))
+        let response = try await self.stage.session.stream(request(origin.port))
         #expect((try? await sent.reach("the origin to be rid of everything", seconds: 1) { $0 == total }) == nil)
         var read = 0
         for try await piece in response.body { read += piece.readableBytes }

@@ -19,7 +19,11 @@ extension Problem {
         case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
         case .tlsFailure: self.init(.tlsFailure, detail)
         case .malformedResponse: self.init(.upstreamProtocol, detail)
-        case .truncated, .connectionBroken, .cannotSend, .tooLarge, .cancelled, .internalError:
+        case .truncated, .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError:
+            self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
+        // Only the session's tasks fail so; an exchange is a bare transfer.
+        case .invalidURL, .invalidRequest, .cleartext, .unreadableSource, .cannotWrite, .badRedirect, .hookFailed,
+            .cacheMiss, .rejected, .invalidated:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         case .untrusted: self.init(untrusted: error)
         }

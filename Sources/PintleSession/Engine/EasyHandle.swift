@@ -11,10 +11,12 @@ struct EasyHandle: ~Copyable {
     private var origin: (scheme: Scheme, authority: Authority)?
     private var method = ""
     private var connectMilliseconds = -1
-    private let http2: Bool
+    private let httpVersion: SessionConfiguration.HTTPVersion
+    private let proxy: ProxyServer?
 
-    init(http2: Bool) {
-        self.http2 = http2
+    init(_ configuration: SessionConfiguration) {
+        self.httpVersion = configuration.httpVersion
+        self.proxy = configuration.proxy
         guard let pointer = curl_easy_init() else { preconditionFailure("BUG: libcurl cannot make an easy handle") }
         self.pointer = pointer
     }
@@ -30,6 +32,13 @@ struct EasyHandle: ~Copyable {
         // Without this libcurl obeys the environment, and a proxy would call itself.
         self.set(CURLOPT_PROXY, "")
         self.set(CURLOPT_NOPROXY, "")
+        // What a proxy says of a tunnel is no response of the origin.
+        self.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let credential = configuration.proxy?.credential {
+            self.set(CURLOPT_PROXYUSERNAME, credential.user)
+            self.set(CURLOPT_PROXYPASSWORD, credential.password)
+        }
+        if let interface = configuration.interface { self.set(CURLOPT_INTERFACE, "if!\(interface)") }
         self.set(CURLOPT_HTTP_TRANSFER_DECODING, 1)
         self.set(CURLOPT_PATH_AS_IS, 1)
         self.set(CURLOPT_FOLLOWLOCATION, 0)
@@ -64,15 +73,25 @@ struct EasyHandle: ~Copyable {
         _ = pintle_set_close_function(self.pointer, closeSocketCallback)
     }
 
+    /// Takes cookies from `jar`, and puts them there.
+    func use(_ jar: CookieJar) {
+        _ = pintle_set_share(self.pointer, jar.share)
+        // No file, only the engine.
+        self.set(CURLOPT_COOKIEFILE, "")
+    }
+
+    /// Empties the jar that the handle uses.
+    func forgetCookies() { self.set(CURLOPT_COOKIELIST, "ALL") }
+
     /// Sets what belongs to one request.
     mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) {
         if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme {
             self.origin = (request.scheme, request.authority)
             self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(request.authority.description(for: request.scheme))/")
-            // Waiting for a connection that might be shared is right only where HTTP/2 can come of it.
-            let multiplexes = self.http2 && request.scheme == .https
-            self.set(CURLOPT_HTTP_VERSION, multiplexes ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1)
-            self.set(CURLOPT_PIPEWAIT, multiplexes ? 1 : 0)
+            self.setVersion(for: request.scheme)
+            if let proxy {
+                self.set(CURLOPT_PROXY, proxy.serves(request.authority) ? "http://\(proxy.authority)" : "")
+            }
         }
         let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
         if milliseconds != self.connectMilliseconds {
@@ -80,7 +99,7 @@ struct EasyHandle: ~Copyable {
             self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         }
         self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
-        self.set(CURLOPT_REQUEST_TARGET, request.path)
+        self.set(CURLOPT_REQUEST_TARGET, self.target(of: request))
         // The order matters: each of these three resets what the others set.
         self.set(CURLOPT_NOBODY, 0)
         switch request.body {
@@ -95,6 +114,25 @@ struct EasyHandle: ~Copyable {
             self.set(CURLOPT_CUSTOMREQUEST, request.method)
         }
         _ = pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers)
+    }
+
+    private func setVersion(for scheme: Scheme) {
+        let version =
+            switch self.httpVersion {
+            case .http1: CURL_HTTP_VERSION_1_1
+            case .automatic: scheme == .https ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            case .http2: CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+            }
+        self.set(CURLOPT_HTTP_VERSION, version)
+        // Waiting for a connection that might be shared is right only where HTTP/2 can come of it.
+        self.set(CURLOPT_PIPEWAIT, version == CURL_HTTP_VERSION_1_1 ? 0 : 1)
+    }
+
+    /// A proxy that forwards needs the whole URL (RFC 9112 §3.2.2); libcurl would write it, but sends a target that is
+    /// set as it is.
+    private func target(of request: TransferRequest) -> String {
+        guard let proxy, request.scheme == .http, proxy.serves(request.authority) else { return request.path }
+        return "http://\(request.authority.description(for: .http))\(request.path)"
     }
 
     private func upload(_ length: Int) {

@@ -15,8 +15,10 @@ final class TransferPool: @unchecked Sendable {
     let loop: Loop
     let evaluator: TrustEvaluator
     let judge: (any AddressJudge)?
+    let handshake: HandshakeQuestions?
+    let cookieJar: CookieJar?
     private let configuration: SessionConfiguration
-    private let multi: UnsafeMutableRawPointer
+    private var multi: UnsafeMutableRawPointer
     private var idle: [Transfer] = []
     private var running: [ObjectIdentifier: Transfer] = [:]
     /// What libcurl wants of a descriptor, and what epoll was told. They differ on purpose, see `setInterest`.
@@ -38,23 +40,37 @@ final class TransferPool: @unchecked Sendable {
     private static let rememberedHosts = 4096
 
     init(
-        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, judge: (any AddressJudge)?
+        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
+        cookieJar: CookieJar?, judge: (any AddressJudge)?
     ) {
-        guard let multi = curl_multi_init() else { preconditionFailure("BUG: libcurl cannot make a multi handle") }
-        self.multi = multi
+        self.multi = Self.makeMulti()
         self.loop = loop
         self.configuration = configuration
         self.evaluator = evaluator
+        self.handshake = handshake
+        self.cookieJar = cookieJar
         self.judge = judge
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        _ = pintle_multi_set_socket_function(multi, socketCallback, context)
-        _ = pintle_multi_set_timer_function(multi, timerCallback, context)
-        _ = pintle_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, configuration.connectionsPerHost)
-        _ = pintle_multi_set_long(multi, CURLMOPT_MAXCONNECTS, configuration.idleConnections)
-        _ = pintle_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        self.prepareMulti()
         // unowned: `closeAll` disarms the timer before the pool goes.
         self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
     }
+
+    private static func makeMulti() -> UnsafeMutableRawPointer {
+        guard let multi = curl_multi_init() else { preconditionFailure("BUG: libcurl cannot make a multi handle") }
+        return multi
+    }
+
+    private func prepareMulti() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        _ = pintle_multi_set_socket_function(self.multi, socketCallback, context)
+        _ = pintle_multi_set_timer_function(self.multi, timerCallback, context)
+        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAX_HOST_CONNECTIONS, self.configuration.connectionsPerHost)
+        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAXCONNECTS, self.configuration.idleConnections)
+        _ = pintle_multi_set_long(self.multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+    }
+
+    /// How the sockets are marked.
+    var serviceType: ServiceType { self.configuration.serviceType }
 
     // MARK: Transfers
 
@@ -127,10 +143,26 @@ final class TransferPool: @unchecked Sendable {
         self.loop.assertInEventLoop()
         guard !self.isClosed else { return }
         self.isClosed = true
+        self.forgetAll()
+        curl_multi_cleanup(self.multi)
+    }
+
+    /// Ends everything and begins anew: no connection, TLS session, resolved name, verdict or cookie is left.
+    func reset() {
+        self.loop.assertInEventLoop()
+        guard !self.isClosed else { return }
+        self.forgetAll()
+        if self.cookieJar != nil { Transfer(pool: self, configuration: self.configuration).forgetCookies() }
+        curl_multi_cleanup(self.multi)
+        self.multi = Self.makeMulti()
+        self.prepareMulti()
+    }
+
+    private func forgetAll() {
         for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
         if let timer { self.loop.disarm(timer) }
         self.idle.removeAll()
-        curl_multi_cleanup(self.multi)
+        self.verdicts.removeAll()
     }
 
     // MARK: Driving libcurl

@@ -45,10 +45,11 @@ package final class Transfer {
         self.pool = pool
         self.limits = configuration.responseHead
         self.response = ResponseReader(limits: configuration.responseHead)
-        self.easy = EasyHandle(http2: configuration.http2)
+        self.easy = EasyHandle(configuration)
         self.easy.configure(
             configuration, context: Unmanaged.passUnretained(self).toOpaque(),
             pool: Unmanaged.passUnretained(pool).toOpaque())
+        if let jar = pool.cookieJar { self.easy.use(jar) }
         // `end` disarms the timer before the transfer goes.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
     }
@@ -115,6 +116,8 @@ package final class Transfer {
     }
 
     // MARK: For the pool
+
+    func forgetCookies() { self.easy.forgetCookies() }
 
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
         self.errand = Errand(request)
@@ -275,7 +278,11 @@ package final class Transfer {
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
         let box = VerdictBox()
         self.trust = box
-        self.pool.evaluator.install(on: sslContext, host: self.errand.authority.host) { box.verdict = $0 }
+        let questions = self.pool.handshake
+        self.pool.evaluator.install(
+            on: sslContext, host: self.errand.authority.host, report: { box.verdict = $0 },
+            decide: questions.map { questions in { questions.decide(on: $0) } },
+            identity: questions.map { questions in { questions.identity(for: $0) } })
     }
 
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
@@ -289,7 +296,9 @@ package final class Transfer {
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
         let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        if opened >= 0 { self.pool.opened(opened) }
+        guard opened >= 0 else { return opened }
+        self.pool.opened(opened)
+        self.pool.serviceType.mark(opened, family: asked.family)
         return opened
     }
 

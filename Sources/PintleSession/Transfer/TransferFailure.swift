@@ -48,7 +48,7 @@ struct TransferFailure {
             )
         case CURLE_SEND_FAIL_REWIND:
             return SessionError(
-                .cannotSend, "the connection to \(peer) broke, and the body cannot be sent twice", cause: self.words)
+                .cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice", cause: self.words)
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
             CURLE_BAD_CONTENT_ENCODING, CURLE_OUT_OF_MEMORY:
             return SessionError(.malformedResponse, "the response of \(peer) is not HTTP", cause: self.words)

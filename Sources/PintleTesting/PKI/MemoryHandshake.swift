@@ -10,22 +10,27 @@ package enum MemoryHandshake {
         package let succeeded: Bool
         /// OpenSSL's `X509_V_…` code as the client keeps it; 0 is `X509_V_OK`.
         package let verifyResult: Int
+        /// What the client said on failure.
+        package let clientError: String?
         /// What the server said on failure, which shows the client's alert.
         package let serverError: String?
+        /// What the client showed of itself, leaf first, as the server saw it.
+        package let clientChain: [Certificate]
     }
 
     /// Shakes hands once with a fresh client context.
     ///
     /// - Parameters:
     ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
+    ///   - authorities: whose client certificates the server demands and names; nil asks for none.
     ///   - configure: gets the client's `SSL_CTX *`, as libcurl's context callback does.
     package static func run(
         server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil,
-        configure: (OpaquePointer) throws -> Void
+        demanding authorities: [Certificate]? = nil, configure: (OpaquePointer) throws -> Void
     ) throws -> Outcome {
         let client = try ClientContext()
         try configure(client.pointer)
-        return try client.connect(server: identity, sending: chain, serverName: serverName)
+        return try client.connect(server: identity, sending: chain, serverName: serverName, demanding: authorities)
     }
 
     /// An owned client `SSL_CTX *`, for more than one handshake.
@@ -46,6 +51,16 @@ package enum MemoryHandshake {
             SSL_CTX_get_options(self.pointer) & pintle_ssl_op_no_renegotiation() != 0
         }
 
+        /// Shakes hands by TLS 1.2, where a client shows its certificate at another point than in TLS 1.3.
+        package func limitToTLS12() {
+            pintle_ssl_ctx_set_newest_version(self.pointer, TLS1_2_VERSION)
+        }
+
+        /// Refuses short keys, the client's own included; 5 is the highest level.
+        package func demandSecurityLevel(_ level: Int) {
+            SSL_CTX_set_security_level(self.pointer, CInt(level))
+        }
+
         /// Puts an anchor into the context's own store, as libcurl does with its CA file.
         package func addAnchor(_ certificate: Certificate) throws {
             let parsed = try MintRequest.parse(certificate.der)
@@ -55,10 +70,19 @@ package enum MemoryHandshake {
             }
         }
 
+        /// Shakes hands once.
+        ///
+        /// - Parameters:
+        ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
+        ///   - leaf: DER that the server sends in place of its certificate; the key must fit.
+        ///   - authorities: whose client certificates the server demands and names; nil asks for none.
         package func connect(
-            server identity: TestIdentity, sending chain: [Certificate]? = nil, serverName: String? = nil
+            server identity: TestIdentity, sending chain: [Certificate]? = nil, leaf: [UInt8]? = nil,
+            serverName: String? = nil, demanding authorities: [Certificate]? = nil
         ) throws -> Outcome {
-            let server = try ServerContext(identity, sending: chain ?? identity.chain)
+            let server = try ServerContext(
+                identity, leaf: leaf ?? identity.certificate.der, sending: chain ?? identity.chain)
+            if let authorities { try server.demandClient(of: authorities) }
             return try withExtendedLifetime((self, server)) {
                 try shakeHands(client: self.pointer, server: server.pointer, serverName: serverName)
             }
@@ -68,10 +92,9 @@ package enum MemoryHandshake {
     private final class ServerContext {
         let pointer: OpaquePointer
 
-        init(_ identity: TestIdentity, sending chain: [Certificate]) throws {
+        init(_ identity: TestIdentity, leaf: [UInt8], sending chain: [Certificate]) throws {
             guard let made = SSL_CTX_new(TLS_server_method()) else { throw TestPKIError("SSL_CTX_new") }
             self.pointer = made
-            let leaf = identity.certificate.der
             guard SSL_CTX_use_certificate_ASN1(made, CInt(leaf.count), leaf) == 1 else {
                 throw TestPKIError("SSL_CTX_use_certificate_ASN1")
             }
@@ -90,6 +113,17 @@ package enum MemoryHandshake {
 
         deinit {
             SSL_CTX_free(self.pointer)
+        }
+
+        func demandClient(of authorities: [Certificate]) throws {
+            SSL_CTX_set_verify(self.pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+            for authority in authorities {
+                let parsed = try MintRequest.parse(authority.der)
+                defer { X509_free(parsed) }
+                guard X509_STORE_add_cert(SSL_CTX_get_cert_store(self.pointer), parsed) == 1,
+                    SSL_CTX_add_client_CA(self.pointer, parsed) == 1
+                else { throw TestPKIError("SSL_CTX_add_client_CA") }
+            }
         }
     }
 }
@@ -123,7 +157,15 @@ private func shakeHands(
     }
     return MemoryHandshake.Outcome(
         succeeded: clientState.isDone && serverState.isDone, verifyResult: SSL_get_verify_result(client),
-        serverError: serverState.error)
+        clientError: clientState.error, serverError: serverState.error, clientChain: try clientChain(seenBy: server))
+}
+
+private func clientChain(seenBy server: OpaquePointer) throws -> [Certificate] {
+    let signers = SSL_get_peer_cert_chain(server)
+    let shown = (0..<max(0, pintle_x509_stack_count(signers))).map { pintle_x509_stack_value(signers, $0) }
+    return try ([SSL_get0_peer_certificate(server)] + shown).compactMap { $0 }.map {
+        try Certificate(der: MintRequest.encode($0))
+    }
 }
 
 private enum EndState {

@@ -95,7 +95,7 @@ struct MintRequest {
         return parsed
     }
 
-    private static func encode(_ draft: OpaquePointer) throws -> [UInt8] {
+    static func encode(_ draft: OpaquePointer) throws -> [UInt8] {
         var buffer: UnsafeMutablePointer<UInt8>?
         let length = i2d_X509(draft, &buffer)
         guard length > 0, let buffer else { throw TestPKIError("i2d_X509") }

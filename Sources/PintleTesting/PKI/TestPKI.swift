@@ -88,6 +88,14 @@ package struct TestPKI: Sendable {
             key: existing.map(TestKey.init(of:)) ?? TestKey(key), signer: signer)
     }
 
+    /// A certificate for a client, signed by an authority.
+    package func client(
+        _ commonName: String = "client", signedBy signer: TestIdentity, validity: Validity = .current,
+        key: KeyKind = .ec
+    ) throws -> TestIdentity {
+        try self.leaf(commonName, signedBy: signer, validity: validity, key: key, purpose: .client)
+    }
+
     /// A certificate for a server that vouches for itself.
     package func selfSigned(
         _ commonName: String? = "self-signed", dns: [String] = [], ip: [String] = [], validity: Validity = .current,

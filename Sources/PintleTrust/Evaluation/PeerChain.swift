@@ -50,6 +50,11 @@ struct OfflineChain: ~Copyable {
         guard isAdded else { throw OpenSSLErrors.failure(of: "sk_X509_push") }
     }
 
+    /// Lends the stack itself, which may be empty.
+    func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+        body(self.stack)
+    }
+
     /// Lends the chain, whose first member is the leaf; `body` gets nil when there is none.
     func read<Result>(_ body: (PeerChain?) throws(TrustError) -> Result) throws(TrustError) -> Result {
         let leaf = pintle_x509_stack_value(self.stack, 0).map(X509View.init(pointer:))

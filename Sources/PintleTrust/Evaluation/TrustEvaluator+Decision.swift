@@ -142,3 +142,35 @@ extension TrustEvaluator {
         ChainEntry.entries(of: verified.isEmpty ? peer.certificates : verified)
     }
 }
+
+/// What a program's own decision comes to; the policy has no part in it.
+extension TrustEvaluator {
+    func acceptance(of trust: ServerTrust) -> Ruling {
+        self.ruling(.trusted, on: trust, verifyError: X509_V_OK)
+    }
+
+    func refusal(of trust: ServerTrust, reason: String) -> Ruling {
+        let error = TrustError(
+            code: .refusedByHook, message: "\(trust.host): the program's own trust decision refused it: \(reason)")
+        return self.ruling(.refused(error), on: trust, verifyError: X509_V_ERR_APPLICATION_VERIFICATION)
+    }
+
+    /// For a leaf that nobody can be asked about.
+    func unreadableLeaf(host: String) -> Ruling {
+        let error = TrustError(
+            problem: .malformed,
+            message: "\(host): the dates or the key of its certificate cannot be read; its owner has to renew it")
+        return Ruling(
+            verdict: Verdict(
+                outcome: .refused(error), host: host, chain: [], configuredPins: self.configuredPins),
+            verifyError: X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY)
+    }
+
+    private func ruling(_ outcome: Verdict.Outcome, on trust: ServerTrust, verifyError: CInt) -> Ruling {
+        Ruling(
+            verdict: Verdict(
+                outcome: outcome, host: trust.host, chain: ChainEntry.entries(of: trust.chain),
+                configuredPins: self.configuredPins, decidedByHook: true),
+            verifyError: verifyError)
+    }
+}

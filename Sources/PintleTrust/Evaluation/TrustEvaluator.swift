@@ -44,12 +44,17 @@ public final class TrustEvaluator: Sendable {
     ///   - host: DNS name or IP address that the leaf must be for; nil asks for no name.
     ///   - moment: when the certificates must be valid. Default: now.
     public func evaluate(chain: [Certificate], host: String?, at moment: UnixTime = .now) -> Verdict {
+        self.evaluate(chain: chain, host: host, at: moment, level: TrustEvaluator.defaultLevel)
+    }
+
+    /// - Parameter level: OpenSSL's security level.
+    func evaluate(chain: [Certificate], host: String?, at moment: UnixTime, level: CInt) -> Verdict {
         do throws(TrustError) {
             var offline = try OfflineChain()
             for certificate in chain { try offline.append(certificate) }
             return try offline.read { (peer) throws(TrustError) in
                 guard let peer else { throw TrustEvaluator.missingCertificate(host) }
-                return self.judge(peer, host: host, at: moment, level: TrustEvaluator.defaultLevel).verdict
+                return self.judge(peer, host: host, at: moment, level: level).verdict
             }
         } catch {
             return Verdict(

@@ -61,7 +61,8 @@ struct X509View {
         return Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
     }
 
-    private static func text(of name: OpaquePointer?) -> String {
+    /// A name on one line (RFC 4514).
+    static func text(of name: OpaquePointer?) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
         defer { BIO_free(bio) }
         X509_NAME_print_ex(bio, name, 0, pintle_name_flags())

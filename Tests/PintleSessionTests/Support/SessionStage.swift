@@ -13,12 +13,13 @@ final class SessionStage: Sendable {
 
     init(
         policy: SecurityPolicy = .default, configuration: SessionConfiguration = SessionConfiguration(),
-        judge: (any AddressJudge)? = nil, sharing engine: Engine? = nil
+        hooks: (any SessionHooks)? = nil, judge: (any AddressJudge)? = nil, sharing engine: Engine? = nil
     ) throws {
         // One thread, so that a test knows which connections can be used again.
         self.engine = try engine ?? Engine(threads: 1)
         self.ownsEngine = engine == nil
-        self.session = try Session(engine: self.engine, configuration: configuration, policy: policy, judge: judge)
+        self.session = try Session(
+            engine: self.engine, configuration: configuration, policy: policy, hooks: hooks, judge: judge)
     }
 
     private let ownsEngine: Bool
@@ -29,11 +30,14 @@ final class SessionStage: Sendable {
     }
 
     /// Sends a request and reads the whole body.
-    func fetch(_ request: TransferRequest, body: AsyncStream<ByteBuffer>? = nil) async throws -> Answer {
-        let response = try await self.session.send(request, body: body)
+    func fetch(_ request: SessionRequest, from source: UploadSource? = nil) async throws -> Answer {
+        let response = try await self.session.stream(request, from: source)
         var bytes: [UInt8] = []
         for try await piece in response.body { bytes += Array(piece.readableBytesView) }
-        return Answer(head: response.head, length: response.length, body: bytes, metrics: response.metrics)
+        _ = try await response.task.value()
+        return Answer(
+            head: response.head, length: response.length, body: bytes,
+            metrics: response.task.metrics.transactions.last ?? TransferMetrics())
     }
 }
 
@@ -50,11 +54,14 @@ struct Answer {
 /// A request to this machine.
 func request(
     _ port: Int, _ path: String = "/", method: String = "GET", scheme: Scheme = .http, host: String = "127.0.0.1",
-    body: TransferRequest.Body = .none, timeout: TimeAmount = .seconds(60)
-) -> TransferRequest {
-    TransferRequest(
-        method: method, scheme: scheme, authority: Authority(host: host, port: UInt16(port)), path: path, body: body,
-        timeout: timeout)
+    fields: Fields = Fields(), timeout: TimeAmount = .seconds(60)
+) -> SessionRequest {
+    guard let url = try? HTTPURL("\(scheme.rawValue)://\(host):\(port)\(path)") else {
+        preconditionFailure("\(host) and \(path) make no URL")
+    }
+    var request = SessionRequest(method, url, fields: fields)
+    request.timeout = timeout
+    return request
 }
 
 /// A whole response with a length.

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+internal import NIOCore
+internal import PintleMessage
+
+/// The file in which a download grows, locked against a second one. It belongs to the task that writes it.
+final class DownloadFile {
+    let path: String
+    /// The bytes that are written.
+    private(set) var offset: UInt64 = 0
+    private let file: OpenFile
+    private let url: String
+    /// What a later task could go on with; nil while no validator is known.
+    private var part: PartialDownload?
+
+    /// How many bytes may be lost when the machine stops: the sidecar is written again when so many have reached the
+    /// disk.
+    private static let noteInterval: UInt64 = 8 << 20
+
+    private init(path: String, file: OpenFile, url: String) {
+        self.path = path
+        self.file = file
+        self.url = url
+    }
+
+    /// Opens or makes the file.
+    ///
+    /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason.
+    static func open(_ path: String, url: String) async throws(SessionError) -> DownloadFile {
+        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
+            let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+            guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
+            let file = OpenFile(descriptor: descriptor, path: path)
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+                throw SessionError(.cannotWrite, "\(path) is not a regular file")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                throw SessionError(.cannotWrite, "\(path) is being written by another download")
+            }
+            return file
+        }
+        return DownloadFile(path: path, file: file, url: url)
+    }
+
+    /// What an earlier download of the same URL left in the file.
+    func findLeftOver() async throws(SessionError) -> PartialDownload? {
+        let (path, url, file) = (self.path, self.url, self.file)
+        let left = try await BlockingWork.run { () throws(SessionError) -> PartialDownload? in
+            guard let part = PartialDownload.read(beside: path), part.url == url, part.offset > 0 else { return nil }
+            var status = stat()
+            guard fstat(file.descriptor, &status) == 0, UInt64(status.st_size) >= part.offset else { return nil }
+            return part
+        }
+        guard let left else { return nil }
+        // Until the server has answered, this is still what there is.
+        self.part = left
+        self.offset = left.offset
+        return left
+    }
+
+    /// Gets ready for the body of `head`, whose bytes belong at `offset`; what is behind it goes.
+    func begin(_ head: ResponseHead, length: UInt64?, at offset: UInt64) async throws(SessionError) {
+        self.offset = offset
+        self.part = RangeValidator.value(for: head.fields).map {
+            PartialDownload(url: self.url, file: self.path, offset: offset, validator: $0, length: length)
+        }
+        let (path, file, part) = (self.path, self.file, self.part)
+        try await BlockingWork.run { () throws(SessionError) in
+            guard ftruncate(file.descriptor, off_t(offset)) == 0 else { throw .cannotWrite(path, errno) }
+            if let part { try part.write() } else { unlink(PartialDownload.sidecar(of: path)) }
+        }
+    }
+
+    /// Appends `bytes`.
+    func write(_ bytes: ByteBuffer) async throws(SessionError) {
+        let (path, file, offset) = (self.path, self.file, self.offset)
+        try await BlockingWork.run { () throws(SessionError) in
+            try Self.write(bytes, to: file.descriptor, at: offset, path)
+        }
+        self.offset += UInt64(bytes.readableBytes)
+        guard let part, self.offset - part.offset >= Self.noteInterval else { return }
+        try await self.note()
+    }
+
+    /// Ends without the rest.
+    ///
+    /// - Returns: what is left for a later task, where `isKept` and there is anything worth keeping.
+    func abandon(keeping isKept: Bool) async -> PartialDownload? {
+        let isNoted = isKept && self.part != nil && self.offset > 0 ? (try? await self.note()) != nil : false
+        let (path, file) = (self.path, self.file)
+        _ = try? await BlockingWork.run {
+            if !isNoted {
+                unlink(path)
+                unlink(PartialDownload.sidecar(of: path))
+            }
+            // Not left to the closing of the file: who hears of the end may go on with it at once.
+            _ = flock(file.descriptor, LOCK_UN)
+        }
+        return isNoted ? self.part : nil
+    }
+
+    /// The whole file, for a contract that has to see it.
+    ///
+    /// - Throws: ``SessionError`` with `tooLarge` over `limit` bytes.
+    func contents(upTo limit: Int) async throws(SessionError) -> [UInt8] {
+        guard self.offset <= UInt64(limit) else {
+            throw SessionError(.tooLarge, "the body is longer than the \(limit) bytes that can be checked")
+        }
+        let (path, count) = (self.path, Int(self.offset))
+        return try await BlockingWork.run { () throws(SessionError) -> [UInt8] in
+            guard let data = FileManager.default.contents(atPath: path), data.count == count else {
+                throw SessionError(.cannotWrite, "\(path) was changed while it was written")
+            }
+            return Array(data)
+        }
+    }
+
+    /// Moves the whole file to `destination`, in one step.
+    ///
+    /// - Throws: ``SessionError`` with `cannotWrite`, saying where the file still is.
+    func move(to destination: String, replacing: Bool) async throws(SessionError) {
+        let (path, file) = (self.path, self.file)
+        try await BlockingWork.run { () throws(SessionError) in
+            guard fsync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
+            let code = FileMove.move(path, to: destination, replacing: replacing)
+            guard code == 0 else {
+                throw SessionError(
+                    .cannotWrite, "\(destination) cannot take the download, which is kept in \(path)",
+                    cause: String(cString: strerror(code)))
+            }
+            unlink(PartialDownload.sidecar(of: path))
+        }
+    }
+
+    /// Leaves the whole file where it is.
+    func settle() async {
+        let path = self.path
+        _ = try? await BlockingWork.run { unlink(PartialDownload.sidecar(of: path)) }
+    }
+
+    /// Makes the disk and the sidecar agree on how much there is.
+    private func note() async throws(SessionError) {
+        self.part?.offset = self.offset
+        guard let part = self.part else { return }
+        let (path, file) = (self.path, self.file)
+        try await BlockingWork.run { () throws(SessionError) in
+            guard fdatasync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
+            try part.write()
+        }
+    }
+
+    private static func write(
+        _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
+    ) throws(SessionError) {
+        let code = bytes.withUnsafeReadableBytes { bytes -> Int32 in
+            var done = 0
+            while done < bytes.count {
+                let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+                let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(done))
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return count < 0 ? errno : EIO }
+                done += count
+            }
+            return 0
+        }
+        guard code == 0 else { throw .cannotWrite(path, code) }
+    }
+}
+
+extension SessionError {
+    static func cannotWrite(_ path: String, _ code: Int32) -> SessionError {
+        SessionError(.cannotWrite, "\(path) cannot be written", cause: String(cString: strerror(code)))
+    }
+}

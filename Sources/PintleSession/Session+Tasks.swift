@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PintleMessage
+
+/// Tasks to be steered: each is suspended until it is resumed, and listed by the session until it has ended.
+extension Session {
+    /// Makes a task whose response is kept in memory, up to ``SessionConfiguration/bodyLimit``.
+    ///
+    /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks.
+    public func dataTask(_ request: SessionRequest) throws(SessionError) -> SessionTask {
+        try self.makeTask(.data, request, output: .memory)
+    }
+
+    /// Makes a task that sends a body, and whose response is kept in memory.
+    ///
+    /// - Parameter source: the body; nil asks the hook ``SessionHooks/taskNeedsBody(_:)`` for it.
+    /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A source that cannot be read
+    ///   fails the task.
+    public func uploadTask(_ request: SessionRequest, from source: UploadSource?) throws(SessionError) -> SessionTask {
+        try self.makeTask(.upload, request, source: source, output: .memory)
+    }
+
+    /// Makes a task whose response is written to a file.
+    ///
+    /// The response must satisfy `contract`, whose default is any status of 200…299: what an origin says about an error
+    /// never takes the place of the file.
+    ///
+    /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A destination that cannot be
+    ///   written fails the task.
+    public func downloadTask(
+        _ request: SessionRequest, to destination: DownloadDestination, accepting contract: ResponseContract = .init()
+    ) throws(SessionError) -> SessionTask {
+        try self.makeTask(.download, request, output: .file(destination, contract, resuming: nil))
+    }
+
+    /// Makes a task that goes on with a download which ended early.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL` or `invalidated`. A file that is gone or was changed fails the task.
+    public func downloadTask(
+        resuming part: PartialDownload, to destination: DownloadDestination,
+        accepting contract: ResponseContract = .init()
+    ) throws(SessionError) -> SessionTask {
+        let request = try SessionRequest("GET", part.url)
+        return try self.makeTask(.download, request, output: .file(destination, contract, resuming: part))
+    }
+}
+
+/// Tasks that are simply waited for. Cancelling the Swift task that waits cancels the session's task.
+extension Session {
+    /// Sends a request, with a body where one is given, and waits for the whole response.
+    ///
+    /// - Throws: ``SessionError`` when there is no complete response. A status such as 404 is one.
+    public func data(
+        for request: SessionRequest, from source: UploadSource? = nil
+    ) async throws(SessionError) -> TaskResult {
+        let kind: SessionTask.Kind = source == nil ? .data : .upload
+        return try await self.perform(self.makeTask(kind, request, source: source, output: .memory))
+    }
+
+    /// Downloads to a file.
+    ///
+    /// - Throws: ``SessionError``; with `rejected` for a response that does not satisfy `contract`.
+    public func download(
+        _ request: SessionRequest, to destination: DownloadDestination, accepting contract: ResponseContract = .init()
+    ) async throws(SessionError) -> TaskResult {
+        try await self.perform(self.downloadTask(request, to: destination, accepting: contract))
+    }
+
+    /// Sends a request, with a body where one is given, and waits for the head of the response; the body streams behind
+    /// it.
+    ///
+    /// - Throws: ``SessionError`` when no final head arrives. What goes wrong later is thrown by the body.
+    public func stream(
+        _ request: SessionRequest, from source: UploadSource? = nil
+    ) async throws(SessionError) -> SessionResponse {
+        let handoff = ResponseHandoff()
+        let kind: SessionTask.Kind = source == nil ? .data : .upload
+        let task = try self.makeTask(kind, request, source: source, output: .stream(handoff))
+        task.resume()
+        let response = await withTaskCancellationHandler {
+            await Result { () async throws(SessionError) -> SessionResponse in try await handoff.response() }
+        } onCancel: {
+            task.cancel()
+        }
+        return try response.get()
+    }
+
+    private func perform(_ task: SessionTask) async throws(SessionError) -> TaskResult {
+        task.resume()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(SessionError) -> TaskResult in try await task.value() }
+        } onCancel: {
+            task.cancel()
+        }
+        return try result.get()
+    }
+}
+
+extension Result {
+    fileprivate init(_ work: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

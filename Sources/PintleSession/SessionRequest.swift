@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import NIOCore
+public import PintleMessage
+
+/// What a task asks for: method, URL and fields; the body is the task's.
+public struct SessionRequest: Sendable, Equatable {
+    /// A case-sensitive token (RFC 9110 §9.1).
+    public var method: String
+    /// Where it goes.
+    public var url: HTTPURL
+    /// The header section. Host is written by the session unless it is here; fields that frame the body or belong to
+    /// one connection are refused, except Content-Length, which gives a stream of unknown length its length.
+    public var fields: Fields
+    /// Overrides the session's ``SessionConfiguration/connectTimeout``.
+    public var connectTimeout: TimeAmount?
+    /// Overrides the session's ``SessionConfiguration/timeout``.
+    public var timeout: TimeAmount?
+    /// Overrides the session's ``SessionConfiguration/cachePolicy``.
+    public var cachePolicy: CachePolicy?
+    /// How fast a body is sent; nil for as fast as the server takes it. It holds when a body is sent again too.
+    public var throttle: Throttle?
+
+    /// Makes a request.
+    public init(_ method: String = "GET", _ url: HTTPURL, fields: Fields = Fields()) {
+        self.method = method
+        self.url = url
+        self.fields = fields
+    }
+
+    /// Makes a request for an absolute http or https URL.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL`, saying what is wrong with it.
+    public init(_ method: String = "GET", _ url: String, fields: Fields = Fields()) throws(SessionError) {
+        self.init(method, try HTTPURL.checked(url), fields: fields)
+    }
+
+    /// - Throws: ``SessionError`` with `invalidRequest` for what would not be one request on the wire.
+    func checkSyntax() throws(SessionError) {
+        guard FieldSyntax.isName(self.method) else {
+            throw SessionError(.invalidRequest, "\(self.method.debugDescription) is not a method")
+        }
+        guard self.method != "CONNECT" else {
+            throw SessionError(.invalidRequest, "CONNECT asks for a tunnel, which a task cannot use")
+        }
+        for (name, value) in self.fields.pairs {
+            guard FieldSyntax.isName(name) else {
+                throw SessionError(.invalidRequest, "\(name.debugDescription) is not a field name")
+            }
+            // The value may be a secret, so the message names only the field.
+            guard FieldSyntax.isValue(value) else {
+                throw SessionError(
+                    .invalidRequest, "the value of \(name) has control characters, or white space at its ends")
+            }
+            guard !Self.reserved.contains(FieldName(name)) else {
+                throw SessionError(.invalidRequest, "\(name) belongs to the connection; the session writes it")
+            }
+        }
+    }
+
+    private static let reserved: Set<FieldName> = [
+        .connection, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
+    ]
+}
+
+extension HTTPURL {
+    static func checked(_ text: String) throws(SessionError) -> HTTPURL {
+        do throws(HTTPURLError) {
+            return try HTTPURL(text)
+        } catch {
+            throw SessionError(.invalidURL, error.message)
+        }
+    }
+}

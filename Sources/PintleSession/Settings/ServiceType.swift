@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What a session's traffic is for, so that the network can treat it accordingly (RFC 4594 §2.3).
+public enum ServiceType: String, Sendable, Hashable, CaseIterable {
+    /// Ordinary traffic: no mark.
+    case `default`
+    /// Telephony.
+    case voip
+    /// Video conferences.
+    case video
+    /// Transfers that nobody waits for: less than best effort (RFC 8622).
+    case background
+    /// Spoken commands and other interactive audio.
+    case voice
+    /// Small answers for which a person waits.
+    case responsiveData = "responsive_data"
+    /// Streamed audio and video.
+    case avStreaming = "av_streaming"
+    /// The signalling of calls.
+    case callSignaling = "call_signaling"
+
+    /// The differentiated services code point, 0…63.
+    public var codePoint: UInt8 {
+        switch self {
+        case .default: 0
+        case .voip, .voice: 46
+        case .video: 34
+        case .background: 1
+        case .responsiveData: 18
+        case .avStreaming: 26
+        case .callSignaling: 40
+        }
+    }
+
+    /// Marks what a socket sends.
+    func mark(_ socket: Int32, family: Int32) {
+        guard self.codePoint != 0 else { return }
+        // The code point is the upper six bits of the field; the lower two belong to congestion control.
+        var field = Int32(self.codePoint) << 2
+        let size = socklen_t(MemoryLayout<Int32>.size)
+        if family == AF_INET6 {
+            setsockopt(socket, Int32(IPPROTO_IPV6), IPV6_TCLASS, &field, size)
+        } else {
+            setsockopt(socket, Int32(IPPROTO_IP), IP_TOS, &field, size)
+        }
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+public import NIOCore
+public import PintleMessage
+
+/// One piece of a session's work: a request, what it takes to get its response, and where that goes.
+///
+/// A task is made suspended; ``resume()`` sets it going. A task that was not resumed and is no longer wanted must be
+/// cancelled: the session lists it until it has ended.
+public final class SessionTask: Sendable, Identifiable {
+    /// The kinds of task.
+    public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Its response is kept in memory, or streamed.
+        case data
+        /// As data, with a body to send.
+        case upload
+        /// Its response is written to a file.
+        case download
+    }
+
+    /// What a task has to say about itself, in one piece.
+    private struct Status: Sendable {
+        var kind: Kind
+        var state = TaskState.suspended
+        var currentRequest: SessionRequest
+        var response: ResponseHead?
+        var progress = TaskProgress()
+        var metrics = TaskMetrics()
+        var partialDownload: PartialDownload?
+        var outcome: Result<TaskResult, SessionError>?
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    /// Unique among the tasks of a session, counted from 1.
+    public let id: Int
+    /// The request that the task was made for.
+    public let originalRequest: SessionRequest
+    private let status: NIOLockedValueBox<Status>
+    private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
+    private let events: EventBroadcast<SessionEvent>
+    private let run: TaskRun
+
+    init(id: Int, kind: Kind, request: SessionRequest, events: EventBroadcast<SessionEvent>, run: TaskRun) {
+        self.id = id
+        self.originalRequest = request
+        self.status = NIOLockedValueBox(Status(kind: kind, currentRequest: request))
+        self.events = events
+        self.run = run
+    }
+
+    // MARK: Asking
+
+    /// A data task may become a download on the way.
+    public var kind: Kind { self.status.withLockedValue { $0.kind } }
+    /// Where the task stands.
+    public var state: TaskState { self.status.withLockedValue { $0.state } }
+    /// The request that is under way: after redirects it is not the original one.
+    public var currentRequest: SessionRequest { self.status.withLockedValue { $0.currentRequest } }
+    /// The head of the response, once the one that is the result has arrived.
+    public var response: ResponseHead? { self.status.withLockedValue { $0.response } }
+    /// How many bytes have moved.
+    public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
+    /// How the task went so far; complete when it is over.
+    public var metrics: TaskMetrics { self.status.withLockedValue { $0.metrics } }
+    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:)``.
+    public var partialDownload: PartialDownload? { self.status.withLockedValue { $0.partialDownload } }
+    /// Why the task failed; nil while it runs and when it ended well.
+    public var error: SessionError? {
+        guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
+        return error
+    }
+
+    /// The task's progress: as it is now, then whenever it has changed, then its end. A reader that is slow misses
+    /// steps, never the last one.
+    public var progressStream: AsyncStream<TaskProgress> {
+        self.progressUpdates.subscribe(beginningWith: self.progress)
+    }
+
+    /// Waits for the end. Any number of callers may wait; ending the wait does not end the task.
+    ///
+    /// - Throws: ``SessionError``, why the task failed.
+    public func value() async throws(SessionError) -> TaskResult {
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            let isOver = self.status.withLockedValue { status in
+                if status.outcome == nil { status.waiting.append(done) }
+                return status.outcome != nil
+            }
+            if isOver { done.resume() }
+        }
+        guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
+            preconditionFailure("BUG: a task's waiter was woken before its end")
+        }
+        return try outcome.get()
+    }
+
+    // MARK: Steering
+
+    /// Sets the task going, or lets it go on. Nothing happens unless it is suspended.
+    public func resume() {
+        guard self.move(to: .running) else { return }
+        self.events.post(.taskResumed(self))
+        self.run.resume(self)
+    }
+
+    /// Stops the task where it is: no byte is read or sent until ``resume()``, and time does not count. The connection
+    /// stays open, so a server may lose patience. Nothing happens unless the task is running.
+    public func suspend() {
+        guard self.move(to: .suspended) else { return }
+        self.events.post(.taskSuspended(self))
+        self.run.suspend()
+    }
+
+    /// Ends the task as `cancelled`. Nothing happens when it has ended.
+    public func cancel() {
+        guard self.move(to: .cancelling) else { return }
+        self.run.cancel(self, keepingPart: false)
+    }
+
+    /// Ends a download as ``cancel()`` does, but keeps what has arrived.
+    ///
+    /// - Returns: what a later task needs to go on; nil for other kinds, for a download that had ended, and where the
+    ///   server gave nothing by which a changed file could be noticed.
+    public func cancelKeepingPart() async -> PartialDownload? {
+        if self.move(to: .cancelling) { self.run.cancel(self, keepingPart: true) }
+        _ = try? await self.value()
+        return self.partialDownload
+    }
+
+    // MARK: For the run
+
+    private func move(to next: TaskState) -> Bool { self.status.withLockedValue { $0.state.move(to: next) } }
+
+    func begin(_ request: SessionRequest) { self.status.withLockedValue { $0.currentRequest = request } }
+
+    func becomeDownload() { self.status.withLockedValue { $0.kind = .download } }
+
+    func received(_ head: ResponseHead) { self.status.withLockedValue { $0.response = head } }
+
+    func add(_ transaction: TransferMetrics) {
+        self.status.withLockedValue { $0.metrics.transactions.append(transaction) }
+    }
+
+    func countRedirect() { self.status.withLockedValue { $0.metrics.redirectCount += 1 } }
+
+    func keep(_ part: PartialDownload?) { self.status.withLockedValue { $0.partialDownload = part } }
+
+    /// Changes the progress and tells who wants to know.
+    @discardableResult
+    func progress(_ change: (inout TaskProgress) -> Void) -> TaskProgress {
+        let progress = self.status.withLockedValue { status in
+            change(&status.progress)
+            return status.progress
+        }
+        self.progressUpdates.post(progress)
+        return progress
+    }
+
+    func finish(_ outcome: Result<TaskResult, SessionError>) {
+        let waiting = self.status.withLockedValue { status in
+            _ = status.state.move(to: .completed)
+            status.outcome = outcome
+            defer { status.waiting = [] }
+            return status.waiting
+        }
+        self.progressUpdates.finish()
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+/// What a task that ended well has brought.
+public struct TaskResult: Sendable {
+    /// The head of the response.
+    public let response: ResponseHead
+    /// The URL that it came from, after redirects.
+    public let url: HTTPURL
+    /// The body; empty where it was streamed or written to a file.
+    public let body: ByteBuffer
+    /// Where a download was written to; nil for other tasks.
+    public let file: String?
+    /// How it went.
+    public let metrics: TaskMetrics
+}

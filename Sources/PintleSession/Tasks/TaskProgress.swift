@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How many bytes of a task's bodies have moved, in both directions.
+///
+/// Counts are of bodies, without heads and framing. What a redirect or a challenge sent is not counted as received, and
+/// a body that is sent again counts from zero.
+public struct TaskProgress: Sendable, Hashable {
+    /// Bytes of the request's body that the server's connection has taken.
+    public internal(set) var sent: UInt64 = 0
+    /// The length of the request's body; nil while it is unknown.
+    public internal(set) var expectedToSend: UInt64?
+    /// Bytes of the response's body, those included that a resumed download had already.
+    public internal(set) var received: UInt64 = 0
+    /// The length of the response's body; nil while it is unknown.
+    public internal(set) var expectedToReceive: UInt64?
+
+    /// The part of the request's body that was sent, 0…1; nil while its length is unknown.
+    public var fractionSent: Double? { Self.fraction(self.sent, of: self.expectedToSend) }
+    /// The part of the response's body that was received, 0…1; nil while its length is unknown.
+    public var fractionReceived: Double? { Self.fraction(self.received, of: self.expectedToReceive) }
+
+    private static func fraction(_ done: UInt64, of whole: UInt64?) -> Double? {
+        guard let whole else { return nil }
+        return whole == 0 ? 1 : min(1, Double(done) / Double(whole))
+    }
+}
+
+/// How a task went: one entry for each request that it made, with redirects, challenges and retries between them.
+public struct TaskMetrics: Sendable, Equatable {
+    /// The requests in their order; the last one brought the result.
+    public internal(set) var transactions: [TransferMetrics] = []
+    /// How many redirects were followed.
+    public internal(set) var redirectCount = 0
+
+    /// The time that all requests took together, in microseconds; what lies between them is not in it.
+    public var total: Int64 { self.transactions.reduce(0) { $0 + $1.total } }
+}

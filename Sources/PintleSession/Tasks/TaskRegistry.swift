@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+
+/// The tasks of a session that have not ended, and whether it takes more of them.
+final class TaskRegistry: Sendable {
+    private enum Phase: Sendable {
+        case open
+        /// Takes no more tasks; `resets` says what comes when the last one has ended.
+        case draining(resets: Bool)
+        /// The last task has ended; connections are being closed.
+        case closing
+        case invalid
+    }
+
+    /// What the end of a session's last task calls for.
+    enum Ending {
+        case none, reset, invalidate
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.open
+        var lastID = 0
+        var tasks: [Int: SessionTask] = [:]
+        /// Those which are no longer listed, but whose end is not told yet.
+        var ending = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = NIOLockedValueBox(State())
+
+    /// Lists the task that `make` makes of a new number.
+    ///
+    /// - Throws: ``SessionError`` with `invalidated` when no more tasks are taken.
+    func add(_ make: (Int) -> SessionTask) throws(SessionError) -> SessionTask {
+        let task = self.state.withLockedValue { state -> SessionTask? in
+            guard case .open = state.phase else { return nil }
+            state.lastID += 1
+            let task = make(state.lastID)
+            state.tasks[task.id] = task
+            return task
+        }
+        guard let task else { throw SessionError(.invalidated, "the session takes no more tasks") }
+        return task
+    }
+
+    func remove(_ task: SessionTask) {
+        self.state.withLockedValue { state in
+            if state.tasks.removeValue(forKey: task.id) != nil { state.ending += 1 }
+        }
+    }
+
+    /// The tasks of a kind, in the order in which they were made.
+    func tasks(of kind: SessionTask.Kind) -> [SessionTask] {
+        self.all.filter { $0.kind == kind }.sorted { $0.id < $1.id }
+    }
+
+    var all: [SessionTask] { self.state.withLockedValue { Array($0.tasks.values) } }
+
+    // MARK: Ending
+
+    /// Takes no more tasks. A session that is invalid stays so.
+    func close(resetting: Bool) -> Ending {
+        self.state.withLockedValue { state in
+            switch state.phase {
+            case .closing, .invalid: return .none
+            // Who wants the end for good gets it.
+            case .draining(let resets): state.phase = .draining(resets: resets && resetting)
+            case .open: state.phase = .draining(resets: resetting)
+            }
+            return Self.ending(of: &state)
+        }
+    }
+
+    /// The end of a task was told.
+    func taskEnded() -> Ending {
+        self.state.withLockedValue { state in
+            state.ending -= 1
+            return Self.ending(of: &state)
+        }
+    }
+
+    /// The session was made new, and takes tasks again; or its end was told.
+    func settle(isOpen: Bool) {
+        let waiting = self.state.withLockedValue { state in
+            state.phase = isOpen ? .open : .invalid
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Waits until a closing that has begun is over.
+    func waitUntilSettled() async {
+        await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
+            let isSettled = self.state.withLockedValue { state in
+                switch state.phase {
+                case .open, .invalid: return true
+                case .draining, .closing:
+                    state.waiting.append(waiting)
+                    return false
+                }
+            }
+            if isSettled { waiting.resume() }
+        }
+    }
+
+    private static func ending(of state: inout State) -> Ending {
+        guard case .draining(let resets) = state.phase, state.tasks.isEmpty, state.ending == 0 else { return .none }
+        state.phase = .closing
+        return resets ? .reset : .invalidate
+    }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+
+/// A download's file, before the first request and after the last byte.
+extension TaskRun {
+    /// Opens the file that the download grows in, and asks only for what an earlier download has not brought.
+    func prepareFile(
+        for request: inout SessionRequest, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) {
+        guard case .file(let destination, let contract, let given) = self.output else { return }
+        guard !contract.removesNulls else {
+            throw SessionError(.invalidRequest, "a download is written as it comes, so removesNulls cannot be obeyed")
+        }
+        let url = request.url.description
+        let path = given?.file ?? destination.partPath(in: session.configuration.temporaryFolder)
+        let file = try await DownloadFile.open(path, url: url)
+        self.file = file
+        // Who asks for a range of their own gets just that.
+        guard given != nil || destination.resumes, request.method == "GET", !request.fields.contains("Range") else {
+            return
+        }
+        guard let left = try await file.findLeftOver() else {
+            guard given == nil else {
+                throw SessionError(.cannotWrite, "\(path) is not the partial download of \(url) that it was")
+            }
+            return
+        }
+        self.leftOver = left
+        request.fields.set("Range", "bytes=\(left.offset)-")
+        request.fields.set("If-Range", left.validator)
+    }
+
+    /// Whether a download that was to go on has to begin at zero, because the server has another file now. A server
+    /// that sends the whole file by itself needs no second request.
+    func mustBeginAgain(after head: ResponseHead, _ request: inout SessionRequest) -> Bool {
+        guard let left = self.leftOver else { return false }
+        guard head.status == 416 || head.status == 206 && !left.isContinued(by: head) else { return false }
+        self.leftOver = nil
+        request.fields.remove("Range")
+        request.fields.remove("If-Range")
+        return true
+    }
+
+    /// Moves what has arrived to where it belongs, or offers it to the cache.
+    func finished(
+        _ result: TaskResult, _ course: Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> TaskResult {
+        guard case .file(let destination, _, _) = self.output, let file = self.file else {
+            try await self.offerToCache(result, course, of: task, session)
+            return result
+        }
+        let place = try await self.place(of: file.path, destination, result.response, task, session)
+        guard let place else {
+            await file.settle()
+            return result
+        }
+        do throws(SessionError) {
+            try await file.move(to: place, replacing: destination.replacesExisting)
+        } catch {
+            session.events.post(.downloadMoveFailed(task, from: file.path, to: place, error))
+            throw error
+        }
+        session.events.post(.downloadMoved(task, to: place))
+        return TaskResult(
+            response: result.response, url: result.url, body: result.body, file: place, metrics: result.metrics)
+    }
+
+    /// The hook's word goes before the task's own.
+    private func place(
+        of temporaryFile: String, _ destination: DownloadDestination, _ head: ResponseHead, _ task: SessionTask,
+        _ session: Session
+    ) async throws(SessionError) -> String? {
+        if let hooks = session.hooks {
+            let place = try await self.ask {
+                try await hooks.task(task, finishedDownloadTo: temporaryFile, response: head)
+            }
+            if let place { return place }
+        }
+        switch destination.place {
+        case .file(let path): return path
+        case .chosen(let choice): return try await self.ask { try await choice(temporaryFile, head) }
+        }
+    }
+
+    /// Keeps what can be kept of a download that failed.
+    func abandonFile(of task: SessionTask, after failure: SessionError) async {
+        guard let file = self.file, case .file(let destination, _, let given) = self.output else { return }
+        let isNamed = if case .file = destination.place { true } else { given != nil }
+        let isKept = failure.code == .cancelled ? self.keepsPart || destination.resumes : isNamed
+        task.keep(await file.abandon(keeping: isKept || self.keepsPart))
+    }
+
+    // MARK: The cache
+
+    /// What the cache has, where it may answer.
+    ///
+    /// - Throws: ``SessionError`` with `cacheMiss` where nothing else may.
+    func cachedResult(
+        for request: SessionRequest, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> TaskResult? {
+        let policy = request.cachePolicy ?? session.configuration.cachePolicy
+        guard case .memory = self.output, request.method == "GET", policy != .ignoreLocal else { return nil }
+        if let cache = session.configuration.cache {
+            let known = try await self.ask {
+                await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
+            }
+            if let known {
+                task.received(known.head)
+                task.progress {
+                    $0.received = UInt64(known.body.readableBytes)
+                    $0.expectedToReceive = $0.received
+                }
+                return TaskResult(
+                    response: known.head, url: request.url, body: known.body, file: nil, metrics: task.metrics)
+            }
+        }
+        guard policy != .onlyCache else {
+            throw SessionError(.cacheMiss, "the cache has no response for \(request.url), and only it was to be asked")
+        }
+        return nil
+    }
+
+    private func offerToCache(
+        _ result: TaskResult, _ course: Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) {
+        guard let cache = session.configuration.cache, case .memory = self.output, course.request.method == "GET" else {
+            return
+        }
+        var offered: CachedResponse? = CachedResponse(head: result.response, body: result.body)
+        if let hooks = session.hooks, let proposed = offered {
+            offered = try await self.ask { await hooks.task(task, willCache: proposed) }
+        }
+        guard let offered else { return }
+        let request = course.request
+        try await self.ask { await cache.store(offered, to: request) }
+    }
+}

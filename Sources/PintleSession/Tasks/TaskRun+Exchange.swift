@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+internal import PintleTrust
+
+/// One request and the head of its response.
+extension TaskRun {
+    /// Makes the request of `course` and waits for the head of the response.
+    ///
+    /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
+    func exchange(
+        _ course: inout Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
+        let body = try await self.outgoingBody(&course, of: task, session)
+        try self.checkFailure()
+        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count in
+            let progress = task.progress { $0.sent += UInt64(count) }
+            hooks?.task(task, sentBodyBytes: count, progress: progress)
+        }
+        self.flow = flow
+        task.progress {
+            $0.sent = 0
+            $0.expectedToSend = body.length
+        }
+        flow.start(session.transferRequest(course.request, body: body), in: session)
+        if case .pieces(let reader, let length) = body {
+            let throttle = course.request.throttle
+            Task { await self.feed(reader, length: length, throttle: throttle, into: flow) }
+        }
+        course.resendsBody = course.source != nil
+        do throws(SessionError) {
+            let (head, length) = try await flow.response()
+            return (flow, session.withoutBlockedCookies(head), length)
+        } catch {
+            task.add(flow.metrics)
+            // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead; it
+            // gives up where it cannot have the body again. Here it can perhaps be had.
+            guard error.code == .cannotRewind, course.retries == 0, self.failure == nil else { throw error }
+            course.retries += 1
+            return nil
+        }
+    }
+
+    // MARK: The body
+
+    /// Gets the body of the request ready, for the first time or again.
+    private func outgoingBody(
+        _ course: inout Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> OutgoingBody {
+        if course.source == nil, task.kind == .upload, !course.resendsBody {
+            course.source = try await self.bodyFromHook(of: task, session)
+        } else if case .stream(let stream) = course.source, course.resendsBody {
+            if let source = try await self.bodyFromHook(of: task, session) {
+                course.source = source
+            } else if !stream.isReplayable {
+                throw SessionError(
+                    .cannotRewind,
+                    "the body has to be sent again and its stream is used up; make it of a sequence that can be made "
+                        + "again, or implement the hook taskNeedsBody")
+            }
+        }
+        guard let source = course.source else { return .none }
+        return try await OutgoingBody.open(source, for: &course.request)
+    }
+
+    private func bodyFromHook(
+        of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> UploadSource? {
+        guard let hooks = session.hooks else { return nil }
+        return try await self.ask { try await hooks.taskNeedsBody(task) }
+    }
+
+    /// Moves a body from its reader into the transfer, no faster than that takes it.
+    private func feed(
+        _ reader: any BodyReader, length: UInt64?, throttle: Throttle?, into flow: TransferFlow
+    ) async {
+        do throws(SessionError) {
+            var sent: UInt64 = 0
+            while var piece = try await reader.next() {
+                sent += UInt64(piece.readableBytes)
+                if let length, sent > length { throw .wrongLength("more", length) }
+                while let packet = piece.readSlice(length: min(throttle?.packet ?? .max, piece.readableBytes)),
+                    packet.readableBytes > 0
+                {
+                    guard await flow.hasRoom() else { return }
+                    flow.send(packet)
+                    if let throttle { await flow.rest(for: throttle.delay) }
+                }
+            }
+            if let length, sent < length { throw .wrongLength("only \(sent)", length) }
+            flow.finishBody()
+        } catch {
+            flow.cancel(with: error)
+        }
+    }
+}
+
+extension SessionError {
+    fileprivate static func wrongLength(_ what: String, _ length: UInt64) -> SessionError {
+        SessionError(.unreadableSource, "the body was to have \(length) bytes, and has \(what)")
+    }
+}
+
+/// A body that is ready to be sent once.
+enum OutgoingBody {
+    case none
+    /// libcurl itself can send it again.
+    case bytes(ByteBuffer)
+    case pieces(any BodyReader, length: UInt64?)
+
+    var length: UInt64? {
+        switch self {
+        case .none: nil
+        case .bytes(let bytes): UInt64(bytes.readableBytes)
+        case .pieces(_, let length): length
+        }
+    }
+
+    /// Opens `source`, and sets the fields that depend on it.
+    ///
+    /// - Throws: ``SessionError`` with `unreadableSource`.
+    static func open(_ source: UploadSource, for request: inout SessionRequest) async throws(SessionError) -> Self {
+        switch source {
+        case .bytes(let bytes):
+            guard request.throttle != nil else { return .bytes(bytes) }
+            return .pieces(BytesReader(bytes), length: UInt64(bytes.readableBytes))
+        case .file(let path):
+            let reader = try await FileReader.open(path)
+            return .pieces(reader, length: reader.length)
+        case .stream(let stream):
+            guard let reader = stream.open() else {
+                throw SessionError(.unreadableSource, "the stream of the body was read by an earlier task")
+            }
+            return .pieces(reader, length: stream.length ?? request.declaredLength)
+        case .multipart(let form):
+            if !request.fields.contains(.contentType) { request.fields.append("Content-Type", form.contentType) }
+            return .pieces(FormReader(form), length: form.contentLength)
+        }
+    }
+}
+
+extension SessionRequest {
+    /// The length that a Content-Length field gives to a stream of unknown length.
+    fileprivate var declaredLength: UInt64? { self.fields[.contentLength].flatMap { UInt64($0) } }
+}
+
+extension Session {
+    /// `request` as the session sends it.
+    func transferRequest(_ request: SessionRequest, body: OutgoingBody) -> TransferRequest {
+        var fields = request.fields
+        fields.remove(.contentLength)
+        if self.configuration.cookies == .block { fields.remove(.cookie) }
+        let transferBody: TransferRequest.Body =
+            switch body {
+            case .none: .none
+            case .bytes(let bytes): .bytes(bytes)
+            case .pieces(_, let length): .stream(length: length)
+            }
+        return TransferRequest(
+            method: request.method, scheme: request.url.scheme, authority: request.url.authority,
+            path: request.url.path, fields: fields, body: transferBody,
+            connectTimeout: request.connectTimeout ?? self.configuration.connectTimeout,
+            timeout: request.timeout ?? self.configuration.timeout)
+    }
+
+    /// `request` with what all requests of the session have in common.
+    ///
+    /// - Throws: ``SessionError`` where it may not be sent.
+    func completed(_ request: SessionRequest) throws(SessionError) -> SessionRequest {
+        var request = request
+        for (name, value) in self.configuration.additionalFields.pairs where !request.fields.contains(name) {
+            request.fields.append(name, value)
+        }
+        try request.checkSyntax()
+        try self.checkSecrecy(of: request.url)
+        return request
+    }
+
+    /// A pin can only hold where there is a certificate.
+    ///
+    /// - Throws: ``SessionError`` with `cleartext` for http under a policy that pins.
+    func checkSecrecy(of url: HTTPURL) throws(SessionError) {
+        guard self.policy.pinning != .none, !url.isSecure else { return }
+        throw SessionError(
+            .cleartext, "\(url.authority) would be asked in clear text, and the session's policy pins; use https")
+    }
+
+    func withoutBlockedCookies(_ head: ResponseHead) -> ResponseHead {
+        guard self.configuration.cookies == .block, head.fields.contains(.setCookie) else { return head }
+        var head = head
+        head.fields.remove(.setCookie)
+        return head
+    }
+}

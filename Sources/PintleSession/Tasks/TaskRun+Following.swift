@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleTrust
+
+/// What a response makes of its task: redirects, challenges, and downloads that cannot go on where they ended.
+extension TaskRun {
+    /// Decides whether `head` is the task's result; if not, `course` has the next request.
+    func following(
+        _ head: ResponseHead, in course: inout Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> Following {
+        if self.mustBeginAgain(after: head, &course.request) { return .another }
+        switch head.status {
+        case 300..<400: return try await self.redirected(by: head, &course, of: task, session)
+        case 401: return try await self.challenged(by: head, isProxy: false, &course, of: task, session)
+        case 407: return try await self.challenged(by: head, isProxy: true, &course, of: task, session)
+        default: return .result
+        }
+    }
+
+    // MARK: Redirects
+
+    private func redirected(
+        by head: ResponseHead, _ course: inout Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> Following {
+        let current = course.request
+        let proposal: Redirection?
+        do throws(RedirectionError) {
+            proposal = try .proposed(
+                by: head, to: current.method, current.url, fields: current.fields, hasBody: course.source != nil)
+        } catch {
+            throw SessionError(.badRedirect, "\(current.url.authority) redirects badly: \(error)")
+        }
+        guard let proposal else { return .result }
+        var next = current
+        (next.method, next.url, next.fields) = (proposal.method, proposal.url, proposal.fields)
+        if let hooks = session.hooks {
+            let proposed = next
+            let chosen = try await self.ask { try await hooks.task(task, willRedirectTo: proposed, after: head) }
+            guard let chosen else { return .result }
+            next = chosen
+            try next.checkSyntax()
+        }
+        try session.checkSecrecy(of: next.url)
+        guard course.redirects < session.configuration.redirectLimit else {
+            throw SessionError(
+                .badRedirect, "\(task.originalRequest.url) leads to more than \(course.redirects) redirects")
+        }
+        course.redirects += 1
+        task.countRedirect()
+        course.request = next
+        if !proposal.keepsBody { course.source = nil }
+        // What was answered to one origin is no failure at another.
+        if !next.url.isSameOrigin(as: current.url) { course.origin = Course.Answers() }
+        return .another
+    }
+
+    // MARK: Challenges
+
+    /// Nobody who knows the password needs as many.
+    private static var answerLimit: Int { 8 }
+
+    private func challenged(
+        by head: ResponseHead, isProxy: Bool, _ course: inout Course, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> Following {
+        let failures = isProxy ? course.proxy.failures : course.origin.failures
+        let asker = isProxy ? session.configuration.proxy?.authority : course.request.url.authority
+        guard let asker, failures < Self.answerLimit else { return .result }
+        var offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
+        while let method = AuthenticationMethod.strongest(of: offers) {
+            let challenge = Challenge(
+                method: method, authority: asker, isProxy: isProxy, previousFailureCount: failures)
+            let answer = try await self.answer(to: challenge, of: task, session)
+            switch answer {
+            case .use(let credential):
+                try Self.authorize(&course.request, challenge, credential)
+                if isProxy { course.proxy.failures += 1 } else { course.origin.failures += 1 }
+                return .another
+            case .performDefault: return .result
+            case .cancel: throw .cancelled
+            case .reject: offers.removeAll { AuthenticationMethod.strongest(of: [$0]) == method }
+            }
+        }
+        return .result
+    }
+
+    private func answer(
+        to challenge: Challenge, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> ChallengeAnswer {
+        if let hooks = session.hooks {
+            let answer = try await self.ask { try await hooks.task(task, challengedBy: challenge) }
+            guard answer == .performDefault else { return answer }
+        }
+        // Sent once: a server that asks again does not want it.
+        guard challenge.previousFailureCount == 0,
+            let credential = session.configuration.credentials[challenge.authority]
+        else { return .performDefault }
+        return .use(credential)
+    }
+
+    private static func authorize(
+        _ request: inout SessionRequest, _ challenge: Challenge, _ credential: Credential
+    ) throws(SessionError) {
+        let name = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
+        do {
+            switch challenge.method {
+            case .basic: request.fields.set(name, try credential.basicAuthorization())
+            case .digest(let digest):
+                let about = DigestChallenge.Request(
+                    method: request.method, target: request.url.path, count: 1, clientNonce: Self.clientNonce())
+                let value = try digest.authorization(of: credential, for: about) { algorithm, bytes in
+                    try MessageDigest(algorithm).digest(of: bytes)
+                }
+                request.fields.set(name, value)
+            }
+        } catch {
+            throw SessionError(
+                .cannotSend, "the challenge of \(challenge.authority) cannot be answered: \(error)", underlying: error)
+        }
+    }
+
+    private static func clientNonce() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<2).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
+    }
+}
+
+extension MessageDigest {
+    fileprivate init(_ algorithm: DigestAlgorithm) {
+        self =
+            switch algorithm {
+            case .md5: .md5
+            case .sha256: .sha256
+            case .sha512_256: .sha512_256
+            }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+
+/// Taking in the response that is a task's result.
+extension TaskRun {
+    /// Lets the hook decide, then reads the body into where it goes.
+    func take(
+        _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ course: Course, of task: SessionTask,
+        _ session: Session
+    ) async throws(SessionError) -> TaskResult {
+        task.received(head)
+        try await self.obeyDisposition(of: head, task, session)
+        let arrival = Arrival(head: head, length: length, flow: flow, request: course.request)
+        var body = ByteBuffer()
+        do throws(SessionError) {
+            switch self.output {
+            case .memory: body = try await self.collect(arrival, of: task, session)
+            case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
+            case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
+            }
+        } catch {
+            flow.cancel(with: error)
+            task.add(flow.metrics)
+            throw error
+        }
+        task.add(flow.metrics)
+        return TaskResult(
+            response: head, url: course.request.url, body: body, file: self.file?.path, metrics: task.metrics)
+    }
+
+    /// A response whose body is about to be read.
+    struct Arrival {
+        let head: ResponseHead
+        let length: UInt64?
+        let flow: TransferFlow
+        let request: SessionRequest
+    }
+
+    private func obeyDisposition(
+        of head: ResponseHead, _ task: SessionTask, _ session: Session
+    ) async throws(SessionError) {
+        guard let hooks = session.hooks else { return }
+        switch try await self.ask({ try await hooks.task(task, received: head) }) {
+        case .allow: return
+        case .cancel: throw .cancelled
+        case .becomeDownload(let destination):
+            guard case .memory = self.output else {
+                throw SessionError(.hookFailed, "only a task that keeps its response in memory can become a download")
+            }
+            self.output = .file(destination, ResponseContract(statuses: nil), resuming: nil)
+            let path = destination.partPath(in: session.configuration.temporaryFolder)
+            self.file = try await DownloadFile.open(path, url: task.originalRequest.url.description)
+            task.becomeDownload()
+            hooks.taskBecameDownload(task)
+        }
+    }
+
+    // MARK: Memory
+
+    private func collect(
+        _ arrival: Arrival, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> ByteBuffer {
+        let limit = session.configuration.bodyLimit
+        task.progress { $0.expectedToReceive = arrival.length }
+        var body = ByteBuffer()
+        while let piece = try await arrival.flow.next() {
+            guard body.readableBytes + piece.readableBytes <= limit else {
+                throw SessionError(
+                    .tooLarge,
+                    "the body is longer than \(limit) bytes; raise bodyLimit, download it, or read it as a stream")
+            }
+            if body.readableBytes == 0 { body = piece } else { body.writeImmutableBuffer(piece) }
+            task.progress { $0.received += UInt64(piece.readableBytes) }
+            session.hooks?.task(task, received: piece)
+        }
+        return body
+    }
+
+    // MARK: Stream
+
+    private func hand(
+        _ arrival: Arrival, to handoff: ResponseHandoff, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) {
+        task.progress { $0.expectedToReceive = arrival.length }
+        handoff.begin(arrival.head, length: arrival.length, task) { self.onLoop { $0.wake() } }
+        while let piece = try await arrival.flow.next() {
+            task.progress { $0.received += UInt64(piece.readableBytes) }
+            session.hooks?.task(task, received: piece)
+            handoff.yield(piece)
+            try await self.wait { handoff.hasDemand }
+        }
+    }
+
+    // MARK: File
+
+    private func write(
+        _ arrival: Arrival, _ contract: ResponseContract, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) {
+        guard let file = self.file else { preconditionFailure("BUG: a download has no file") }
+        if let violation = contract.validateHead(arrival.head, requestMethod: arrival.request.method) {
+            throw try await self.rejection(of: arrival, violation)
+        }
+        let offset = self.leftOver?.isContinued(by: arrival.head) == true ? file.offset : 0
+        let length = arrival.length.map { $0 + offset }
+        try await file.begin(arrival.head, length: length, at: offset)
+        let progress = task.progress {
+            $0.received = offset
+            $0.expectedToReceive = length
+        }
+        if offset > 0 { session.hooks?.task(task, resumedAt: offset, progress: progress) }
+        while let piece = try await arrival.flow.next() {
+            try await file.write(piece)
+            let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
+            session.hooks?.task(task, wroteBytes: piece.readableBytes, progress: progress)
+        }
+        guard contract.bodyNeed(for: arrival.head, requestMethod: arrival.request.method) != .nothing else { return }
+        let body = try await file.contents(upTo: session.configuration.bodyLimit)
+        do throws(ValidationError) {
+            _ = try contract.validate(head: arrival.head, body: body, requestMethod: arrival.request.method)
+        } catch {
+            throw .rejected(RejectedResponse(head: arrival.head, body: body, violation: error))
+        }
+    }
+
+    private func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError
+    {
+        var body: [UInt8] = []
+        while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.flow.next() {
+            body += piece.readableBytesView.prefix(RejectedResponse.bodyLimit - body.count)
+        }
+        return .rejected(RejectedResponse(head: arrival.head, body: body, violation: violation))
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+
+/// Carries one task out, on the thread of one loop: the actor's isolation and the ownership of the transfer are one
+/// thing, so what libcurl calls back needs no hop and no lock.
+///
+/// ``carryOut(_:_:)`` tells the whole story in order; the extensions have its chapters.
+actor TaskRun {
+    /// Where a response goes.
+    enum Output: Sendable {
+        case memory
+        case stream(ResponseHandoff)
+        case file(DownloadDestination, ResponseContract, resuming: PartialDownload?)
+    }
+
+    nonisolated let loop: Loop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
+    /// The request's body; an upload without one asks the hook.
+    private let source: UploadSource?
+    /// Weak until the task begins: a session whose tasks were never resumed may go.
+    private weak let owner: Session?
+
+    private var hasBegun = false
+    private var isSuspended = true
+    /// Why the task has to end, once it has to.
+    private(set) var failure: SessionError?
+    private(set) var keepsPart = false
+    /// The transfer that is under way.
+    var flow: TransferFlow?
+    /// Where the response goes; a hook may make a download of a data task.
+    var output: Output
+    /// The file of a download, from its opening to its end.
+    var file: DownloadFile?
+    /// What the file held already, while it is to be gone on with.
+    var leftOver: PartialDownload?
+    private var waiting: CheckedContinuation<Void, Never>?
+    private var deadline: LoopTimer?
+    private var timeLeft: TimeAmount?
+    private var runningSince = NIODeadline.uptimeNanoseconds(0)
+
+    init(loop: Loop, owner: Session, source: UploadSource?, output: Output) {
+        self.loop = loop
+        self.owner = owner
+        self.source = source
+        self.output = output
+    }
+
+    // MARK: Steering, from anywhere; in the order of the calls
+
+    nonisolated func resume(_ task: SessionTask) { self.onLoop { $0.resumed(task) } }
+    nonisolated func suspend() { self.onLoop { $0.suspended() } }
+    nonisolated func cancel(_ task: SessionTask, keepingPart: Bool) {
+        self.onLoop { $0.cancelled(task, keepingPart: keepingPart) }
+    }
+
+    /// Runs `work` on the loop's thread, after what was asked for earlier.
+    nonisolated func onLoop(_ work: @escaping @Sendable (isolated TaskRun) -> Void) {
+        self.loop.execute { self.assumeIsolated { work($0) } }
+    }
+
+    private func resumed(_ task: SessionTask) {
+        self.isSuspended = false
+        self.runningSince = .now()
+        guard self.hasBegun else { return self.begin(task) }
+        if let timeLeft { self.armDeadline(timeLeft) }
+        self.flow?.resume()
+        self.wake()
+    }
+
+    private func suspended() {
+        self.isSuspended = true
+        if let deadline, let timeLeft {
+            self.loop.disarm(deadline)
+            self.timeLeft = timeLeft - (.now() - self.runningSince)
+        }
+        self.flow?.suspend()
+    }
+
+    private func cancelled(_ task: SessionTask, keepingPart: Bool) {
+        self.keepsPart = keepingPart
+        self.fail(.cancelled)
+        if !self.hasBegun { self.begin(task) }
+    }
+
+    private func fail(_ error: SessionError) {
+        guard self.failure == nil else { return }
+        self.failure = error
+        self.flow?.cancel(with: error)
+        self.wake()
+    }
+
+    private func armDeadline(_ limit: TimeAmount) {
+        self.timeLeft = limit
+        // unowned: `end` disarms the timer before the run goes.
+        let deadline = self.deadline ?? LoopTimer { [unowned self] in self.assumeIsolated { $0.outOfTime() } }
+        self.deadline = deadline
+        self.loop.arm(deadline, at: .now() + limit)
+    }
+
+    private func outOfTime() {
+        self.fail(SessionError(.timeout, "the task was not done within the time that its session gives"))
+    }
+
+    // MARK: From beginning to end
+
+    private func begin(_ task: SessionTask) {
+        self.hasBegun = true
+        guard let session = self.owner else {
+            return task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
+        }
+        if let limit = session.configuration.resourceTimeout { self.armDeadline(limit) }
+        Task { await self.perform(task, session) }
+    }
+
+    private func perform(_ task: SessionTask, _ session: Session) async {
+        let outcome: Result<TaskResult, SessionError>
+        do throws(SessionError) {
+            outcome = .success(try await self.carryOut(task, session))
+        } catch {
+            // What was asked to happen goes before what followed from it.
+            outcome = .failure(self.failure ?? error)
+        }
+        await self.end(task, session, outcome)
+    }
+
+    private func end(_ task: SessionTask, _ session: Session, _ outcome: Result<TaskResult, SessionError>) async {
+        if let deadline { self.loop.disarm(deadline) }
+        var error: SessionError?
+        if case .failure(let failure) = outcome {
+            error = failure
+            await self.abandonFile(of: task, after: failure)
+        }
+        self.flow = nil
+        self.file = nil
+        session.registry.remove(task)
+        if case .stream(let handoff) = self.output { handoff.finish(error) }
+        task.finish(outcome)
+        session.hooks?.task(task, collected: task.metrics)
+        session.hooks?.task(task, completedWith: error)
+        session.events.post(.taskCompleted(task))
+        session.taskEnded()
+    }
+
+    /// The story of a task: make a request, see whether the answer asks for another one, and take in the one that does
+    /// not.
+    private func carryOut(_ task: SessionTask, _ session: Session) async throws(SessionError) -> TaskResult {
+        try self.checkFailure()
+        var request = try session.completed(task.originalRequest)
+        if let cached = try await self.cachedResult(for: request, of: task, session) { return cached }
+        try await self.prepareFile(for: &request, of: task, session)
+        var course = Course(request: request, source: self.source)
+        while true {
+            try await self.wait { !self.isSuspended }
+            task.begin(course.request)
+            guard let (flow, head, length) = try await self.exchange(&course, of: task, session) else { continue }
+            switch try await self.following(head, in: &course, of: task, session) {
+            case .another:
+                await flow.discardRest()
+                task.add(flow.metrics)
+            case .result:
+                let result = try await self.take(head, length, from: flow, course, of: task, session)
+                return try await self.finished(result, course, of: task, session)
+            }
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Throws what has ended the task, if anything has.
+    func checkFailure() throws(SessionError) {
+        if let failure { throw failure }
+    }
+
+    /// Waits until `isReady`, which is asked again whenever something has happened.
+    func wait(until isReady: () -> Bool) async throws(SessionError) {
+        while true {
+            try self.checkFailure()
+            if isReady() { return }
+            await withCheckedContinuation { self.waiting = $0 }
+        }
+    }
+
+    func wake() {
+        let waiting = self.waiting
+        self.waiting = nil
+        waiting?.resume()
+    }
+
+    /// Asks a hook. A task that is cancelled does not wait for its answer.
+    ///
+    /// - Throws: ``SessionError`` with `hookFailed` behind which is what the hook threw.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable () async throws -> Answer
+    ) async throws(SessionError) -> Answer {
+        let answer = NIOLockedValueBox<Result<Answer, any Error>?>(nil)
+        let asking = Task.detached {
+            do {
+                let value = try await question()
+                answer.withLockedValue { $0 = .success(value) }
+            } catch {
+                answer.withLockedValue { $0 = .failure(error) }
+            }
+            self.onLoop { $0.wake() }
+        }
+        defer { asking.cancel() }
+        try await self.wait { answer.withLockedValue { $0 != nil } }
+        switch answer.withLockedValue({ $0 }) {
+        case .success(let value): return value
+        case .failure(let error): throw SessionError(.hookFailed, "a hook refused: \(error)", underlying: error)
+        case nil: preconditionFailure("BUG: a hook's answer was not there")
+        }
+    }
+}

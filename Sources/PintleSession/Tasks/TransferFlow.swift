@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+
+/// One transfer as a task reads it: a head, then pieces of the body, then the end; and the body that it sends.
+///
+/// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
+final class TransferFlow {
+    private let loop: Loop
+    private let noteSent: (Int) -> Void
+    private var transfer: Transfer?
+    private var head: (head: ResponseHead, length: UInt64?)?
+    private var pending = ByteBuffer()
+    private var isSuspended = false
+    private var unsent = 0
+    private var end: Result<Void, SessionError>?
+    private var reader: CheckedContinuation<Void, Never>?
+    private var feeder: CheckedContinuation<Void, Never>?
+    private var restTimer: LoopTimer?
+    /// How the transfer went; complete when it is over.
+    private(set) var metrics = TransferMetrics()
+
+    /// The most bytes of a response that wait here, and of a request.
+    private static let receiveWindow = 128 * 1024
+    private static let sendWindow = 64 * 1024
+    /// How much of a body that nobody wants is read so that its connection can be used again.
+    private static let discardLimit = 64 * 1024
+
+    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken.
+    init(loop: Loop, noteSent: @escaping (Int) -> Void) {
+        self.loop = loop
+        self.noteSent = noteSent
+        // unowned: `finish` disarms the timer before the flow goes.
+        self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
+    }
+
+    var isOver: Bool { self.end != nil }
+
+    func start(_ request: TransferRequest, in session: Session) {
+        self.transfer = session.start(request, on: self.loop, delegate: self)
+    }
+
+    // MARK: Receiving
+
+    /// Waits for the head of the final response.
+    func response() async throws(SessionError) -> (head: ResponseHead, length: UInt64?) {
+        while self.head == nil || self.isSuspended {
+            if self.head == nil, let end { try end.get() }
+            await self.waitAsReader()
+        }
+        guard let head else { preconditionFailure("BUG: a transfer ended well without a head") }
+        return head
+    }
+
+    /// Waits for more of the body: everything that has arrived, or nil when it is complete.
+    func next() async throws(SessionError) -> ByteBuffer? {
+        while self.pending.readableBytes == 0 || self.isSuspended {
+            if self.pending.readableBytes == 0, !self.isSuspended, let end {
+                try end.get()
+                return nil
+            }
+            await self.waitAsReader()
+        }
+        var piece = ByteBuffer()
+        swap(&piece, &self.pending)
+        self.transfer?.resumeReading()
+        return piece
+    }
+
+    /// Reads what is left of a body that nobody wants, or gives the connection up where that is much.
+    func discardRest() async {
+        var count = 0
+        while let piece = try? await self.next() {
+            count += piece.readableBytes
+            if count > Self.discardLimit { return self.cancel() }
+        }
+    }
+
+    // MARK: Sending
+
+    /// Waits until there is room for more of the request's body.
+    ///
+    /// - Returns: false when the transfer is over, and nothing more is wanted.
+    func hasRoom() async -> Bool {
+        while self.unsent >= Self.sendWindow || self.isSuspended, !self.isOver { await self.waitAsFeeder() }
+        return !self.isOver
+    }
+
+    /// Waits for `delay`, or less when the transfer ends.
+    func rest(for delay: TimeAmount) async {
+        guard !self.isOver, delay > .zero, let restTimer else { return }
+        self.loop.arm(restTimer, at: .now() + delay)
+        while restTimer.isArmed { await self.waitAsFeeder() }
+    }
+
+    func send(_ bytes: ByteBuffer) {
+        self.unsent += bytes.readableBytes
+        self.transfer?.send(bytes)
+    }
+
+    func finishBody() { self.transfer?.finishBody() }
+
+    // MARK: Steering
+
+    func suspend() {
+        self.isSuspended = true
+        self.transfer?.pauseReading()
+    }
+
+    func resume() {
+        self.isSuspended = false
+        if self.pending.readableBytes < Self.receiveWindow { self.transfer?.resumeReading() }
+        self.wakeReader()
+        self.wakeFeeder()
+    }
+
+    /// Gives the transfer up.
+    func cancel(with error: SessionError = .cancelled) {
+        guard !self.isOver else { return }
+        self.transfer?.cancel()
+        self.pending.clear()
+        self.finish(.failure(error))
+    }
+
+    private func finish(_ end: Result<Void, SessionError>) {
+        self.transfer = nil
+        self.end = end
+        if let restTimer { self.loop.disarm(restTimer) }
+        self.wakeReader()
+        self.wakeFeeder()
+    }
+
+    // MARK: Waiting
+
+    private func waitAsReader() async {
+        await withCheckedContinuation { self.reader = $0 }
+    }
+
+    private func waitAsFeeder() async {
+        await withCheckedContinuation { self.feeder = $0 }
+    }
+
+    private func wakeReader() {
+        let reader = self.reader
+        self.reader = nil
+        reader?.resume()
+    }
+
+    private func wakeFeeder() {
+        let feeder = self.feeder
+        self.feeder = nil
+        feeder?.resume()
+    }
+}
+
+extension TransferFlow: TransferDelegate {
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
+
+    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
+        self.head = (head, length)
+        self.wakeReader()
+    }
+
+    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+        self.pending.writeBytes(bytes)
+        if self.isSuspended || self.pending.readableBytes >= Self.receiveWindow { transfer.pauseReading() }
+        self.wakeReader()
+    }
+
+    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
+
+    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
+        self.unsent -= count
+        self.noteSent(count)
+        if self.unsent <= Self.sendWindow / 2 { self.wakeFeeder() }
+    }
+
+    func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
+
+    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+        self.metrics = metrics
+        self.finish(error.map { .failure($0) } ?? .success(()))
+    }
+}

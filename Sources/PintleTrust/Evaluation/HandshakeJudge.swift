@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// What one `SSL_CTX` needs to judge its handshakes, and to answer a server that asks for a certificate.
+final class HandshakeJudge {
+    private let evaluator: TrustEvaluator
+    private let host: String
+    private let report: (Verdict) -> Void
+    private let decide: ((ServerTrust) -> TrustDecision)?
+    private let identity: ((ClientCertificateRequest) -> ClientIdentity?)?
+
+    private static let slot = ContextSlot()
+
+    init(
+        evaluator: TrustEvaluator, host: String, report: @escaping (Verdict) -> Void,
+        decide: ((ServerTrust) -> TrustDecision)?, identity: ((ClientCertificateRequest) -> ClientIdentity?)?
+    ) {
+        self.evaluator = evaluator
+        self.host = host
+        self.report = report
+        self.decide = decide
+        self.identity = identity
+    }
+
+    /// Has OpenSSL ask this judge, in place of any that the context had before.
+    func preside(over sslContext: OpaquePointer) {
+        // With no judge to ask, the callback refuses: that is the state until one is in place.
+        SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, nil)
+        let installed = HandshakeJudge.slot.keep(self, in: sslContext)
+        SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, installed)
+        SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
+    }
+
+    /// The judge of the context that a connection was made from.
+    ///
+    /// Looked up at each call: a connection keeps a copy of this callback's argument, which would dangle once a second
+    /// judge has replaced the first. The argument of the other callback is read from the context each time.
+    fileprivate static func presiding(over connection: OpaquePointer) -> HandshakeJudge? {
+        SSL_get_SSL_CTX(connection).flatMap { self.slot.judge(of: $0) }
+    }
+
+    /// - Returns: whether the handshake may go on; the store context then says `X509_V_OK`.
+    fileprivate func judge(_ context: OpaquePointer) -> Bool {
+        guard let leaf = X509_STORE_CTX_get0_cert(context) else { return false }
+        let peer = PeerChain(leaf: X509View(pointer: leaf), untrusted: X509_STORE_CTX_get0_untrusted(context))
+        // The level of this connection, which its owner may have raised.
+        let level = X509_STORE_CTX_get0_param(context).map { X509_VERIFY_PARAM_get_auth_level($0) } ?? 1
+        let ruling = self.ruling(on: peer, level: level)
+        // What the judging left in the queue must not pass for an error of the handshake.
+        OpenSSLErrors.clear()
+        X509_STORE_CTX_set_error(context, ruling.verifyError)
+        self.report(ruling.verdict)
+        return ruling.verdict.isTrusted
+    }
+
+    private func ruling(on peer: PeerChain, level: CInt) -> Ruling {
+        guard let decide = self.decide else {
+            return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
+        }
+        guard let trust = ServerTrust(peer, host: self.host, evaluator: self.evaluator, level: level) else {
+            return self.evaluator.unreadableLeaf(host: self.host)
+        }
+        switch decide(trust) {
+        case .evaluate: return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
+        case .accept: return self.evaluator.acceptance(of: trust)
+        case .refuse(let reason): return self.evaluator.refusal(of: trust, reason: reason)
+        }
+    }
+
+    /// Gives a connection the identity that its server shall see, or none.
+    ///
+    /// - Returns: whether the handshake may go on. Where it may not, OpenSSL's reason stays in the queue, for whoever
+    ///   performs the handshake to report.
+    fileprivate func present(on connection: OpaquePointer) -> Bool {
+        let request = ClientCertificateRequest(host: self.host, connection: connection)
+        guard let identity = self.identity?(request) else {
+            // The answer is used as it is: an identity of the context is not sent instead.
+            SSL_certs_clear(connection)
+            return true
+        }
+        return identity.isInstalled(onConnection: connection)
+    }
+}
+
+/// A place in every `SSL_CTX` that owns one judge.
+///
+/// A context may outlive the transfer that it was made for, so it keeps its judge itself: OpenSSL calls `release` when
+/// the last reference to the context goes.
+private struct ContextSlot: Sendable {
+    private let index = pintle_ssl_ctx_ex_new_index { _, pointer, _, _, _, _ in ContextSlot.release(pointer) }
+
+    /// - Returns: the pointer for the callback, or nil when OpenSSL has no room for it.
+    func keep(_ judge: HandshakeJudge, in context: OpaquePointer) -> UnsafeMutableRawPointer? {
+        guard self.index >= 0 else { return nil }
+        let previous = SSL_CTX_get_ex_data(context, self.index)
+        // Balanced by `release`.
+        let pointer = Unmanaged.passRetained(judge).toOpaque()
+        guard SSL_CTX_set_ex_data(context, self.index, pointer) == 1 else {
+            ContextSlot.release(pointer)
+            return nil
+        }
+        ContextSlot.release(previous)
+        return pointer
+    }
+
+    func judge(of context: OpaquePointer) -> HandshakeJudge? {
+        guard self.index >= 0, let pointer = SSL_CTX_get_ex_data(context, self.index) else { return nil }
+        return Unmanaged<HandshakeJudge>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private static func release(_ pointer: UnsafeMutableRawPointer?) {
+        guard let pointer else { return }
+        Unmanaged<HandshakeJudge>.fromOpaque(pointer).release()
+    }
+}
+
+/// Called by OpenSSL in place of `X509_verify_cert`; 1 lets the handshake go on.
+private func verifyCertificate(context: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let context else { return 0 }
+    guard let argument else {
+        X509_STORE_CTX_set_error(context, X509_V_ERR_APPLICATION_VERIFICATION)
+        return 0
+    }
+    return Unmanaged<HandshakeJudge>.fromOpaque(argument).takeUnretainedValue().judge(context) ? 1 : 0
+}
+
+/// Called by OpenSSL when a server asks for a certificate; 1 lets the handshake go on, with or without one.
+private func chooseCertificate(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let connection, let judge = HandshakeJudge.presiding(over: connection) else { return 0 }
+    return judge.present(on: connection) ? 1 : 0
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// A certificate with its private key, by which a program proves to servers who it is (RFC 8446 §4.4.2).
+///
+/// The key stays inside of OpenSSL: nothing hands it out or describes it. Copies share one key.
+public struct ClientIdentity: Sendable {
+    /// What a server is sent, in this order and nothing else: the certificate, then its signers as the file lists them.
+    public let chain: [Certificate]
+
+    private let credentials: ClientCredentials
+
+    /// Reads PEM files: certificate and key in one, or each in its own.
+    ///
+    /// The first certificate is the client's, those that follow are its signers. An expired one is read like any other;
+    /// its server will refuse it. The permissions of the files are not judged.
+    ///
+    /// - Parameters:
+    ///   - certificateFile: the certificate and, optionally, its signers.
+    ///   - keyFile: where the key is; nil means in `certificateFile`. When it is given, a key in `certificateFile` does
+    ///     not count.
+    ///   - password: of an encrypted key, PKCS#8 or traditional; at most 1024 bytes of UTF-8. A key that is not
+    ///     encrypted needs none.
+    /// - Throws: `.unreadableIdentity`, naming the file: it cannot be read, holds no certificate, not exactly one key,
+    ///   something else, a key that the password does not open, or a key that does not belong to the certificate.
+    public init(
+        certificateFile: String, keyFile: String? = nil, password: String? = nil
+    ) throws(TrustError) {
+        let certificates = try IdentityFile(certificateFile)
+        guard !certificates.certificates.isEmpty else {
+            throw TrustError.identity(
+                certificateFile, "no certificate found; PEM has a line \"-----BEGIN CERTIFICATE-----\"")
+        }
+        let keys = if let keyFile { try IdentityFile(keyFile) } else { certificates }
+        let key = try keys.privateKey(password: password)
+        try self.init(chain: certificates.certificates, key: key, certificateFile, keyFile ?? certificateFile)
+    }
+
+    /// - Parameter chain: not empty.
+    init(
+        chain: [Certificate], key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
+    ) throws(TrustError) {
+        self.credentials = try ClientCredentials(chain, key, certificateFile, keyFile)
+        self.chain = chain
+    }
+
+    /// Gives every connection of an `SSL_CTX` this identity, for servers that ask for one.
+    ///
+    /// - Throws: `.unreadableIdentity` when OpenSSL does not accept it, as when the context's security level demands a
+    ///   longer key.
+    package func install(on sslContext: OpaquePointer) throws(TrustError) {
+        OpenSSLErrors.clear()
+        let isInstalled = self.credentials.lend { leaf, key, issuers in
+            SSL_CTX_use_cert_and_key(sslContext, leaf, key, issuers, 1) == 1
+        }
+        guard isInstalled else {
+            throw TrustError(
+                code: .unreadableIdentity,
+                message: "the client certificate \(self.chain.first?.label ?? ""): OpenSSL does not accept it; "
+                    + "have one issued with a stronger key",
+                cause: OpenSSLErrors.drain())
+        }
+    }
+
+    /// Gives one connection this identity, in place of the context's.
+    ///
+    /// - Returns: whether OpenSSL accepts it; its reason otherwise stays in the error queue.
+    func isInstalled(onConnection connection: OpaquePointer) -> Bool {
+        OpenSSLErrors.clear()
+        return self.credentials.lend { leaf, key, issuers in
+            SSL_use_cert_and_key(connection, leaf, key, issuers, 1) == 1
+        }
+    }
+}
+
+extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible {
+    /// Whom the certificate is for, who signed it and until when it holds.
+    public var description: String {
+        guard let leaf = self.chain.first else { return "client certificate" }
+        return
+            "client certificate \(leaf.label), issued by \"\(leaf.issuer.prefix(200))\", valid until \(leaf.notAfter)"
+    }
+
+    /// The same.
+    public var debugDescription: String { self.description }
+}
+
+/// The OpenSSL objects of an identity.
+///
+/// `@unchecked Sendable`, because the compiler cannot see into the pointers. They are set in `init` and never changed:
+/// `init` found key and certificate to match, parameters included, so OpenSSL has nothing to complete in them when a
+/// context takes them. It takes them by reference counts, which are atomic, and copies the list of the issuers.
+private final class ClientCredentials: @unchecked Sendable {
+    private let leaf: X509Handle
+    private let issuers: OfflineChain
+    private let key: PrivateKey
+
+    init(
+        _ chain: [Certificate], _ key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
+    ) throws(TrustError) {
+        guard let certificate = chain.first else { preconditionFailure("BUG: an identity without a certificate") }
+        let leaf = try X509Handle(der: certificate.der, source: certificateFile)
+        var issuers = try OfflineChain()
+        for issuer in chain.dropFirst() { try issuers.append(issuer) }
+        OpenSSLErrors.clear()
+        let keyPointer = key.pointer
+        guard leaf.read({ X509_check_private_key($0.pointer, keyPointer) }) == 1 else {
+            throw TrustError.identity(
+                keyFile,
+                "the private key does not belong to the certificate \(certificate.label)"
+                    + (keyFile == certificateFile ? "" : " of \(certificateFile)")
+                    + "; give the two that were issued together, the client's certificate before its signers'",
+                cause: OpenSSLErrors.drain())
+        }
+        self.leaf = leaf
+        self.issuers = issuers
+        self.key = key
+    }
+
+    /// Lends certificate, key and `STACK_OF(X509)` of the issuers.
+    ///
+    /// The stack may be empty but is never missing: without one OpenSSL would send what it finds in the context's store.
+    func lend(_ body: (OpaquePointer, OpaquePointer, OpaquePointer) -> Bool) -> Bool {
+        self.leaf.read { leaf in
+            self.issuers.lend { issuers in body(leaf.pointer, self.key.pointer, issuers) }
+        }
+    }
+}
