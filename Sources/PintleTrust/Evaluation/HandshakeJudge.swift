@@ -77,6 +77,8 @@ final class HandshakeJudge {
         guard let identity = self.identity?(request) else {
             // The answer is used as it is: an identity of the context is not sent instead.
             SSL_certs_clear(connection)
+            // What the closure left in the queue must not pass for an error of the handshake.
+            OpenSSLErrors.clear()
             return true
         }
         return identity.isInstalled(onConnection: connection)
