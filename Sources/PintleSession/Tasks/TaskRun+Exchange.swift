@@ -26,7 +26,7 @@ extension TaskRun {
         flow.start(session.transferRequest(course.request, body: body), in: session)
         if case .pieces(let reader, let length) = body {
             let throttle = course.request.throttle
-            Task { await self.feed(reader, length: length, throttle: throttle, into: flow) }
+            flow.isFed(by: Task { await self.feed(reader, length: length, throttle: throttle, into: flow) })
         }
         course.resendsBody = course.source != nil
         do throws(SessionError) {

@@ -134,6 +134,8 @@ actor TaskRun {
             error = failure
             await self.abandonFile(of: task, after: failure)
         }
+        // A task that failed elsewhere, in a hook perhaps, leaves a transfer that nobody reads.
+        self.flow?.cancel()
         self.flow = nil
         self.file = nil
         session.registry.remove(task)

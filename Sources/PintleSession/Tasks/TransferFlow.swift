@@ -19,6 +19,8 @@ final class TransferFlow {
     private var reader: CheckedContinuation<Void, Never>?
     private var feeder: CheckedContinuation<Void, Never>?
     private var restTimer: LoopTimer?
+    /// What moves the body of the request here.
+    private var feeding: Task<Void, Never>?
     /// How the transfer went; complete when it is over.
     private(set) var metrics = TransferMetrics()
 
@@ -80,6 +82,11 @@ final class TransferFlow {
 
     // MARK: Sending
 
+    /// Cancels `feeding` when nothing more is wanted, as its source may wait for something that never comes.
+    func isFed(by feeding: Task<Void, Never>) {
+        if self.isOver { feeding.cancel() } else { self.feeding = feeding }
+    }
+
     /// Waits until there is room for more of the request's body.
     ///
     /// - Returns: false when the transfer is over, and nothing more is wanted.
@@ -121,6 +128,8 @@ final class TransferFlow {
         guard !self.isOver else { return }
         self.transfer?.cancel()
         self.pending.clear()
+        // A reader that waits for the end of a suspension hears of this one.
+        self.isSuspended = false
         self.finish(.failure(error))
     }
 
@@ -128,6 +137,8 @@ final class TransferFlow {
         self.transfer = nil
         self.end = end
         if let restTimer { self.loop.disarm(restTimer) }
+        self.feeding?.cancel()
+        self.feeding = nil
         self.wakeReader()
         self.wakeFeeder()
     }
