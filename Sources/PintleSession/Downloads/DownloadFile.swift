@@ -11,15 +11,17 @@ final class DownloadFile {
     /// The bytes that are written.
     private(set) var offset: UInt64 = 0
     private let file: OpenFile
-    private let url: String
-    /// What a later task could go on with; nil while no validator is known.
+    private let url: String?
+    /// What the sidecar says; nil where there is nothing that a later task could go on with.
     private var part: PartialDownload?
+    /// Whether there is nothing to add to the file, so that it is not removed whatever becomes of its task.
+    private var isWhole = false
 
     /// How many bytes may be lost when the machine stops: the sidecar is written again when so many have reached the
     /// disk.
     private static let noteInterval: UInt64 = 8 << 20
 
-    private init(path: String, file: OpenFile, url: String) {
+    private init(path: String, file: OpenFile, url: String?) {
         self.path = path
         self.file = file
         self.url = url
@@ -27,27 +29,39 @@ final class DownloadFile {
 
     /// Opens or makes the file.
     ///
+    /// - Parameter url: what a GET of which begins with the bytes of the file; nil where no later task can go on.
     /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason.
-    static func open(_ path: String, url: String) async throws(SessionError) -> DownloadFile {
+    static func open(_ path: String, of url: String?) async throws(SessionError) -> DownloadFile {
         let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
-            let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-            guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
-            let file = OpenFile(descriptor: descriptor, path: path)
-            var status = stat()
-            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw SessionError(.cannotWrite, "\(path) is not a regular file")
+            while true {
+                if let file = try Self.openLocked(path) { return file }
             }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw SessionError(.cannotWrite, "\(path) is being written by another download")
-            }
-            return file
         }
         return DownloadFile(path: path, file: file, url: url)
     }
 
+    /// - Returns: nil where another download ended between the opening and the locking: the file that was opened has
+    ///   its final name by then, and must not be written.
+    private static func openLocked(_ path: String) throws(SessionError) -> OpenFile? {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
+        let file = OpenFile(descriptor: descriptor, path: path)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SessionError(.cannotWrite, "\(path) is not a regular file")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw SessionError(.cannotWrite, "\(path) is being written by another download")
+        }
+        var named = stat()
+        guard lstat(path, &named) == 0, named.st_dev == status.st_dev, named.st_ino == status.st_ino else { return nil }
+        return file
+    }
+
     /// What an earlier download of the same URL left in the file.
     func findLeftOver() async throws(SessionError) -> PartialDownload? {
-        let (path, url, file) = (self.path, self.url, self.file)
+        guard let url = self.url else { return nil }
+        let (path, file) = (self.path, self.file)
         let left = try await BlockingWork.run { () throws(SessionError) -> PartialDownload? in
             guard let part = PartialDownload.read(beside: path), part.url == url, part.offset > 0 else { return nil }
             var status = stat()
@@ -64,8 +78,9 @@ final class DownloadFile {
     /// Gets ready for the body of `head`, whose bytes belong at `offset`; what is behind it goes.
     func begin(_ head: ResponseHead, length: UInt64?, at offset: UInt64) async throws(SessionError) {
         self.offset = offset
-        self.part = RangeValidator.value(for: head.fields).map {
-            PartialDownload(url: self.url, file: self.path, offset: offset, validator: $0, length: length)
+        // A server that sends the rest has just confirmed the validator, and need not repeat it.
+        if offset == 0 {
+            self.part = self.url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
         }
         let (path, file, part) = (self.path, self.file, self.part)
         try await BlockingWork.run { () throws(SessionError) in
@@ -85,21 +100,26 @@ final class DownloadFile {
         try await self.note()
     }
 
-    /// Ends without the rest.
+    /// What has arrived is of no use to a later task.
+    func forget() { self.part = nil }
+
+    /// Ends without the rest, or, where the file is whole, without its place.
     ///
     /// - Returns: what is left for a later task, where `isKept` and there is anything worth keeping.
     func abandon(keeping isKept: Bool) async -> PartialDownload? {
-        let isNoted = isKept && self.part != nil && self.offset > 0 ? (try? await self.note()) != nil : false
-        let (path, file) = (self.path, self.file)
+        // Where this fails, as on a full disk, what was noted earlier still holds.
+        if isKept, !self.isWhole { try? await self.note() }
+        let left = isKept && !self.isWhole ? self.part.flatMap { $0.offset > 0 ? $0 : nil } : nil
+        let (path, file, isWhole) = (self.path, self.file, self.isWhole)
         _ = try? await BlockingWork.run {
-            if !isNoted {
-                unlink(path)
+            if left == nil {
+                if !isWhole { unlink(path) }
                 unlink(PartialDownload.sidecar(of: path))
             }
             // Not left to the closing of the file: who hears of the end may go on with it at once.
             _ = flock(file.descriptor, LOCK_UN)
         }
-        return isNoted ? self.part : nil
+        return left
     }
 
     /// The whole file, for a contract that has to see it.
@@ -122,6 +142,7 @@ final class DownloadFile {
     ///
     /// - Throws: ``SessionError`` with `cannotWrite`, saying where the file still is.
     func move(to destination: String, replacing: Bool) async throws(SessionError) {
+        self.isWhole = true
         let (path, file) = (self.path, self.file)
         try await BlockingWork.run { () throws(SessionError) in
             guard fsync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
@@ -143,13 +164,14 @@ final class DownloadFile {
 
     /// Makes the disk and the sidecar agree on how much there is.
     private func note() async throws(SessionError) {
-        self.part?.offset = self.offset
-        guard let part = self.part else { return }
-        let (path, file) = (self.path, self.file)
+        guard var part = self.part else { return }
+        part.offset = self.offset
+        let (path, file, noted) = (self.path, self.file, part)
         try await BlockingWork.run { () throws(SessionError) in
             guard fdatasync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
-            try part.write()
+            try noted.write()
         }
+        self.part = noted
     }
 
     private static func write(

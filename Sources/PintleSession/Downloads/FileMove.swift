@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
 internal import Glibc
 
 /// Moves a whole file so that its new name never stands for half of it.
@@ -11,13 +10,8 @@ enum FileMove {
         guard code == EXDEV else { return code }
         // Another file system: a copy beside the destination first.
         let copy = "\(destination).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
-        do {
-            try FileManager.default.copyItem(atPath: path, toPath: copy)
-        } catch {
-            unlink(copy)
-            return self.number(of: error)
-        }
-        let moved = self.sync(copy) ?? self.rename(copy, destination, replacing)
+        let copied = self.copy(path, to: copy)
+        let moved = copied == 0 ? self.rename(copy, destination, replacing) : copied
         unlink(moved == 0 ? path : copy)
         return moved
     }
@@ -30,17 +24,19 @@ enum FileMove {
         return 0
     }
 
-    private static func sync(_ path: String) -> Int32? {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return errno }
-        defer { close(descriptor) }
-        return fsync(descriptor) == 0 ? nil : errno
-    }
-
-    private static func number(of error: any Error) -> Int32 {
-        let error = error as NSError
-        if error.domain == NSPOSIXErrorDomain { return Int32(error.code) }
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-        return underlying.map { Int32($0.code) } ?? EIO
+    /// Copies a file, down to the disk.
+    private static func copy(_ path: String, to copy: String) -> Int32 {
+        let source = open(path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { return errno }
+        defer { close(source) }
+        let target = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard target >= 0 else { return errno }
+        defer { close(target) }
+        while true {
+            let count = sendfile(target, source, nil, 1 << 20)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return errno }
+            if count == 0 { return fsync(target) == 0 ? 0 : errno }
+        }
     }
 }

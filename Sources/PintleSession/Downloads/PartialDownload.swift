@@ -18,13 +18,27 @@ public struct PartialDownload: Sendable, Hashable, Codable {
     /// The length of the whole; nil where the server did not say.
     public let length: UInt64?
 
+    /// What the body of `head`, the answer to a GET of `url`, leaves in `file` if it ends early.
+    ///
+    /// - Returns: nil where `head` does not begin a whole, or has no validator.
+    init?(of url: String, file: String, from head: ResponseHead, length: UInt64?) {
+        guard head.status == 200, let validator = RangeValidator.value(for: head.fields) else { return nil }
+        self.url = url
+        self.file = file
+        self.offset = 0
+        self.validator = validator
+        self.length = length
+    }
+
     static func sidecar(of path: String) -> String { "\(path).json" }
 
     /// Reads what is kept beside `file`; nil where nothing is, or nothing that can be understood: the download then
     /// begins at zero.
     static func read(beside file: String) -> PartialDownload? {
         guard let text = FileManager.default.contents(atPath: Self.sidecar(of: file)),
-            let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.file == file
+            let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.file == file,
+            // It becomes the value of a field, and others may have written here.
+            FieldSyntax.isValue(part.validator)
         else { return nil }
         return part
     }
@@ -41,14 +55,16 @@ public struct PartialDownload: Sendable, Hashable, Codable {
         }
     }
 
-    /// Whether `head`, an answer to a request for the rest, continues these bytes.
-    func isContinued(by head: ResponseHead) -> Bool {
+    /// The bytes that are missing, where `head`, an answer to a request for them, begins to send them; nil where it
+    /// sends something else.
+    func rest(from head: ResponseHead) -> Range<UInt64>? {
         guard head.status == 206, let text = head.fields["Content-Range"],
             case .bytes(let range, let total) = ContentRange(text), range.lowerBound == self.offset
-        else { return false }
-        if let length, let total, length != total { return false }
+        else { return nil }
+        if let length, let total, length != total { return nil }
         // A server that ignores If-Range is caught by its own validator.
-        guard let validator = RangeValidator.value(for: head.fields) else { return true }
-        return validator == self.validator
+        if let validator = RangeValidator.value(for: head.fields), validator != self.validator { return nil }
+        let end = total ?? self.length ?? range.upperBound
+        return range.upperBound <= end ? range.lowerBound..<end : nil
     }
 }

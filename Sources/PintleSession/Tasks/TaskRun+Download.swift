@@ -15,12 +15,9 @@ extension TaskRun {
         }
         let url = request.url.description
         let path = given?.file ?? destination.partPath(in: session.configuration.temporaryFolder)
-        let file = try await DownloadFile.open(path, url: url)
+        let file = try await DownloadFile.open(path, of: request.isResumable ? url : nil)
         self.file = file
-        // Who asks for a range of their own gets just that.
-        guard given != nil || destination.resumes, request.method == "GET", !request.fields.contains("Range") else {
-            return
-        }
+        guard given != nil || destination.resumes, request.isResumable else { return }
         guard let left = try await file.findLeftOver() else {
             guard given == nil else {
                 throw SessionError(.cannotWrite, "\(path) is not the partial download of \(url) that it was")
@@ -36,7 +33,7 @@ extension TaskRun {
     /// that sends the whole file by itself needs no second request.
     func mustBeginAgain(after head: ResponseHead, _ request: inout SessionRequest) -> Bool {
         guard let left = self.leftOver else { return false }
-        guard head.status == 416 || head.status == 206 && !left.isContinued(by: head) else { return false }
+        guard head.status == 416 || head.status == 206 && left.rest(from: head) == nil else { return false }
         self.leftOver = nil
         request.fields.remove("Range")
         request.fields.remove("If-Range")
@@ -136,4 +133,9 @@ extension TaskRun {
         let request = course.request
         try await self.ask { await cache.store(offered, to: request) }
     }
+}
+
+extension SessionRequest {
+    /// Whether what is missing of the response can be asked for later. Who asks for a range of their own gets just that.
+    var isResumable: Bool { self.method == "GET" && !self.fields.contains("Range") }
 }

@@ -51,7 +51,8 @@ extension TaskRun {
             }
             self.output = .file(destination, ResponseContract(statuses: nil), resuming: nil)
             let path = destination.partPath(in: session.configuration.temporaryFolder)
-            self.file = try await DownloadFile.open(path, url: task.originalRequest.url.description)
+            let original = task.originalRequest
+            self.file = try await DownloadFile.open(path, of: original.isResumable ? original.url.description : nil)
             task.becomeDownload()
             hooks.taskBecameDownload(task)
         }
@@ -102,8 +103,8 @@ extension TaskRun {
         if let violation = contract.validateHead(arrival.head, requestMethod: arrival.request.method) {
             throw try await self.rejection(of: arrival, violation)
         }
-        let offset = self.leftOver?.isContinued(by: arrival.head) == true ? file.offset : 0
-        let length = arrival.length.map { $0 + offset }
+        let rest = try self.rest(in: arrival)
+        let (offset, length) = (rest?.lowerBound ?? 0, rest?.upperBound ?? arrival.length)
         try await file.begin(arrival.head, length: length, at: offset)
         let progress = task.progress {
             $0.received = offset
@@ -115,12 +116,39 @@ extension TaskRun {
             let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
             session.hooks?.task(task, wroteBytes: piece.readableBytes, progress: progress)
         }
+        if let rest { try Self.check(file, reaches: rest.upperBound, arrival) }
         guard contract.bodyNeed(for: arrival.head, requestMethod: arrival.request.method) != .nothing else { return }
         let body = try await file.contents(upTo: session.configuration.bodyLimit)
         do throws(ValidationError) {
             _ = try contract.validate(head: arrival.head, body: body, requestMethod: arrival.request.method)
         } catch {
-            throw .rejected(RejectedResponse(head: arrival.head, body: body, violation: error))
+            file.forget()
+            let start = Array(body.prefix(RejectedResponse.bodyLimit))
+            throw .rejected(RejectedResponse(head: arrival.head, body: start, violation: error))
+        }
+    }
+
+    /// The bytes that were missing, where the response brings them, and not the whole.
+    private func rest(in arrival: Arrival) throws(SessionError) -> Range<UInt64>? {
+        if let rest = self.leftOver?.rest(from: arrival.head) { return rest }
+        guard arrival.head.status != 206 || arrival.request.fields.contains("Range") else {
+            throw SessionError(
+                .malformedResponse, "\(arrival.request.url.authority) was asked for the whole and sent a part (206)")
+        }
+        return nil
+    }
+
+    /// A server may send less than the rest (RFC 9110 §15.3.7), and its message is complete all the same.
+    private static func check(
+        _ file: DownloadFile, reaches end: UInt64, _ arrival: Arrival
+    ) throws(SessionError) {
+        let peer = arrival.request.url.authority
+        if file.offset < end {
+            throw SessionError(.truncated, "\(peer) has sent \(file.offset) bytes of \(end); download again to go on")
+        }
+        if file.offset > end {
+            file.forget()
+            throw SessionError(.malformedResponse, "\(peer) has sent more than the \(end) bytes that it announced")
         }
     }
 
