@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import PintleTesting
+
+extension TemporaryFolder {
+    /// A path in the folder.
+    func path(_ name: String) -> String { "\(self.path)/\(name)" }
+
+    /// The bytes of a file, or nil where there is none.
+    func bytes(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: self.path(name)).map { Array($0) } }
+
+    /// The names of what is in the folder, in order.
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self.path))?.sorted() ?? [] }
+}
+
+/// Bytes of which no stretch is like another near it.
+func sampleBytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
+}
+
+/// A file system in memory, of its own, for what only the end of a disk can show. Only root can have one.
+final class SmallDisk: Sendable {
+    let path: String
+
+    /// Whether this process may have one; a test that needs one is skipped, and says so, where it may not.
+    static let isPossible = (try? SmallDisk(in: TemporaryFolder(), bytes: 65536)) != nil
+
+    /// Puts it into `folder`, which must stay.
+    init(in folder: TemporaryFolder, bytes: Int, options: UInt = 0) throws {
+        let path = folder.path("disk")
+        mkdir(path, 0o700)
+        guard mount("tmpfs", path, "tmpfs", options, "size=\(bytes)") == 0 else {
+            throw TestFailure("no file system can be mounted: errno \(errno)")
+        }
+        self.path = path
+    }
+
+    deinit { umount2(self.path, Int32(MNT_DETACH)) }
+
+    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self.path))?.sorted() ?? [] }
+}
+
+extension TemporaryFolder {
+    func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: self.path(name)) }
+}
+
+/// - Parameter seconds: since 1970.
+func setModificationDate(of path: String, to seconds: Int) throws {
+    let date = Date(timeIntervalSince1970: Double(seconds))
+    try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+}
