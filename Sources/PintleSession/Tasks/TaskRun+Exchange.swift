@@ -14,8 +14,8 @@ extension TaskRun {
     ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
         let body = try await self.outgoingBody(&course, of: task, session)
         try self.checkFailure()
-        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count in
-            let progress = task.progress { $0.sent += UInt64(count) }
+        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count, total in
+            let progress = task.progress { $0.sent = UInt64(total) }
             hooks?.task(task, sentBodyBytes: count, progress: progress)
         }
         self.flow = flow
@@ -34,9 +34,10 @@ extension TaskRun {
             return (flow, session.withoutBlockedCookies(head), length)
         } catch {
             task.add(flow.metrics)
-            // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead; it
-            // gives up where it cannot have the body again. Here it can perhaps be had.
-            guard error.code == .cannotRewind, course.retries == 0, self.failure == nil else { throw error }
+            // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead, but
+            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done.
+            let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
+            guard error.code == .cannotRewind || isStale, course.retries == 0, self.failure == nil else { throw error }
             course.retries += 1
             return nil
         }

@@ -9,12 +9,13 @@ internal import PintleMessage
 /// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
 final class TransferFlow {
     private let loop: Loop
-    private let noteSent: (Int) -> Void
+    private let noteSent: (_ count: Int, _ total: Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
     private var pending = ByteBuffer()
     private var isSuspended = false
     private var unsent = 0
+    private var sent = 0
     private var end: Result<Void, SessionError>?
     private var reader: CheckedContinuation<Void, Never>?
     private var feeder: CheckedContinuation<Void, Never>?
@@ -30,8 +31,9 @@ final class TransferFlow {
     /// How much of a body that nobody wants is read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
 
-    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken.
-    init(loop: Loop, noteSent: @escaping (Int) -> Void) {
+    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it
+    ///   has.
+    init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
         self.noteSent = noteSent
         // unowned: `finish` disarms the timer before the flow goes.
@@ -184,9 +186,12 @@ extension TransferFlow: TransferDelegate {
 
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
         self.unsent -= count
-        self.noteSent(count)
+        self.sent += count
+        self.noteSent(count, self.sent)
         if self.unsent <= Self.sendWindow / 2 { self.wakeFeeder() }
     }
+
+    func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) { self.sent = offset }
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
 

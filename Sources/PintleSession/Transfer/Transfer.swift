@@ -175,9 +175,17 @@ package final class Transfer {
         self.metrics.tls = self.easy.offset(CURLINFO_APPCONNECT_TIME_T)
         self.metrics.firstByte = self.easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
         self.metrics.total = self.easy.offset(CURLINFO_TOTAL_TIME_T)
-        self.metrics.reusedConnection = result == CURLE_OK && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
+        self.metrics.reusedConnection = Self.hadConnection(result) && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
         self.metrics.address = self.easy.text(CURLINFO_PRIMARY_IP)
         self.metrics.httpVersion = Self.versionName(self.easy.long(CURLINFO_HTTP_VERSION))
+    }
+
+    /// Whether there was a connection that could do what it was for, or break.
+    private static func hadConnection(_ result: CURLcode) -> Bool {
+        switch result {
+        case CURLE_OK, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND: true
+        default: false
+        }
     }
 
     func tellEnd() {
@@ -272,7 +280,11 @@ package final class Transfer {
         return .wait
     }
 
-    func rewindBody(to offset: Int) -> Bool { self.upload?.rewind(to: offset) ?? true }
+    func rewindBody(to offset: Int) -> Bool {
+        guard self.upload?.rewind(to: offset) ?? true else { return false }
+        self.delegate?.transfer(self, rewoundBodyTo: offset)
+        return true
+    }
 
     func installTrust(on sslContext: OpaquePointer) {
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.

@@ -98,8 +98,14 @@ package protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, receivedTrailers fields: Fields)
     /// The upstream has taken so many bytes of the request's body.
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int)
+    /// A body of `.bytes` is sent again from `offset`, on another connection.
+    func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int)
     /// A connection was made for `connectOnly`; the owner must close the descriptor.
     func transfer(_ transfer: Transfer, connected descriptor: Int32)
     /// The transfer is over, well when `error` is nil. Nothing comes after this.
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics)
+}
+
+extension TransferDelegate {
+    package func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) {}
 }

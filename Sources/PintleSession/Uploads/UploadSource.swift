@@ -22,8 +22,8 @@ public enum UploadSource: Sendable {
 
 /// A body that arrives piece by piece.
 public struct BodyStream: Sendable {
-    /// In bytes; nil while it is unknown, and the body goes chunked. A stream that ends early, or has more, fails the
-    /// task.
+    /// In bytes; nil while it is unknown, and the body goes chunked. A stream that ends early fails the task, as does one
+    /// that has more before the server has answered.
     public let length: UInt64?
     private let source: Source
 
