@@ -53,6 +53,13 @@ package final class NginxOrigin: @unchecked Sendable {
         chmod(try self.folder.write(bytes, to: "files/\(name)"), 0o644)
     }
 
+    /// Makes a file below `/files/` longer, by bytes that are zero and take no room on the disk.
+    package func growServed(_ name: String, to size: Int) throws {
+        guard truncate("\(self.folder.path)/files/\(name)", off_t(size)) == 0 else {
+            throw TestFailure("\(name) cannot be made longer: errno \(errno)")
+        }
+    }
+
     /// What was PUT to `/store/NAME`.
     package func stored(_ name: String) -> [UInt8]? {
         FileManager.default.contents(atPath: "\(self.folder.path)/store/\(name)").map { Array($0) }

@@ -51,3 +51,10 @@ func setModificationDate(of path: String, to seconds: Int) throws {
     let date = Date(timeIntervalSince1970: Double(seconds))
     try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
 }
+
+extension TemporaryFolder {
+    /// Makes a file longer, by bytes that are zero and take no room on the disk.
+    func grow(_ name: String, to size: Int) throws {
+        guard truncate(self.path(name), off_t(size)) == 0 else { throw TestFailure("truncate: errno \(errno)") }
+    }
+}
