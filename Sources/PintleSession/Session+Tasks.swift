@@ -35,12 +35,13 @@ extension Session {
 
     /// Makes a task that goes on with a download which ended early.
     ///
+    /// - Parameter fields: of the request, such as Authorization; a part keeps none, as it may lie about for long.
     /// - Throws: ``SessionError`` with `invalidURL` or `invalidated`. A file that is gone or was changed fails the task.
     public func downloadTask(
-        resuming part: PartialDownload, to destination: DownloadDestination,
+        resuming part: PartialDownload, to destination: DownloadDestination, fields: Fields = Fields(),
         accepting contract: ResponseContract = .init()
     ) throws(SessionError) -> SessionTask {
-        let request = try SessionRequest("GET", part.url)
+        let request = try SessionRequest("GET", part.url, fields: fields)
         return try self.makeTask(.download, request, output: .file(destination, contract, resuming: part))
     }
 }

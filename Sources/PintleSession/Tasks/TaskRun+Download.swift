@@ -13,6 +13,9 @@ extension TaskRun {
         guard !contract.removesNulls else {
             throw SessionError(.invalidRequest, "a download is written as it comes, so removesNulls cannot be obeyed")
         }
+        guard given == nil || request.isResumable else {
+            throw SessionError(.invalidRequest, "a download that goes on writes Range itself; leave it out")
+        }
         let url = request.url.description
         let path = given?.file ?? destination.partPath(in: session.configuration.temporaryFolder)
         let file = try await DownloadFile.open(path, of: request.isResumable ? url : nil)

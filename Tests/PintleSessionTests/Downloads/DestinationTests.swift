@@ -127,7 +127,7 @@ import Testing
         #expect(self.folder.bytes("new") == self.hello && self.folder.names == ["new", "out"])
     }
 
-    @Test func `SES-40 SES-41 a data task becomes a download with its handler and its progress`() async throws {
+    @Test func `SES-40 a data task becomes a download with its handler and its progress`() async throws {
         let bytes = sampleBytes(500_000)
         try self.origin.serve(bytes, as: "big")
         let hooks = BecomingHooks(.file(self.out))
@@ -139,6 +139,13 @@ import Testing
         #expect(task.kind == .download && result.file == self.out && result.body.readableBytes == 0)
         #expect(self.folder.bytes("out") == bytes && task.progress.fractionReceived == 1)
         #expect(hooks.notices.current == ["became", "500000 bytes written"])
+    }
+
+    @Test func `SES-41 the hook for bytes is called when they are counted`() async throws {
+        let hooks = BytesHooks()
+        let stage = try self.stage(hooks: hooks)
+        _ = try await stage.session.data(for: self.wanted)
+        #expect(hooks.counts.current == [6, 6])
     }
 
     @Test func `a task that cannot become a download fails, and holds no connection`() async throws {
@@ -174,6 +181,15 @@ private final class PlacingHooks: SessionHooks {
     func task(
         _ task: SessionTask, finishedDownloadTo temporaryFile: String, response: ResponseHead
     ) async throws -> String? { try self.place(temporaryFile) }
+}
+
+private final class BytesHooks: SessionHooks {
+    let counts = Watched<[UInt64]>([])
+
+    func task(_ task: SessionTask, received bytes: ByteBuffer) {
+        let counted = task.progress.received
+        self.counts.change { $0 += [UInt64(bytes.readableBytes), counted] }
+    }
 }
 
 private final class BecomingHooks: SessionHooks {

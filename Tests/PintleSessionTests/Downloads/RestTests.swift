@@ -92,7 +92,32 @@ import Testing
         #expect(seen.count == 2 && seen[1]["Range"] == nil && seen[1]["If-Range"] == nil)
     }
 
-    @Test func `a 200 begins at zero, and nothing of the part stays`() async throws {
+    @Test func `a part is gone on with under the fields that are given again, and no range among them`() async throws {
+        let origin = try ScriptedOrigin { connection in
+            let isFirst = try connection.readRequest()["Range"] == nil
+            let rest = "HTTP/1.1 206 P\r\nContent-Range: bytes 5-9/10\r\nContent-Length: 5\r\n\r\n56789"
+            try connection.send(
+                isFirst ? "HTTP/1.1 200 OK\r\nETag: \"v1\"\r\nContent-Length: 10\r\n\r\n01234" : rest)
+        }
+        let (session, destination) = (self.stage.session, DownloadDestination.file(self.folder.path("out")))
+        let task = try session.downloadTask(
+            request(origin.port, fields: ["Authorization": "secret"]), to: destination)
+        task.resume()
+        #expect(await sessionError { _ = try await task.value() }?.code == .truncated)
+        let part = try #require(task.partialDownload)
+        #expect(
+            self.folder.bytes("out.part.json").map { String(decoding: $0, as: UTF8.self) }?.contains("secret") == false)
+        let wrong = try session.downloadTask(resuming: part, to: destination, fields: ["Range": "bytes=1-"])
+        wrong.resume()
+        #expect(await sessionError { _ = try await wrong.value() }?.code == .invalidRequest)
+        let again = try session.downloadTask(resuming: part, to: destination, fields: ["Authorization": "secret"])
+        again.resume()
+        _ = try await again.value()
+        let seen = try #require(origin.requests.last)
+        #expect(self.text == Self.whole && seen["Authorization"] == "secret" && seen["Range"] == "bytes=5-")
+    }
+
+    @Test func `HOP-09 a 200 begins at zero, and nothing of the part stays`() async throws {
         let origin = try self.origin(Answer("whole", ["ETag: \"v2\""], "new", status: "200 OK"))
         let result = try await self.download(from: origin)
         #expect(result.response.status == 200 && self.text == "new" && origin.requests.count == 1)

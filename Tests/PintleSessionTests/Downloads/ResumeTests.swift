@@ -42,7 +42,7 @@ import Testing
         for await step in progress where step.received >= count { return }
     }
 
-    @Test func `a download that keeps its part goes on with it`() async throws {
+    @Test func `HOP-06 a download that keeps its part goes on with it`() async throws {
         let hooks = ResumeHooks()
         let stage = try SessionStage(hooks: hooks)
         let task = try self.task("/big", in: stage)
