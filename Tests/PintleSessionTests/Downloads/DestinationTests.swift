@@ -111,7 +111,7 @@ import Testing
             await self.ends(in: events) == ["not moved from \(self.growing.path)/\(kept) to \(place)", "completed"])
     }
 
-    @Test func `a file that is there is replaced, or not, as it was asked for`() async throws {
+    @Test func `TDL-16 a file that is there is replaced, or not, as it was asked for`() async throws {
         let stage = try self.stage()
         try self.folder.write("older", to: "out")
         let task = try stage.session.downloadTask(self.wanted, to: .file(self.out, replacingExisting: false))
