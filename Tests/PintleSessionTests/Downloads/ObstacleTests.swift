@@ -108,6 +108,25 @@ import Testing
         #expect(FileManager.default.contents(atPath: "\(disk.path)/out") == Data(sampleBytes(16 << 20)))
     }
 
+    @Test func `a limit on the size of files is an error, and what had room is gone on with elsewhere`() async throws {
+        try self.origin.serve(sampleBytes(1 << 20), as: "big")
+        await #expect(processExitsWith: .success) { [port = self.origin.httpPort as Int, out = self.out as String] in
+            // The limit belongs to the process, and its signal would end it.
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 500_000, rlim_max: 500_000)
+            #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            let stage = try SessionStage()
+            let error = await sessionError {
+                _ = try await stage.session.download(request(port, "/files/big"), to: .file(out))
+            }
+            #expect(error?.code == .cannotWrite && error?.cause == "File too large")
+        }
+        #expect(self.folder.names == ["out.part", "out.part.json"])
+        let again = try await self.stage.session.download(
+            request(self.origin.httpPort, "/files/big"), to: .file(self.out))
+        #expect(again.response.status == 206 && self.folder.bytes("out") == sampleBytes(1 << 20))
+    }
+
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
     func `a disk that is full at once leaves nothing behind`() async throws {
         let disk = try SmallDisk(in: self.folder, bytes: 64 << 10)
