@@ -28,6 +28,8 @@ struct EasyHandle: ~Copyable {
         _ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer
     ) {
         self.set(CURLOPT_NOSIGNAL, 1)
+        // Else taking a transfer out while its name is looked up would stop the loop until the resolver gives up.
+        self.set(CURLOPT_QUICK_EXIT, 1)
         self.set(CURLOPT_PROTOCOLS_STR, "http,https")
         // Without this libcurl obeys the environment, and a proxy would call itself.
         self.set(CURLOPT_PROXY, "")
