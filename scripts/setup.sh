@@ -8,7 +8,7 @@ export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(ca-certificates git libcurl4-openssl-dev libssl-dev pkg-config)
-test_packages=(curl nginx openssl python3)
+test_packages=(curl iproute2 nginx openssl python3)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -26,6 +26,7 @@ has() {
         fi
         ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
+    iproute2) command -v ip >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }
