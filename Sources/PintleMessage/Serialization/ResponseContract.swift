@@ -88,11 +88,11 @@ public struct ResponseContract: Sendable, Equatable {
         guard !head.forbidsBody(to: requestMethod) else { return .nothing }
         let announced = Self.announcesBody(head, requestMethod)
         switch self.body {
-        case .any, .json: if announced == false { return .nothing }
-        // No document of these is empty.
+        // No document of these is empty, so that counts too.
         case .xml, .propertyList, .image: return .whole
+        case .json: return announced == false ? .nothing : .whole
+        case .any: break
         }
-        if case .json = self.body { return .whole }
         let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
     }
