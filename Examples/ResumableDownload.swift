@@ -17,6 +17,7 @@ func download(_ url: String, to path: String, stoppingAfter limit: UInt64) async
     let interrupt = DispatchSource.makeSignalSource(signal: SIGINT)
     interrupt.setEventHandler { task.cancel() }
     interrupt.resume()
+    defer { interrupt.cancel() }
 
     task.resume()
     var shown = -1
