@@ -80,6 +80,10 @@ let package = Package(
             // every request wakes an idle processor. Only the program is linked so; the library has no such flag.
             swiftSettings: house + [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))],
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+        // The catalogue of PintleSession shows parts of these, and the tests run them.
+        .executableTarget(
+            name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
+            path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
@@ -90,7 +94,7 @@ let package = Package(
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
-        // The binary itself is what these tests start.
-        tests("EndToEndTests", ["pintle", "PintleTrust"]),
+        // The binaries themselves are what these tests start.
+        tests("EndToEndTests", ["pintle", "PintleExamples", "PintleTrust"]),
     ]
 )
