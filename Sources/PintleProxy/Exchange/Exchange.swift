@@ -354,7 +354,7 @@ extension ResponseContract.BodyRule {
     var needsPlainBody: Bool {
         switch self {
         case .any: false
-        case .json: true
+        case .json, .xml, .propertyList: true
         }
     }
 }
