@@ -87,6 +87,12 @@ let package = Package(
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
+        tests(
+            "PintleCommandTests",
+            [
+                "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         // The binary itself is what these tests start.
         tests("EndToEndTests", ["pintle", "PintleTrust"]),
     ]
