@@ -32,7 +32,8 @@ let package = Package(
         .executable(name: "pintle", targets: ["pintle"]),
         // The session engine by itself: no routes, no YAML, no listening sockets.
         .library(
-            name: "PintleSession", targets: ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession"]),
+            name: "PintleSession",
+            targets: ["PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -50,6 +51,7 @@ let package = Package(
         .target(name: "CPintleLinux"),
 
         room("PintleMessage", []),
+        room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", [logging]),
         room("PintleTrust", ["CPintleOpenSSL"]),
@@ -69,8 +71,8 @@ let package = Package(
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleProxy",
-                "PintleLoop", nio, logging,
+                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
+                "PintleProxy", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -81,6 +83,7 @@ let package = Package(
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
+        tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),

@@ -53,7 +53,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 }
 /import CPintleLinux/ && !allowed("PintleLoop") { breach(FNR, "only PintleLoop knows epoll") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
-!inTests && /import NIO/ && allowed("PintleMessage PintleActivity PintleTrust PintlePolicy") {
+!inTests && /import NIO/ && allowed("PintleMessage PintleImage PintleActivity PintleTrust PintlePolicy") {
     breach(FNR, "channels and event loops are no business of this room")
 }
 

@@ -354,7 +354,7 @@ extension ResponseContract.BodyRule {
     var needsPlainBody: Bool {
         switch self {
         case .any: false
-        case .json, .xml, .propertyList: true
+        case .json, .xml, .propertyList, .image: true
         }
     }
 }

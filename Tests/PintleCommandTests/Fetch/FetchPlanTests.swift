@@ -110,6 +110,10 @@ struct FetchPlanTests {
         #expect(plan.contract.body == .json(JSONScanner()))
         #expect(try fetchPlan("http://a.test/", "--expect-body", "xml").contract.body == .xml(XMLScanner()))
         #expect(try fetchPlan("http://a.test/", "--expect-body", "plist").contract.body == .propertyList)
+        guard case .image = try fetchPlan("http://a.test/", "--expect-body", "image").contract.body else {
+            Issue.record("no image rule")
+            return
+        }
     }
 
     @Test func `pins, roots and a throttle are read`() throws {

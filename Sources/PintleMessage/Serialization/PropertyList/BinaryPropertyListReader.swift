@@ -4,7 +4,7 @@
 ///
 /// Foundation's reader is not used, because it believes what it reads. Containers name their members by number, so two
 /// may have the same one, and thirty arrays of which each has the next one twice are a thousand million values; and a
-/// set in a dictionary ends the process.
+/// set with a member ends the process.
 struct BinaryPropertyListReader {
     /// The most values for each byte of the document. A document without shared containers has fewer values than bytes;
     /// some writers share equal ones.

@@ -16,7 +16,7 @@ struct FetchPlan {
 
     /// What a body must be.
     enum BodyExpectation: String, CaseIterable {
-        case json, xml, plist
+        case json, xml, plist, image
     }
 
     /// Where bodies go.
@@ -153,7 +153,7 @@ struct FetchPlan {
         } catch {
             throw .usage("--expect-type: \(error)")
         }
-        contract.body = options.expectBody?.rule ?? .any
+        if let expectation = options.expectBody { contract.body = try expectation.rule() }
         return contract
     }
 
