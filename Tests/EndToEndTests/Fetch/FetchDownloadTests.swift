@@ -44,6 +44,18 @@ struct FetchDownloadTests {
         #expect(contents(self.file) == Array("older".utf8) && self.names == ["out.bin"])
     }
 
+    @Test func `a file that has not changed stays as it is`() throws {
+        let origin = try ScriptedOrigin(answering: "HTTP/1.1 304 Not Modified\r\nETag: \"one\"\r\n\r\n")
+        try self.folder.write("older", to: "out.bin")
+        let process = try fetch(
+            "http://127.0.0.1:\(origin.port)/", "--header", "If-None-Match: \"one\"", "--expect-status", "200,304",
+            "-o",
+            self.file, "--metrics")
+        let report = try #require(metrics(process.output).first, "\(process.lines)")
+        #expect(process.exitCode == 0 && report["status"] as? Int == 304 && report["file"] == nil)
+        #expect(contents(self.file) == Array("older".utf8) && self.names == ["out.bin"])
+    }
+
     @Test func `the answer to a form can be a file`() throws {
         let origin = try ScriptedOrigin(answering: response("made"))
         let process = try fetch("http://127.0.0.1:\(origin.port)/", "--form", "a=1", "-o", self.file)

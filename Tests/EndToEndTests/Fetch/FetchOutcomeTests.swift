@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
 import PintleTesting
 import Testing
 
@@ -159,39 +158,5 @@ struct FetchOutcomeTests {
         #expect(
             process.errors.last == "exit 4" && process.errors.first?.contains("Broken pipe") == true, "\(process.lines)"
         )
-    }
-
-    @Test func `metrics tell programs how it went, without secrets`() throws {
-        let (origin, url) = try self.origin(response("fine", fields: "Content-Type: text/plain\r\n"))
-        let process = try fetch(
-            "\(url)x?key=1", "--param", "secret=env:SECRET", "--metrics", environment: ["SECRET": "s3cret"])
-        #expect(process.exitCode == 0 && process.output == ["fine"])
-        let report = try #require(metrics(process.errors).first)
-        #expect(report["url"] as? String == "\(url)x?key=***&secret=***" && report["status"] as? Int == 200)
-        #expect(report["method"] as? String == "GET" && report["content_type"] as? String == "text/plain")
-        #expect(report["bytes_received"] as? Int == 4 && report["redirects"] as? Int == 0)
-        let request = try #require((report["requests"] as? [[String: Any]])?.first)
-        #expect(request["address"] as? String == "127.0.0.1" && request["http_version"] as? String == "1.1")
-        #expect(request["reused_connection"] as? Bool == false && (request["total_us"] as? Int).map { $0 > 0 } == true)
-        #expect(!process.errors.contains { $0.contains("s3cret") })
-        #expect(origin.requests.first?.head.startLine == "GET /x?key=1&secret=s3cret HTTP/1.1")
-    }
-
-    @Test func `metrics name the failure`() throws {
-        let process = try fetch("http://127.0.0.1:\(try FreePort.find())/", "--metrics")
-        #expect(process.exitCode == 4 && metrics(process.errors).first?["error"] as? String == "connectionRefused")
-    }
-
-    @Test func `the first SIGINT ends it with 4`() throws {
-        let origin = try ScriptedOrigin { connection in
-            _ = try connection.readRequest()
-            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf\n")
-            _ = try connection.waitForEnd()
-        }
-        let process = try ChildProcess(PintleProcess.binary, ["fetch", "http://127.0.0.1:\(origin.port)/"])
-        try process.waitForLine("half of the body") { $0 == "half" }
-        process.signal(SIGINT)
-        #expect(try process.waitForExit() == 4)
-        #expect(process.errors == ["pintle fetch: interrupted"])
     }
 }

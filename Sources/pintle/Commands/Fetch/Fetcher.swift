@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import PintleActivity
 internal import PintleSession
 internal import UnixSignals
 
@@ -107,7 +108,7 @@ struct Fetcher {
             guard let failure = outcome.failure else { continue }
             if code.rawValue < failure.exit.rawValue { code = failure.exit }
             let name = outcomes.count > 1 ? "\(outcome.target.name): " : ""
-            lines.append("pintle fetch: \(name)\(failure.message)")
+            lines.append("pintle fetch: \(name)\(Redaction.on.text(failure.message))")
             if let part = outcome.task?.partialDownload {
                 lines.append("  \(part.offset) bytes are kept in \(part.file); --resume goes on with them")
             }

@@ -15,8 +15,13 @@ struct ResponseWriter {
         do {
             let response = try await session.stream(target.request, from: source)
             task = response.task
-            return FetchOutcome(
-                target, task, failure: try await self.take(response, session.configuration.bodyLimit))
+            // Without waiting for standard output to take what it was given.
+            let failure = try await withTaskCancellationHandler {
+                try await self.take(response, session.configuration.bodyLimit)
+            } onCancel: {
+                response.task.cancel()
+            }
+            return FetchOutcome(target, task, failure: failure)
         } catch let error as SessionError {
             return FetchOutcome(target, task, failure: FetchFailure(error))
         } catch let failure as FetchFailure {

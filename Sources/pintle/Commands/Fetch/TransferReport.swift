@@ -54,7 +54,7 @@ struct TransferReport: Encodable {
         self.status = task?.response?.status
         self.content_type = task?.response?.fields["Content-Type"]
         self.error = outcome.failure?.code
-        self.file = outcome.failure == nil ? outcome.target.file : nil
+        self.file = outcome.failure == nil && task?.response?.status != 304 ? outcome.target.file : nil
         self.bytes_sent = task?.progress.sent ?? 0
         self.bytes_received = task?.progress.received ?? 0
         let metrics = task?.metrics
