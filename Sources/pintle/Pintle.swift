@@ -80,7 +80,8 @@ struct CommandFailure: Error {
 /// Data goes to standard output, everything else to standard error.
 enum Output {
     static func data(_ text: String) { Self.write("\(text)\n", to: STDOUT_FILENO) }
-    static func error(_ text: String) { Self.write("\(text)\n", to: STDERR_FILENO) }
+    /// What steers terminals is escaped: messages quote what peers have sent.
+    static func error(_ text: String) { Self.write("\(text.showable)\n", to: STDERR_FILENO) }
     /// What is written over later: text without a line end of its own.
     static func status(_ text: String) { Self.write(text, to: STDERR_FILENO) }
 
@@ -94,5 +95,23 @@ enum Output {
             }
             rest = rest.dropFirst(count)
         }
+    }
+}
+
+extension String {
+    /// The text with controls and invisible marks as JSON escapes them, so that JSON stays what it is; line ends stay.
+    fileprivate var showable: String {
+        var text = ""
+        for scalar in self.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
+                for unit in scalar.utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+                }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }

@@ -159,4 +159,12 @@ struct FetchOutcomeTests {
             process.errors.last == "exit 4" && process.errors.first?.contains("Broken pipe") == true, "\(process.lines)"
         )
     }
+
+    @Test func `a server cannot steer the terminal by what it sends`() throws {
+        let (origin, url) = try self.origin(response("x", fields: "Content-Type: text/\u{9B}31m\u{202E}plain\r\n"))
+        let process = try fetch(url, "--expect-type", "text/plain")
+        #expect(process.exitCode == 1 && origin.requests.count == 1)
+        #expect(
+            process.errors == ["pintle fetch: Request failed: unacceptable content-type: text/\\u009b31m\\u202eplain"])
+    }
 }
