@@ -57,7 +57,7 @@ let package = Package(
         room("PintleTrust", ["CPintleOpenSSL"]),
         room(
             "PintleSession",
-            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
+            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),

@@ -97,13 +97,3 @@ extension Session {
         return try result.get()
     }
 }
-
-extension Result {
-    fileprivate init(_ work: () async throws(Failure) -> Success) async {
-        do throws(Failure) {
-            self = .success(try await work())
-        } catch {
-            self = .failure(error)
-        }
-    }
-}
