@@ -70,4 +70,22 @@ struct FetchParallelTests {
         #expect(process.exitCode == 0, "\(process.lines)")
         #expect(origin.requests.map(\.text) == ["[1,2,3]", "[1,2,3]"])
     }
+
+    @Test func `each goes on where it ended`() throws {
+        let (one, two) = (try InterruptedOrigin(), try InterruptedOrigin())
+        for origin in [one, two] { origin.release.change { $0 = true } }
+        let arguments = [
+            "fetch", "--parallel", "2", "-o", self.folder.path, one.url,
+            "http://127.0.0.1:\(two.origin.port)/second.bin",
+        ]
+        let cut = try PintleProcess.run(arguments)
+        #expect(
+            cut.exitCode == 4 && cut.errors.count { $0.contains("--resume goes on with them") } == 2, "\(cut.lines)")
+        let rest = try PintleProcess.run(arguments + ["--resume"])
+        #expect(rest.exitCode == 0, "\(rest.lines)")
+        for (origin, name) in [(one, "data.bin"), (two, "second.bin")] {
+            #expect(contents("\(self.folder.path)/\(name)") == origin.whole)
+            #expect(origin.origin.requests.last?["Range"] == "bytes=\(origin.firstPart)-")
+        }
+    }
 }
