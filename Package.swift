@@ -71,8 +71,8 @@ let package = Package(
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleProxy",
-                "PintleLoop", nio, logging,
+                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
+                "PintleProxy", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -94,6 +94,12 @@ let package = Package(
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
+        tests(
+            "PintleCommandTests",
+            [
+                "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         // The binaries themselves are what these tests start.
         tests("EndToEndTests", ["pintle", "PintleExamples", "PintleTrust"]),
     ]

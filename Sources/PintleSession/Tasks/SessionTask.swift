@@ -176,7 +176,7 @@ public struct TaskResult: Sendable {
     public let url: HTTPURL
     /// The body; empty where it was streamed or written to a file.
     public let body: ByteBuffer
-    /// Where a download was written to; nil for other tasks.
+    /// Where a download was written to; nil for other tasks, and where a 304 (Not Modified) brought nothing to write.
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics

@@ -51,6 +51,12 @@ extension TaskRun {
             try await self.offerToCache(result, course, of: task, session)
             return result
         }
+        guard result.response.status != 304 else {
+            // Nothing has come that could take the place of the file that the caller has (RFC 9110 §15.4.5).
+            _ = await file.abandon(keeping: false)
+            return TaskResult(
+                response: result.response, url: result.url, body: result.body, file: nil, metrics: result.metrics)
+        }
         let place = try await self.place(of: file.path, destination, result.response, task, session)
         guard let place else {
             await file.settle()
