@@ -7,11 +7,12 @@ public import PintleMessage
 ///
 /// A pause gives the connection up and keeps what has arrived; the rest is asked for when the operation is resumed
 /// (Range with If-Range, RFC 9110 §13.1.5 and §14.2). Where the server cannot continue, or has something else now, the
-/// body begins again at zero. Redirects, challenges and trust are the session's: its hooks are asked.
+/// body begins again at zero. Redirects, challenges and trust are the session's: its hooks are asked. Its cache is not:
+/// bodies stream, and may come in parts.
 ///
 /// An operation that is paused and no longer wanted must be cancelled, so that who waits for it hears of its end.
 public final class TransferOperation: Sendable {
-    /// Where the body of the response goes.
+    /// Where the body of the response goes, whatever its status.
     public enum Output: Sendable {
         /// It is kept, up to ``SessionConfiguration/bodyLimit``.
         case memory
