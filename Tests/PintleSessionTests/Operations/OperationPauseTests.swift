@@ -154,6 +154,38 @@ import Testing
         #expect(origin.requests.map { $0["Range"] } == ["bytes=5-8", "bytes=5-8"])
     }
 
+    /// Takes its time for what it is given.
+    private actor SlowSink: BodySink {
+        let asked = Watched(0)
+        let isOpen = Watched(false)
+        private(set) var bytes: [UInt8] = []
+
+        func write(_ bytes: ByteBuffer) async throws {
+            self.asked.change { $0 += 1 }
+            try await self.isOpen.reach("the sink's gate") { $0 }
+            self.bytes += bytes.readableBytesView
+        }
+    }
+
+    @Test func `OPS-14 a piece that is being written at the pause is written before the rest is asked for`()
+        async throws
+    {
+        let origin = try HalfwayOrigin.make()
+        let sink = SlowSink()
+        let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .sink(sink))
+        operation.start()
+        try await sink.asked.reach("the first piece") { $0 == 1 }
+        operation.pause()
+        operation.resume()
+        operation.pause()
+        operation.resume()
+        #expect(operation.state == .executing && operation.progress.received == 0)
+        sink.isOpen.change { $0 = true }
+        #expect(await operation.end() == nil)
+        #expect(await sink.bytes == HalfwayOrigin.bytes)
+        #expect(origin.requests.map { $0["Range"] } == [nil, "bytes=500-"])
+    }
+
     /// A sink as short as can be.
     private actor Plain: BodySink {
         func write(_ bytes: ByteBuffer) {}
