@@ -187,17 +187,25 @@ public final class TransferOperation: Sendable {
         } catch {
             if case .success = outcome { outcome = .failure(self.outputFailure(error)) }
         }
-        let completion = self.status.withLockedValue { status -> Completion? in
+        self.status.withLockedValue { status in
             status.outcome = outcome
             _ = self.move(&status, to: .finished)
-            defer { (status.completion, status.work, status.dependencies, status.place) = (nil, nil, [], .alone) }
-            return status.completion
+            (status.work, status.dependencies, status.place) = (nil, [], .alone)
         }
         self.states.finish()
         self.progressUpdates.finish()
         self.finished.happen()
-        await completion?(self)
+        await self.complete()
         self.settled.happen()
+    }
+
+    /// A function of its own, so that the completion is let go before anybody hears that it has returned.
+    private func complete() async {
+        let completion = self.status.withLockedValue { status in
+            defer { status.completion = nil }
+            return status.completion
+        }
+        await completion?(self)
     }
 }
 
