@@ -32,7 +32,8 @@ let package = Package(
         .executable(name: "pintle", targets: ["pintle"]),
         // The session engine by itself: no routes, no YAML, no listening sockets.
         .library(
-            name: "PintleSession", targets: ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession"]),
+            name: "PintleSession",
+            targets: ["PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -50,6 +51,7 @@ let package = Package(
         .target(name: "CPintleLinux"),
 
         room("PintleMessage", []),
+        room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", [logging]),
         room("PintleTrust", ["CPintleOpenSSL"]),
@@ -78,16 +80,21 @@ let package = Package(
             // every request wakes an idle processor. Only the program is linked so; the library has no such flag.
             swiftSettings: house + [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))],
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+        // The catalogue of PintleSession shows parts of these, and the tests run them.
+        .executableTarget(
+            name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
+            path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
+        tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
-        // The binary itself is what these tests start.
-        tests("EndToEndTests", ["pintle", "PintleTrust"]),
+        // The binaries themselves are what these tests start.
+        tests("EndToEndTests", ["pintle", "PintleExamples", "PintleTrust"]),
     ]
 )

@@ -2,7 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 
-/// What happens to a session and its tasks, as told by ``Session/events``.
+/// What happens to a session and its tasks, as told by ``Session/eventStream()``.
 public enum SessionEvent: Sendable {
     /// ``SessionTask/resume()`` set a task going that was suspended.
     case taskResumed(SessionTask)

@@ -14,6 +14,8 @@ public struct ResponseContract: Sendable, Equatable {
         case xml(XMLScanner)
         /// A property list, in XML or binary, as ``PropertyListReader`` takes it.
         case propertyList
+        /// An image that can be decoded.
+        case image(ImageRule)
     }
 
     /// How much of the body ``validate(head:body:requestMethod:)`` has to see for a given head.
@@ -63,6 +65,12 @@ public struct ResponseContract: Sendable, Equatable {
     /// The media type that property lists are served as.
     public static let propertyListTypes: Set<String> = ["application/x-plist"]
 
+    /// The media types that images are served as.
+    public static let imageTypes: Set<String> = [
+        "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
+        "image/x-xbitmap", "image/x-win-bitmap",
+    ]
+
     /// Status 200…299, one of ``jsonTypes``, and a JSON body.
     public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONScanner()))
 
@@ -80,11 +88,11 @@ public struct ResponseContract: Sendable, Equatable {
         guard !head.forbidsBody(to: requestMethod) else { return .nothing }
         let announced = Self.announcesBody(head, requestMethod)
         switch self.body {
-        case .any, .json: if announced == false { return .nothing }
-        // No document of these is empty.
-        case .xml, .propertyList: return .whole
+        // No document of these is empty, so that counts too.
+        case .xml, .propertyList, .image: return .whole
+        case .json: return announced == false ? .nothing : .whole
+        case .any: break
         }
-        if case .json = self.body { return .whole }
         let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
     }
@@ -116,6 +124,11 @@ public struct ResponseContract: Sendable, Equatable {
             return nil
         case .propertyList:
             _ = try self.read(body, of: head, requestMethod: requestMethod, with: PropertyListReader.checked)
+            return nil
+        case .image(let rule):
+            _ = try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+                try rule.checker.checked(body)
+            }
             return nil
         }
     }

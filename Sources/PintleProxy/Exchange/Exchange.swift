@@ -364,7 +364,7 @@ extension ResponseContract.BodyRule {
     var needsPlainBody: Bool {
         switch self {
         case .any: false
-        case .json, .xml, .propertyList: true
+        case .json, .xml, .propertyList, .image: true
         }
     }
 }

@@ -66,7 +66,9 @@ package enum Curl {
     }
 
     private static func read(_ path: String) -> [UInt8] {
-        FileManager.default.contents(atPath: path).map { Array($0) } ?? []
+        // Not FileManager's contents(atPath:), which leaks a buffer for every empty file.
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.readToEnd() else { return [] }
+        return Array(bytes)
     }
 
     private static func heads(_ bytes: [UInt8]) -> [MessageHead] {

@@ -47,6 +47,16 @@ package final class NetworkNamespace: Sendable {
         try other.ip("addr", "add", address, "dev", "uplink")
     }
 
+    /// Waits until the cable's two ends, both switched on, have found each other: the kernel takes its time.
+    package func waitForCarrier() throws {
+        for _ in 0..<500 {
+            let process = try ChildProcess(Self.program, ["-n", self.name, "-o", "link", "show", "uplink"])
+            _ = try process.waitForExit()
+            if process.output.contains(where: { $0.contains("state UP") }) { return }
+        }
+        throw TestFailure("the cable of \(self.name) finds no carrier")
+    }
+
     /// Writes the resolv.conf that programs see which are started here. They wait long for this server.
     package func setNameServer(_ address: String) throws {
         let folder = "/etc/netns/\(self.name)"

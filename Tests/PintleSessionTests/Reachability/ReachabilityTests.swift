@@ -47,6 +47,7 @@ struct ReachabilityTests {
         try self.near.ip("link", "set", "uplink", "up")
         try self.far.ip("link", "set", "uplink", "up")
         try self.near.ip("route", "add", "default", "via", "10.99.0.2")
+        try self.near.waitForCarrier()
     }
 
     /// Waits until the engine's thread has done what was asked of it before.

@@ -8,22 +8,19 @@ internal import Foundation
 public enum PropertyListReader {
     /// The value of a whole document.
     ///
-    /// - Throws: why `bytes` are no property list that can be read. A binary document whose values, written out, would
-    ///   be many times larger than itself is none, nor is an XML document that ``XMLScanner`` refuses.
+    /// - Throws: why `bytes` are no property list that can be read. A binary document with many times more values
+    ///   than bytes is none, nor is one with sets, nor an XML document that ``XMLScanner`` refuses.
     public static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
-        if BinaryPropertyListScan.isBinary(bytes) {
-            try BinaryPropertyListScan.check(bytes)
-        } else {
-            do throws(XMLSyntaxError) {
-                try XMLScanner().validate(bytes)
-            } catch {
-                throw PropertyListError("\(error)")
-            }
+        if BinaryPropertyListReader.isBinary(bytes) { return try BinaryPropertyListReader.read(bytes) }
+        do throws(XMLSyntaxError) {
+            try XMLScanner().validate(bytes)
+        } catch {
+            throw PropertyListError("\(error)")
         }
         var format = PropertyListSerialization.PropertyListFormat.openStep
         guard
             let value = try? PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: &format),
-            format != .openStep
+            format == .xml
         else { throw PropertyListError("the document has something that no property list has") }
         return try Self.value(value)
     }
