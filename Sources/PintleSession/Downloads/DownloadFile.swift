@@ -29,20 +29,23 @@ final class DownloadFile {
     ///
     /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason.
     static func open(_ path: String, url: String) async throws(SessionError) -> DownloadFile {
-        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
-            let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-            guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
-            let file = OpenFile(descriptor: descriptor, path: path)
-            var status = stat()
-            guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw SessionError(.cannotWrite, "\(path) is not a regular file")
-            }
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                throw SessionError(.cannotWrite, "\(path) is being written by another download")
-            }
-            return file
-        }
+        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in try Self.openLocked(path) }
         return DownloadFile(path: path, file: file, url: url)
+    }
+
+    /// Opens or makes a regular file that nobody else writes.
+    static func openLocked(_ path: String) throws(SessionError) -> OpenFile {
+        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
+        guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
+        let file = OpenFile(descriptor: descriptor, path: path)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SessionError(.cannotWrite, "\(path) is not a regular file")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw SessionError(.cannotWrite, "\(path) is being written by another download")
+        }
+        return file
     }
 
     /// What an earlier download of the same URL left in the file.
@@ -152,7 +155,7 @@ final class DownloadFile {
         }
     }
 
-    private static func write(
+    static func write(
         _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
     ) throws(SessionError) {
         let code = bytes.withUnsafeReadableBytes { bytes -> Int32 in

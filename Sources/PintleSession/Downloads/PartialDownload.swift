@@ -43,12 +43,21 @@ public struct PartialDownload: Sendable, Hashable, Codable {
 
     /// Whether `head`, an answer to a request for the rest, continues these bytes.
     func isContinued(by head: ResponseHead) -> Bool {
-        guard head.status == 206, let text = head.fields["Content-Range"],
-            case .bytes(let range, let total) = ContentRange(text), range.lowerBound == self.offset
+        head.continues(at: self.offset, validator: self.validator, length: self.length)
+    }
+}
+
+extension ResponseHead {
+    /// Whether this, an answer to a request for the rest, has the bytes from `offset` on of what has that validator.
+    ///
+    /// - Parameter length: of the whole; nil where it is unknown.
+    func continues(at offset: UInt64, validator: String, length: UInt64?) -> Bool {
+        guard self.status == 206, let text = self.fields["Content-Range"],
+            case .bytes(let range, let total) = ContentRange(text), range.lowerBound == offset
         else { return false }
         if let length, let total, length != total { return false }
         // A server that ignores If-Range is caught by its own validator.
-        guard let validator = RangeValidator.value(for: head.fields) else { return true }
-        return validator == self.validator
+        guard let own = RangeValidator.value(for: self.fields) else { return true }
+        return own == validator
     }
 }

@@ -65,15 +65,7 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, parameters: Parameter? = nil, fields: Fields = Fields(),
         as serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
-        let head = try self.head(method, url)
-        let serialized: SerializedRequest
-        do throws(SerializationError) {
-            serialized = try self.requestSerializer.serialize(head, parameters: parameters)
-        } catch {
-            throw .unserializable(error)
-        }
-        let body = serialized.body.map { UploadSource.bytes(ByteBuffer(bytes: $0)) }
-        return try self.task(serialized.head, fields, body, serializer)
+        try self.task(self.written(method, url, parameters, fields), serializer)
     }
 
     /// Makes a suspended task that sends a form of parts.
@@ -83,39 +75,101 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, form: MultipartForm, fields: Fields = Fields(),
         as serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
+        try self.task(self.written(method, url, form, fields), serializer)
+    }
+
+    private func task<Output>(
+        _ written: Written, _ serializer: some ResponseSerializer<Output>
+    ) throws(SessionError) -> HTTPTask<Output> {
+        let task = try self.session.makeTask(
+            written.body == nil ? .data : .upload, written.request, source: written.body, output: .memory)
+        return HTTPTask(task: task, serializer: serializer)
+    }
+
+    // MARK: Operations
+
+    /// Makes an operation for a request with parameters, to be started or added to a queue. Its answer is decoded by
+    /// ``TransferOperation/value(decodedBy:)``.
+    ///
+    /// - Parameters:
+    ///   - parameters: put where the request serializer puts them for `method`.
+    ///   - fields: replace those of the same name that the serializer wrote.
+    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest` behind which is the `SerializationError`.
+    public func operation(
+        _ method: String, _ url: String, parameters: Parameter? = nil, fields: Fields = Fields(),
+        to output: TransferOperation.Output = .memory, completion: TransferOperation.Completion? = nil
+    ) throws(SessionError) -> TransferOperation {
+        let written = try self.written(method, url, parameters, fields)
+        return TransferOperation(
+            written.request, in: self.session, from: written.body, to: output, completion: completion)
+    }
+
+    /// Makes an operation that sends a form of parts.
+    ///
+    /// - Throws: ``SessionError`` as ``operation(_:_:parameters:fields:to:completion:)`` does; GET and HEAD carry no
+    ///   form.
+    public func operation(
+        _ method: String, _ url: String, form: MultipartForm, fields: Fields = Fields(),
+        to output: TransferOperation.Output = .memory, completion: TransferOperation.Completion? = nil
+    ) throws(SessionError) -> TransferOperation {
+        let written = try self.written(method, url, form, fields)
+        return TransferOperation(
+            written.request, in: self.session, from: written.body, to: output, completion: completion)
+    }
+
+    // MARK: Requests
+
+    /// A request as the serializer wrote it.
+    private struct Written {
+        let request: SessionRequest
+        let body: UploadSource?
+
+        init(_ head: RequestHead, _ fields: Fields, _ body: UploadSource?) {
+            guard case .absolute(let scheme, let authority, let path) = head.target else {
+                preconditionFailure("BUG: a serializer changed the form of a target")
+            }
+            let url = HTTPURL(scheme: scheme, authority: authority, path: path)
+            var request = SessionRequest(head.method, url, fields: head.fields)
+            for (name, _) in fields.pairs { request.fields.remove(name) }
+            for (name, value) in fields.pairs { request.fields.append(name, value) }
+            self.request = request
+            self.body = body
+        }
+    }
+
+    private func written(
+        _ method: String, _ url: String, _ parameters: Parameter?, _ fields: Fields
+    ) throws(SessionError) -> Written {
         let head = try self.head(method, url)
-        let serialized: MultipartRequest
         do throws(SerializationError) {
-            serialized = try self.requestSerializer.serialize(head, form: form)
+            let serialized = try self.requestSerializer.serialize(head, parameters: parameters)
+            return Written(serialized.head, fields, serialized.body.map { .bytes(ByteBuffer(bytes: $0)) })
         } catch {
             throw .unserializable(error)
         }
-        let body: UploadSource? =
-            switch serialized.body {
-            case .bytes(let bytes): bytes.map { .bytes(ByteBuffer(bytes: $0)) }
-            case .form(let form): .multipart(form)
-            }
-        return try self.task(serialized.head, fields, body, serializer)
+    }
+
+    private func written(
+        _ method: String, _ url: String, _ form: MultipartForm, _ fields: Fields
+    ) throws(SessionError) -> Written {
+        let head = try self.head(method, url)
+        do throws(SerializationError) {
+            let serialized = try self.requestSerializer.serialize(head, form: form)
+            let body: UploadSource? =
+                switch serialized.body {
+                case .bytes(let bytes): bytes.map { .bytes(ByteBuffer(bytes: $0)) }
+                case .form(let form): .multipart(form)
+                }
+            return Written(serialized.head, fields, body)
+        } catch {
+            throw .unserializable(error)
+        }
     }
 
     private func head(_ method: String, _ url: String) throws(SessionError) -> RequestHead {
         let url = try self.url(url)
         return RequestHead(
             method: method, target: .absolute(scheme: url.scheme, authority: url.authority, path: url.path))
-    }
-
-    private func task<Output>(
-        _ head: RequestHead, _ fields: Fields, _ body: UploadSource?, _ serializer: some ResponseSerializer<Output>
-    ) throws(SessionError) -> HTTPTask<Output> {
-        guard case .absolute(let scheme, let authority, let path) = head.target else {
-            preconditionFailure("BUG: a serializer changed the form of a target")
-        }
-        let url = HTTPURL(scheme: scheme, authority: authority, path: path)
-        var request = SessionRequest(head.method, url, fields: head.fields)
-        for (name, _) in fields.pairs { request.fields.remove(name) }
-        for (name, value) in fields.pairs { request.fields.append(name, value) }
-        let task = try self.session.makeTask(body == nil ? .data : .upload, request, source: body, output: .memory)
-        return HTTPTask(task: task, serializer: serializer)
     }
 }
 

@@ -107,8 +107,9 @@ extension TaskRun {
         for request: SessionRequest, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult? {
         let policy = request.cachePolicy ?? session.configuration.cachePolicy
-        guard case .memory = self.output, request.method == "GET", policy != .ignoreLocal else { return nil }
-        if let cache = session.configuration.cache {
+        var mayAnswer = false
+        if case .memory = self.output { mayAnswer = request.method == "GET" && policy != .ignoreLocal }
+        if mayAnswer, let cache = session.configuration.cache {
             let known = try await self.ask {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
