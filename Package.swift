@@ -32,7 +32,8 @@ let package = Package(
         .executable(name: "pintle", targets: ["pintle"]),
         // The session engine by itself: no routes, no YAML, no listening sockets.
         .library(
-            name: "PintleSession", targets: ["PintleMessage", "PintleActivity", "PintleTrust", "PintleSession"]),
+            name: "PintleSession",
+            targets: ["PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -50,12 +51,13 @@ let package = Package(
         .target(name: "CPintleLinux"),
 
         room("PintleMessage", []),
+        room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", [logging]),
         room("PintleTrust", ["CPintleOpenSSL"]),
         room(
             "PintleSession",
-            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", nio, nioLocks]),
+            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks]),
         room(
             "PintlePolicy",
             ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),
@@ -69,8 +71,8 @@ let package = Package(
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleProxy",
-                "PintleLoop", nio, logging,
+                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
+                "PintleProxy", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -78,16 +80,27 @@ let package = Package(
             // every request wakes an idle processor. Only the program is linked so; the library has no such flag.
             swiftSettings: house + [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))],
             linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+        // The catalogue of PintleSession shows parts of these, and the tests run them.
+        .executableTarget(
+            name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
+            path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
+        tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
-        // The binary itself is what these tests start.
-        tests("EndToEndTests", ["pintle", "PintleTrust"]),
+        tests(
+            "PintleCommandTests",
+            [
+                "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        // The binaries themselves are what these tests start.
+        tests("EndToEndTests", ["pintle", "PintleExamples", "PintleTrust"]),
     ]
 )

@@ -8,6 +8,8 @@ public enum LogKeys {
     public static let activityState: Logger.Message = "activity.state"
     /// The counters, now.
     public static let activityCounters: Logger.Message = "activity.counters"
+    /// Other networks can, or cannot, be reached any more.
+    public static let reachabilityChanged: Logger.Message = "reachability.changed"
     /// An exchange could not be written to its log. Said once; the rest is only counted.
     public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
@@ -15,6 +17,8 @@ public enum LogKeys {
     public static let from = "from"
     /// The state that was entered.
     public static let to = "to"
+    /// Whether other networks can be reached, in AFNetworking's words.
+    public static let reachability = "reachability"
     /// Counters of one route each, by name.
     public static let routes = "routes"
     /// Violations by kind.

@@ -21,6 +21,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         /// Whether the thread may be waiting without having seen `tasks`.
         var needsWakeup = false
         var stopping = false
+        /// Whether the thread has run its last task.
+        var ended = false
         var thread: pthread_t?
     }
 
@@ -120,6 +122,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Runs `task` on the loop's thread, in this turn's or the next one's place for tasks.
     package func execute(_ task: @escaping @Sendable () -> Void) {
         let wake = self.shared.withLockedValue { shared in
+            // Kept, it would never run and never go: such tasks hold what holds the loop.
+            guard !shared.ended else { return false }
             shared.tasks.append(task)
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
@@ -231,6 +235,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         let isStopping = self.shared.withLockedValue { shared in
             swap(&tasks, &shared.tasks)
             shared.needsWakeup = tasks.isEmpty
+            shared.ended = shared.stopping && tasks.isEmpty
             return shared.stopping
         }
         // What was sent before the end is still done.

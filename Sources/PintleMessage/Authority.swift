@@ -91,7 +91,10 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
 /// The two URL schemes that Pintle carries.
 public enum Scheme: String, Sendable, Hashable {
-    case http, https
+    /// In clear text.
+    case http
+    /// Over TLS.
+    case https
 
     /// 80 or 443.
     public var defaultPort: UInt16 { self == .http ? 80 : 443 }

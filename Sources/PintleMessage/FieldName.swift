@@ -4,10 +4,15 @@
 ///
 /// A name is recognised once, when its line is read, so that later questions are one comparison.
 public enum FieldName: UInt8, Sendable {
+    /// Any name that is not among the others.
     case other
+    /// This name, whose words are written together.
     case accept, acceptLanguage, age, authorization, cacheControl, connection, contentEncoding, contentLength
+    /// This name, whose words are written together.
     case contentType, cookie, date, expect, forwarded, host, keepAlive, location, maxForwards, proxy
+    /// This name, whose words are written together.
     case proxyAuthenticate, proxyAuthenticationInfo, proxyAuthorization, proxyConnection, retryAfter, server
+    /// This name, whose words are written together.
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via
 
     /// The name in its usual spelling; empty for `.other`.

@@ -23,6 +23,7 @@ package final class Gate: Sendable {
     let counters: Counters
     let exchangeLog: ExchangeLog
     let logger: Logger
+    let outlook: Outlook
     /// Where this proxy listens, once it does.
     let ownAddresses = OwnAddresses()
     private let sessions: [TrustSession]
@@ -37,9 +38,12 @@ package final class Gate: Sendable {
 
     /// Makes the sessions on `engine`.
     ///
+    /// - Parameter reachability: the system's, which explains failures; nil where the network is not watched.
     /// - Throws: `TrustError` when roots cannot be loaded.
     package init(
-        policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog, logger: Logger
+        policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
+        logger: Logger,
+        reachability: Reachability? = nil
     ) throws(TrustError) {
         let configuration = policy.configuration
         self.policy = policy
@@ -53,6 +57,7 @@ package final class Gate: Sendable {
         self.counters = counters
         self.exchangeLog = exchangeLog
         self.logger = logger
+        self.outlook = Outlook(reachability: reachability)
         self.routes = policy.routes.routes.map {
             RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
         }

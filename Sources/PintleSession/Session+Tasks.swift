@@ -20,7 +20,7 @@ extension Session {
         try self.makeTask(.upload, request, source: source, output: .memory)
     }
 
-    /// Makes a task whose response is written to a file.
+    /// Makes a task whose response is written to a file, and that sends a body where one is given.
     ///
     /// The response must satisfy `contract`, whose default is any status of 200…299: what an origin says about an error
     /// never takes the place of the file.
@@ -28,9 +28,10 @@ extension Session {
     /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A destination that cannot be
     ///   written fails the task.
     public func downloadTask(
-        _ request: SessionRequest, to destination: DownloadDestination, accepting contract: ResponseContract = .init()
+        _ request: SessionRequest, from source: UploadSource? = nil, to destination: DownloadDestination,
+        accepting contract: ResponseContract = .init()
     ) throws(SessionError) -> SessionTask {
-        try self.makeTask(.download, request, output: .file(destination, contract, resuming: nil))
+        try self.makeTask(.download, request, source: source, output: .file(destination, contract, resuming: nil))
     }
 
     /// Makes a task that goes on with a download which ended early.
@@ -58,13 +59,14 @@ extension Session {
         return try await self.perform(self.makeTask(kind, request, source: source, output: .memory))
     }
 
-    /// Downloads to a file.
+    /// Downloads to a file, sending a body where one is given.
     ///
     /// - Throws: ``SessionError``; with `rejected` for a response that does not satisfy `contract`.
     public func download(
-        _ request: SessionRequest, to destination: DownloadDestination, accepting contract: ResponseContract = .init()
+        _ request: SessionRequest, from source: UploadSource? = nil, to destination: DownloadDestination,
+        accepting contract: ResponseContract = .init()
     ) async throws(SessionError) -> TaskResult {
-        try await self.perform(self.downloadTask(request, to: destination, accepting: contract))
+        try await self.perform(self.downloadTask(request, from: source, to: destination, accepting: contract))
     }
 
     /// Sends a request, with a body where one is given, and waits for the head of the response; the body streams behind
@@ -94,15 +96,5 @@ extension Session {
             task.cancel()
         }
         return try result.get()
-    }
-}
-
-extension Result {
-    fileprivate init(_ work: () async throws(Failure) -> Success) async {
-        do throws(Failure) {
-            self = .success(try await work())
-        } catch {
-            self = .failure(error)
-        }
     }
 }

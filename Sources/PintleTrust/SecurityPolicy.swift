@@ -25,7 +25,14 @@ public struct SecurityPolicy: Sendable, Hashable {
 
     /// Which place in the chain a pinned key or certificate must hold.
     public enum Match: String, Sendable, Hashable, CaseIterable {
-        case any, leaf, intermediate, root
+        /// Any place.
+        case any
+        /// The peer's own.
+        case leaf
+        /// One between the peer's and the anchor.
+        case intermediate
+        /// One that is issued by itself.
+        case root
     }
 
     /// Default: none. It is fixed for the policy's life.

@@ -27,11 +27,17 @@ public struct TrustError: Error, Sendable, Hashable {
 
     /// What is wrong with a certificate or a chain: the second half of `.certificateInvalid`.
     public enum CertificateProblem: String, Sendable, Hashable, CaseIterable {
+        /// Its last moment has passed.
         case expired
+        /// Its first moment lies ahead; or the clock of this machine is behind.
         case notYetValid = "not-yet-valid"
+        /// The chain does not lead to a root of the policy.
         case unknownIssuer = "unknown-issuer"
+        /// The peer's certificate is signed by itself and no root of the policy.
         case selfSigned = "self-signed"
+        /// The subjectAltName does not name the host.
         case wrongName = "wrong-name"
+        /// It is not for servers.
         case wrongPurpose = "wrong-purpose"
         /// A certificate that may not sign others, or not this deep, signed one.
         case notAnAuthority = "not-an-authority"
@@ -39,7 +45,9 @@ public struct TrustError: Error, Sendable, Hashable {
         case nameConstraint = "name-constraint"
         /// A key is too short or a digest too weak for the security level in force.
         case weak
+        /// A signature does not fit what it signs.
         case badSignature = "bad-signature"
+        /// A field of it cannot be read, or is critical and unknown.
         case malformed
         /// The peer sent no certificate.
         case missing

@@ -49,7 +49,9 @@ public struct ChainEntry: Sendable, Hashable {
 public struct Verdict: Sendable, Hashable {
     /// The decision.
     public enum Outcome: Sendable, Hashable {
+        /// The peer may be talked to.
         case trusted
+        /// It may not, and why.
         case refused(TrustError)
     }
 

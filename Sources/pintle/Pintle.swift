@@ -10,7 +10,7 @@ struct Pintle: AsyncParsableCommand {
         commandName: "pintle",
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
-        subcommands: [Serve.self, Check.self, VersionCommand.self])
+        subcommands: [Serve.self, Check.self, Fetch.self, VersionCommand.self])
 
     static func main() async {
         if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
@@ -34,7 +34,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "explain", "audit", "verify", "pins", "fetch", "ca", "env", "doctor", "top", "status", "reload", "wait",
+        "run", "explain", "audit", "verify", "pins", "ca", "env", "doctor", "top", "status", "reload", "wait",
         "config",
     ]
 
@@ -69,7 +69,9 @@ struct CommandFailure: Error {
     let code: ProcessExit
     let lines: [String]
 
-    init(_ code: ProcessExit, _ lines: String...) {
+    init(_ code: ProcessExit, _ lines: String...) { self.init(code, lines: lines) }
+
+    init(_ code: ProcessExit, lines: [String]) {
         self.code = code
         self.lines = lines
     }
@@ -77,11 +79,14 @@ struct CommandFailure: Error {
 
 /// Data goes to standard output, everything else to standard error.
 enum Output {
-    static func data(_ text: String) { Self.write(text, to: STDOUT_FILENO) }
-    static func error(_ text: String) { Self.write(text, to: STDERR_FILENO) }
+    static func data(_ text: String) { Self.write("\(text)\n", to: STDOUT_FILENO) }
+    /// What steers terminals is escaped: messages quote what peers have sent.
+    static func error(_ text: String) { Self.write("\(text.showable)\n", to: STDERR_FILENO) }
+    /// What is written over later: text without a line end of its own.
+    static func status(_ text: String) { Self.write(text, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array((text + "\n").utf8)[...]
+        var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {
@@ -90,5 +95,23 @@ enum Output {
             }
             rest = rest.dropFirst(count)
         }
+    }
+}
+
+extension String {
+    /// The text with controls and invisible marks as JSON escapes them, so that JSON stays what it is; line ends stay.
+    fileprivate var showable: String {
+        var text = ""
+        for scalar in self.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
+                for unit in scalar.utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+                }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }

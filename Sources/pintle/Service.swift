@@ -23,12 +23,13 @@ struct Service {
         let engine = try self.startEngine()
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
+        let reachability = self.watchNetwork(engine, logger)
         let gate: Gate
         let proxy: Proxy
         do {
             gate = try Gate(
                 policy: self.policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
-                logger: logger)
+                logger: logger, reachability: reachability)
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }
@@ -49,6 +50,7 @@ struct Service {
         let patience = self.policy.configuration.limits.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         gate.close()
+        reachability.stop()
         activity.stop()
         activity.dump()
         logger.notice("stopped", metadata: ["clean": "\(clean)"])
@@ -99,6 +101,21 @@ struct Service {
             activationDelay: configuration.activationDelay, completionDelay: configuration.completionDelay,
             logInterval: configuration.logInterval)
         return Activity(counters: counters, settings: settings, scheduler: scheduler, logger: logger)
+    }
+
+    /// Follows the system's reachability and logs each change of it.
+    private func watchNetwork(_ engine: Engine, _ logger: Logger) -> Reachability {
+        let reachability = Reachability(.system, engine: engine)
+        reachability.onChange { status in
+            logger.info(LogKeys.reachabilityChanged, metadata: [LogKeys.reachability: "\(status)"])
+        }
+        do throws(SessionError) {
+            try reachability.start()
+        } catch {
+            // It explains failures, and is not needed for serving.
+            logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
+        }
+        return reachability
     }
 
     // MARK: Life

@@ -35,6 +35,8 @@ final class ChannelStage: @unchecked Sendable {
 
     deinit {
         self.closePeer()
+        // A channel that is never closed and its pipeline hold each other for ever.
+        _ = try? self.onLoop { $0.close(promise: nil) }
         self.loop.stop()
     }
 

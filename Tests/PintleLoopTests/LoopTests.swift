@@ -129,6 +129,16 @@ struct LoopTests {
         self.loop.stop()
     }
 
+    @Test func `a task that is sent after the end is let go with all that it holds`() throws {
+        final class Held: Sendable {}
+        var held: Held? = Held()
+        weak let left = held
+        self.loop.stop()
+        self.loop.execute { [held] in _ = held }
+        held = nil
+        #expect(left == nil)
+    }
+
     @Test func `a scheduled task can be cancelled from another thread`() throws {
         let ran = Watched<[String]>([])
         let cancelled = self.loop.scheduleTask(in: .hours(1)) { ran.change { $0.append("cancelled") } }

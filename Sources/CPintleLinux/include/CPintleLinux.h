@@ -31,4 +31,48 @@ int pintle_accept(int listener, void *address);
 /// Names the calling thread; at most 15 bytes.
 void pintle_name_thread(const char *name);
 
+/// The numbers of rtnetlink(7) that are used; netlink.c has the compiler compare them with the system's.
+enum {
+    PINTLE_MESSAGE_ERROR = 2,
+    PINTLE_MESSAGE_DONE = 3,
+    PINTLE_NEW_LINK = 16,
+    PINTLE_DELETE_LINK = 17,
+    PINTLE_GET_LINK = 18,
+    PINTLE_NEW_ADDRESS = 20,
+    PINTLE_DELETE_ADDRESS = 21,
+    PINTLE_GET_ADDRESS = 22,
+    PINTLE_NEW_ROUTE = 24,
+    PINTLE_DELETE_ROUTE = 25,
+    PINTLE_GET_ROUTE = 26,
+
+    PINTLE_REQUEST = 0x1,
+    PINTLE_DUMP_INTERRUPTED = 0x10,
+    PINTLE_DUMP = 0x300,
+
+    PINTLE_LINK_NAME = 3,
+    PINTLE_ROUTE_DESTINATION = 1,
+    PINTLE_ROUTE_OUTPUT = 4,
+    PINTLE_ROUTE_METRIC = 6,
+    PINTLE_ROUTE_PATHS = 9,
+
+    PINTLE_ROUTE_UNICAST = 1,
+    PINTLE_ROUTE_MULTICAST = 5,
+    PINTLE_SCOPE_LINK = 253,
+
+    PINTLE_LINK_UP = 0x1,
+    PINTLE_LINK_LOOPBACK = 0x8,
+    PINTLE_LINK_RUNNING = 0x40,
+    PINTLE_LINK_PPP = 512,
+    PINTLE_LINK_RAW_IP = 519,
+    PINTLE_ADDRESS_DUPLICATE = 0x08,
+    PINTLE_ADDRESS_TENTATIVE = 0x40,
+};
+
+/// A non-blocking, close-on-exec socket to the kernel's routing tables of the calling thread's network namespace. With
+/// `listening` it is told of every change to links, addresses and routes.
+int pintle_route_socket(int listening);
+/// Reads one datagram; -1 and errno as recv, ENOBUFS when something was lost. A datagram that is not from the kernel, or
+/// does not fit, counts as empty.
+int pintle_route_receive(int descriptor, void *buffer, int capacity);
+
 #endif

@@ -2,8 +2,11 @@
 
 /// The hash functions of HTTP Digest (RFC 7616 §6.1).
 public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
+    /// Broken as a hash, and still what most servers offer.
     case md5 = "MD5"
+    /// SHA-2 with 256 bits.
     case sha256 = "SHA-256"
+    /// SHA-2 with 512 bits, cut to 256.
     case sha512_256 = "SHA-512-256"
 }
 

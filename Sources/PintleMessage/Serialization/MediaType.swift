@@ -27,6 +27,11 @@ enum MediaType {
 }
 
 extension Fields {
+    /// The encoding that Content-Type names, or UTF-8 where it names none that is known.
+    package var textEncoding: TextEncoding {
+        self[.contentType].flatMap(MediaType.charset).flatMap { try? TextEncoding($0) } ?? .utf8
+    }
+
     /// The content coding that the body has, in lower case; nil where it has none but `identity`.
     var contentCoding: String? {
         var coding: String?

@@ -10,6 +10,12 @@ public struct ResponseContract: Sendable, Equatable {
         case any
         /// A JSON document as the scanner takes it; an empty body, or one single space, also passes.
         case json(JSONScanner)
+        /// An XML document as the scanner takes it.
+        case xml(XMLScanner)
+        /// A property list, in XML or binary, as ``PropertyListReader`` takes it.
+        case propertyList
+        /// An image that can be decoded.
+        case image(ImageRule)
     }
 
     /// How much of the body ``validate(head:body:requestMethod:)`` has to see for a given head.
@@ -53,6 +59,18 @@ public struct ResponseContract: Sendable, Equatable {
         self.removesNulls = removesNulls
     }
 
+    /// The media types that XML is served as.
+    public static let xmlTypes: Set<String> = ["application/xml", "text/xml"]
+
+    /// The media type that property lists are served as.
+    public static let propertyListTypes: Set<String> = ["application/x-plist"]
+
+    /// The media types that images are served as.
+    public static let imageTypes: Set<String> = [
+        "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
+        "image/x-xbitmap", "image/x-win-bitmap",
+    ]
+
     /// Status 200…299, one of ``jsonTypes``, and a JSON body.
     public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONScanner()))
 
@@ -69,8 +87,12 @@ public struct ResponseContract: Sendable, Equatable {
     public func bodyNeed(for head: ResponseHead, requestMethod: String) -> BodyNeed {
         guard !head.forbidsBody(to: requestMethod) else { return .nothing }
         let announced = Self.announcesBody(head, requestMethod)
-        if announced == false { return .nothing }
-        if case .json = self.body { return .whole }
+        switch self.body {
+        // No document of these is empty, so that counts too.
+        case .xml, .propertyList, .image: return .whole
+        case .json: return announced == false ? .nothing : .whole
+        case .any: break
+        }
         let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
     }
@@ -86,23 +108,35 @@ public struct ResponseContract: Sendable, Equatable {
     public func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> [UInt8]? {
-        let earlier = self.headError(head, requestMethod, hasBody: !body.isEmpty)
-        // What is not of the right type is not worth parsing.
-        if let earlier, earlier.has(.responseContentType) { throw earlier }
-        let replacement: [UInt8]?
         switch self.body {
-        case .json(let scanner) where !head.forbidsBody(to: requestMethod) && !Self.isBlank(body):
-            replacement = try self.checkJSON(body, of: head, with: scanner, earlier: earlier)
-        case .json, .any: replacement = nil
+        case .any:
+            if let error = self.headError(head, requestMethod, hasBody: !body.isEmpty) { throw error }
+            return nil
+        case .json(let scanner):
+            let removesNulls = self.removesNulls
+            return try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+                try scanner.checked(body, removingNulls: removesNulls)
+            } ?? nil
+        case .xml(let scanner):
+            _ = try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+                try scanner.checked(body)
+            }
+            return nil
+        case .propertyList:
+            _ = try self.read(body, of: head, requestMethod: requestMethod, with: PropertyListReader.checked)
+            return nil
+        case .image(let rule):
+            _ = try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+                try rule.checker.checked(body)
+            }
+            return nil
         }
-        if let earlier { throw earlier }
-        return replacement
     }
 
     // MARK: Inside
 
     /// - Parameter hasBody: nil where that is not known yet, which is no violation yet.
-    private func headError(_ head: ResponseHead, _ method: String, hasBody: Bool?) -> ValidationError? {
+    func headError(_ head: ResponseHead, _ method: String, hasBody: Bool?) -> ValidationError? {
         let typeError = head.forbidsBody(to: method) ? nil : self.typeError(head, hasBody: hasBody)
         guard let statuses = self.statuses, !statuses.contains(where: { $0.contains(head.status) }) else {
             return typeError
@@ -124,22 +158,6 @@ public struct ResponseContract: Sendable, Equatable {
         return Self.error(.responseContentType, message, head)
     }
 
-    private func checkJSON(
-        _ body: [UInt8], of head: ResponseHead, with scanner: JSONScanner, earlier: ValidationError?
-    ) throws(ValidationError) -> [UInt8]? {
-        if let coding = head.fields.contentCoding {
-            let message = "Request failed: the body is encoded with \(coding), so it cannot be checked"
-            throw Self.error(.responseBody, message, head, underlying: earlier)
-        }
-        do throws(JSONSyntaxError) {
-            if self.removesNulls { return try scanner.removingNulls(from: body) }
-            try scanner.validate(body)
-            return nil
-        } catch {
-            throw Self.error(.responseBody, "Request failed: invalid JSON: \(error)", head, underlying: earlier)
-        }
-    }
-
     /// Whether the head says that there is a body, or that there is none; nil where it leaves that open.
     private static func announcesBody(_ head: ResponseHead, _ method: String) -> Bool? {
         if head.forbidsBody(to: method) { return false }
@@ -148,10 +166,7 @@ public struct ResponseContract: Sendable, Equatable {
         return length > 0
     }
 
-    /// Empty, or the single space that some frameworks send for "nothing".
-    private static func isBlank(_ body: [UInt8]) -> Bool { body.isEmpty || body == [0x20] }
-
-    private static func error(
+    static func error(
         _ kind: ValidationError.Kind, _ message: String, _ head: ResponseHead, underlying: ValidationError? = nil
     ) -> ValidationError {
         ValidationError(

@@ -12,7 +12,7 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// Path and query as on the wire: visible ASCII that begins with a slash.
     public let path: String
 
-    init(scheme: Scheme, authority: Authority, path: String) {
+    package init(scheme: Scheme, authority: Authority, path: String) {
         self.scheme = scheme
         self.authority = authority
         self.path = path

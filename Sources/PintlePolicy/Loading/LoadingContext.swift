@@ -2,9 +2,6 @@
 
 /// What all nodes of one file share while it is read: its name, its surroundings, and the problems found so far.
 final class LoadingContext {
-    /// Files that a value comes from are small: tokens and passwords.
-    static let valueFileLimit = 64 << 10
-
     let file: String
     let surroundings: Surroundings
     private(set) var problems: [ConfigurationProblem] = []

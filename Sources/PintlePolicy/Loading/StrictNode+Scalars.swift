@@ -9,10 +9,12 @@ extension StrictNode {
             self.report(self.isNull ? "has no value; text is missing" : "must be text, not \(self.quoted)")
             return nil
         }
-        let text = scalar.string
-        if text.hasPrefix("env:") { return self.environmentValue(String(text.dropFirst(4))) }
-        if text.hasPrefix("file:") { return self.fileValue(String(text.dropFirst(5))) }
-        return text
+        do throws(Malformed) {
+            return try self.context.surroundings.value(of: scalar.string, resolving: self.context.resolve)
+        } catch {
+            self.report("\(self.quoted): \(error.reason)")
+            return nil
+        }
     }
 
     /// Text that is not empty.
@@ -52,7 +54,7 @@ extension StrictNode {
 
     /// A whole number within `range`.
     func int(_ range: ClosedRange<Int>) -> Int? {
-        self.parsed { text throws(Malformed) in try Self.wholeNumber(text, range) }
+        self.parsed { text throws(Malformed) in try Spelling.wholeNumber(text, range) }
     }
 
     /// One of an enumeration's names.
@@ -68,37 +70,12 @@ extension StrictNode {
 
     /// A length of time within `range`: a whole number and `ms`, `s`, `m`, `h` or `d`.
     func duration(_ range: ClosedRange<Duration>) -> Duration? {
-        self.parsed { text throws(Malformed) in
-            let form = "must be a duration: a whole number with a unit, as in 250ms, 10s, 5m, 1h or 2d"
-            let (digits, unit) = Self.splitUnit(text)
-            let milliseconds = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
-            guard let factor = milliseconds[String(unit)], let number = Int(digits), !digits.isEmpty else {
-                throw Malformed(form)
-            }
-            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-            let duration: Duration = .milliseconds(product)
-            guard !overflow, range.contains(duration) else {
-                throw Malformed("must be from \(range.lowerBound.spelled) to \(range.upperBound.spelled)")
-            }
-            return duration
-        }
+        self.parsed { text throws(Malformed) in try Spelling.duration(text, range) }
     }
 
     /// A number of bytes within `range`: a whole number, also with `KiB`, `MiB` or `GiB`.
     func byteCount(_ range: ClosedRange<Int>) -> Int? {
-        self.parsed { text throws(Malformed) in
-            let (digits, unit) = Self.splitUnit(text)
-            let factors = ["": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30]
-            guard let factor = factors[String(unit)], let number = Int(digits), !digits.isEmpty else {
-                throw Malformed("must be a size: a whole number of bytes, or with a unit, as in 64KiB, 8MiB or 1GiB")
-            }
-            let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-            guard !overflow, range.contains(product) else {
-                throw Malformed(
-                    "must be from \(range.lowerBound.spelledAsBytes) to \(range.upperBound.spelledAsBytes)")
-            }
-            return product
-        }
+        self.parsed { text throws(Malformed) in try Spelling.byteCount(text, range) }
     }
 
     /// A list of texts, each read by `read`; also one text alone. Nil when any was wrong.
@@ -106,46 +83,6 @@ extension StrictNode {
         guard let nodes = self.oneOrMore() else { return nil }
         let values = nodes.compactMap(read)
         return values.count == nodes.count ? values : nil
-    }
-
-    // MARK: Inside
-
-    private static func splitUnit(_ text: String) -> (digits: Substring, unit: Substring) {
-        let digits = text.prefix { $0.isASCII && $0.isWholeNumber }
-        return (digits, text[digits.endIndex...])
-    }
-
-    private static func wholeNumber(_ text: String, _ range: ClosedRange<Int>) throws(Malformed) -> Int {
-        guard let number = Int(text), !text.hasPrefix("+"), range.contains(number) else {
-            throw Malformed("must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private func environmentValue(_ name: String) -> String? {
-        guard let value = self.context.surroundings.environment[name] else {
-            self.report("\(self.quoted): there is no environment variable \(name.excerpt)")
-            return nil
-        }
-        return value
-    }
-
-    private func fileValue(_ path: String) -> String? {
-        let resolved = self.context.resolve(path)
-        do throws(Surroundings.ReadingError) {
-            var bytes = try self.context.surroundings.read(resolved, LoadingContext.valueFileLimit)
-            // Editors and `echo` end a file with a line end that nobody means as part of the secret.
-            if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
-            if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                self.report("\(self.quoted): the file is not UTF-8 text")
-                return nil
-            }
-            return text
-        } catch {
-            self.report("\(self.quoted): \(error.words(for: resolved, limit: LoadingContext.valueFileLimit))")
-            return nil
-        }
     }
 }
 

@@ -214,7 +214,7 @@ extension Exchange: TransferDelegate {
     }
 
     private func fail(with error: SessionError) {
-        let problem = Problem(error)
+        let problem = self.gate.outlook.problem(error, with: self.decision?.authority)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)
             if kind == .pinMismatch { self.report.counters.pinFailed() }

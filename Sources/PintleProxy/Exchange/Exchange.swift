@@ -43,7 +43,7 @@ final class Exchange {
     var owedBytes: UInt64 = 0
     /// What the head of the answer said about the connection.
     var announcedKeepAlive = false
-    private var decision: Decision?
+    private(set) var decision: Decision?
     private var sentTo: Gate.TrustSession?
     /// The request's body, where a serializer needs all of it.
     private var heldBody: ByteBuffer?
@@ -197,8 +197,19 @@ final class Exchange {
             request.timeout = rules.timeout
             request.connectTimeout = rules.connectTimeout
         }
-        self.transfer = sentTo.session.start(request, on: self.connection.lane.loop, delegate: self)
+        guard self.begin(request, in: sentTo.session) else { return }
         if self.requestEnded, case .stream = body { self.transfer?.finishBody(trailers: self.trailers) }
+    }
+
+    /// Starts the transfer, unless there is no way to its destination.
+    private func begin(_ request: TransferRequest, in session: Session) -> Bool {
+        var request = request
+        if let problem = self.gate.outlook.refusal(of: &request) {
+            self.refuse(problem)
+            return false
+        }
+        self.transfer = session.start(request, on: self.connection.lane.loop, delegate: self)
+        return true
     }
 
     // MARK: The request's body
@@ -283,8 +294,7 @@ final class Exchange {
         var request = TransferRequest(method: "GET", scheme: .http, authority: authority, path: "/")
         request.connectOnly = true
         if let rules { request.connectTimeout = rules.connectTimeout }
-        self.transfer = self.gate.session(for: nil).session.start(
-            request, on: self.connection.lane.loop, delegate: self)
+        _ = self.begin(request, in: self.gate.session(for: nil).session)
     }
 
     // MARK: The client
@@ -354,7 +364,7 @@ extension ResponseContract.BodyRule {
     var needsPlainBody: Bool {
         switch self {
         case .any: false
-        case .json: true
+        case .json, .xml, .propertyList, .image: true
         }
     }
 }

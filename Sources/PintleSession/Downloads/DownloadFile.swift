@@ -32,17 +32,20 @@ final class DownloadFile {
     /// - Parameter url: what a GET of which begins with the bytes of the file; nil where no later task can go on.
     /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason.
     static func open(_ path: String, of url: String?) async throws(SessionError) -> DownloadFile {
-        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
-            while true {
-                if let file = try Self.openLocked(path) { return file }
-            }
-        }
+        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in try Self.openLocked(path) }
         return DownloadFile(path: path, file: file, url: url)
+    }
+
+    /// Opens or makes a regular file that nobody else writes.
+    static func openLocked(_ path: String) throws(SessionError) -> OpenFile {
+        while true {
+            if let file = try Self.openLockedOnce(path) { return file }
+        }
     }
 
     /// - Returns: nil where another download ended between the opening and the locking: the file that was opened has
     ///   its final name by then, and must not be written.
-    private static func openLocked(_ path: String) throws(SessionError) -> OpenFile? {
+    private static func openLockedOnce(_ path: String) throws(SessionError) -> OpenFile? {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
         guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
         let file = OpenFile(descriptor: descriptor, path: path)
@@ -174,7 +177,7 @@ final class DownloadFile {
         self.part = noted
     }
 
-    private static func write(
+    static func write(
         _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
     ) throws(SessionError) {
         let code = bytes.withUnsafeReadableBytes { bytes -> Int32 in

@@ -58,13 +58,36 @@ public struct PartialDownload: Sendable, Hashable, Codable {
     /// The bytes that are missing, where `head`, an answer to a request for them, begins to send them; nil where it
     /// sends something else.
     func rest(from head: ResponseHead) -> Range<UInt64>? {
-        guard head.status == 206, let text = head.fields["Content-Range"],
-            case .bytes(let range, let total) = ContentRange(text), range.lowerBound == self.offset
+        head.rest(from: self.offset, validator: self.validator, length: self.length)
+    }
+}
+
+extension ResponseHead {
+    /// The bytes from `offset` to the end of what has that validator, where this, an answer to a request for them,
+    /// begins to send them; nil where it sends something else.
+    ///
+    /// - Parameter length: of the whole; nil where it is unknown.
+    func rest(from offset: UInt64, validator: String, length: UInt64?) -> Range<UInt64>? {
+        guard self.status == 206, let text = self.fields["Content-Range"],
+            case .bytes(let range, let total) = ContentRange(text), range.lowerBound == offset
         else { return nil }
         if let length, let total, length != total { return nil }
         // A server that ignores If-Range is caught by its own validator.
-        if let validator = RangeValidator.value(for: head.fields), validator != self.validator { return nil }
-        let end = total ?? self.length ?? range.upperBound
+        if let own = RangeValidator.value(for: self.fields), own != validator { return nil }
+        let end = total ?? length ?? range.upperBound
         return range.upperBound <= end ? range.lowerBound..<end : nil
+    }
+}
+
+extension SessionError {
+    /// What is wrong where `peer` was to send the rest up to `end`, and there are `count` bytes; nil where nothing is.
+    ///
+    /// A server may send less than the rest (RFC 9110 §15.3.7), and its message is complete all the same.
+    static func wrongRest(of peer: Authority, upTo end: UInt64, _ count: UInt64) -> SessionError? {
+        if count == end { return nil }
+        if count < end {
+            return SessionError(.truncated, "\(peer) has sent \(count) bytes of \(end); ask again to go on")
+        }
+        return SessionError(.malformedResponse, "\(peer) has sent more than the \(end) bytes that it announced")
     }
 }

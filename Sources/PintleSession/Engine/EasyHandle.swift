@@ -28,6 +28,9 @@ struct EasyHandle: ~Copyable {
         _ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer
     ) {
         self.set(CURLOPT_NOSIGNAL, 1)
+        // Without this a transfer that ends before its name is resolved waits for the resolver's thread, and the loop with
+        // it. The thread is let go instead, and cleans up after itself.
+        self.set(CURLOPT_QUICK_EXIT, 1)
         self.set(CURLOPT_PROTOCOLS_STR, "http,https")
         // Without this libcurl obeys the environment, and a proxy would call itself.
         self.set(CURLOPT_PROXY, "")

@@ -11,7 +11,8 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
     case ignoreLocal = "ignore_local"
     /// The cache answers whatever it has, however old; only without an answer is a request made.
     case preferCache = "prefer_cache"
-    /// The cache answers, or the task fails as `cacheMiss`. No request is made.
+    /// The cache answers, or the task fails as `cacheMiss`; so does a task that a cache never answers, such as a
+    /// download. No request is made.
     case onlyCache = "only_cache"
 }
 

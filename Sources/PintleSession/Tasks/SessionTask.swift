@@ -63,7 +63,7 @@ public final class SessionTask: Sendable, Identifiable {
     public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
     /// How the task went so far; complete when it is over.
     public var metrics: TaskMetrics { self.status.withLockedValue { $0.metrics } }
-    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:)``.
+    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:accepting:)``.
     public var partialDownload: PartialDownload? { self.status.withLockedValue { $0.partialDownload } }
     /// Why the task failed; nil while it runs and when it ended well.
     public var error: SessionError? {
@@ -176,7 +176,7 @@ public struct TaskResult: Sendable {
     public let url: HTTPURL
     /// The body; empty where it was streamed or written to a file.
     public let body: ByteBuffer
-    /// Where a download was written to; nil for other tasks.
+    /// Where a download was written to; nil for other tasks, and where a 304 (Not Modified) brought nothing to write.
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics

@@ -51,6 +51,12 @@ extension TaskRun {
             try await self.offerToCache(result, course, of: task, session)
             return result
         }
+        guard result.response.status != 304 else {
+            // Nothing has come that could take the place of the file that the caller has (RFC 9110 §15.4.5).
+            _ = await file.abandon(keeping: false)
+            return TaskResult(
+                response: result.response, url: result.url, body: result.body, file: nil, metrics: result.metrics)
+        }
         let place = try await self.place(of: file.path, destination, result.response, task, session)
         guard let place else {
             await file.settle()
@@ -101,8 +107,9 @@ extension TaskRun {
         for request: SessionRequest, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult? {
         let policy = request.cachePolicy ?? session.configuration.cachePolicy
-        guard case .memory = self.output, request.method == "GET", policy != .ignoreLocal else { return nil }
-        if let cache = session.configuration.cache {
+        var mayAnswer = false
+        if case .memory = self.output { mayAnswer = request.method == "GET" && policy != .ignoreLocal }
+        if mayAnswer, let cache = session.configuration.cache {
             let known = try await self.ask {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }

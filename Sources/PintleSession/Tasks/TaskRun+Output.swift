@@ -116,7 +116,11 @@ extension TaskRun {
             let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
             session.hooks?.task(task, wroteBytes: piece.readableBytes, progress: progress)
         }
-        if let rest { try Self.check(file, reaches: rest.upperBound, arrival) }
+        let peer = arrival.request.url.authority
+        if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, file.offset) {
+            if error.code != .truncated { file.forget() }
+            throw error
+        }
         guard contract.bodyNeed(for: arrival.head, requestMethod: arrival.request.method) != .nothing else { return }
         let body = try await file.contents(upTo: session.configuration.bodyLimit)
         do throws(ValidationError) {
@@ -136,20 +140,6 @@ extension TaskRun {
                 .malformedResponse, "\(arrival.request.url.authority) was asked for the whole and sent a part (206)")
         }
         return nil
-    }
-
-    /// A server may send less than the rest (RFC 9110 §15.3.7), and its message is complete all the same.
-    private static func check(
-        _ file: DownloadFile, reaches end: UInt64, _ arrival: Arrival
-    ) throws(SessionError) {
-        let peer = arrival.request.url.authority
-        if file.offset < end {
-            throw SessionError(.truncated, "\(peer) has sent \(file.offset) bytes of \(end); download again to go on")
-        }
-        if file.offset > end {
-            file.forget()
-            throw SessionError(.malformedResponse, "\(peer) has sent more than the \(end) bytes that it announced")
-        }
     }
 
     private func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError

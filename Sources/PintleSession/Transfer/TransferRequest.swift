@@ -4,9 +4,9 @@ public import NIOCore
 public import PintleMessage
 
 /// What a transfer sends, to whom, and how patient it is.
-public struct TransferRequest: Sendable {
+package struct TransferRequest: Sendable {
     /// Where the bytes of the body come from.
-    public enum Body: Sendable {
+    package enum Body: Sendable {
         /// There is none.
         case none
         /// They are all here; such a request can be sent again.
@@ -16,28 +16,28 @@ public struct TransferRequest: Sendable {
     }
 
     /// A case-sensitive token.
-    public var method: String
+    package var method: String
     /// http or https.
-    public var scheme: Scheme
+    package var scheme: Scheme
     /// The host to connect to and to verify.
-    public var authority: Authority
+    package var authority: Authority
     /// The request target as it goes on the wire, beginning with `/`, or `*`.
-    public var path: String
+    package var path: String
     /// The header section without Host, framing and hop-by-hop fields; they are written by the transfer.
-    public var fields: Fields
+    package var fields: Fields
     /// The body.
-    public var body: Body
+    package var body: Body
     /// The longest time for resolving, connecting and the TLS handshake together. Default 10 s.
-    public var connectTimeout: TimeAmount
+    package var connectTimeout: TimeAmount
     /// The longest silence of the upstream while something is expected of it. Default 60 s.
-    public var timeout: TimeAmount
+    package var timeout: TimeAmount
     /// Whether the metrics are collected; without them only failures are measured.
-    public var collectsMetrics = true
+    package var collectsMetrics = true
     /// Whether only a connection is wanted, whose descriptor is handed over: for tunnels.
     package var connectOnly = false
 
     /// Makes a request.
-    public init(
+    package init(
         method: String, scheme: Scheme, authority: Authority, path: String, fields: Fields = Fields(),
         body: Body = .none, connectTimeout: TimeAmount = .seconds(10), timeout: TimeAmount = .seconds(60)
     ) {

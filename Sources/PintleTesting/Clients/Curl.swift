@@ -42,20 +42,23 @@ package enum Curl {
     /// - Parameters:
     ///   - proxy: the port of a proxy for http and https.
     ///   - seconds: the longest time that it may take.
+    ///   - network: in which it runs; the test's own network unless given.
     package static func run(
-        proxy: Int? = nil, seconds: Double = Patience.seconds, _ arguments: String...
+        proxy: Int? = nil, seconds: Double = Patience.seconds, in network: NetworkNamespace? = nil,
+        _ arguments: String...
     ) throws -> Result {
-        try Self.run(proxy: proxy, seconds: seconds, arguments)
+        try Self.run(proxy: proxy, seconds: seconds, in: network, arguments)
     }
 
     package static func run(
-        proxy: Int? = nil, seconds: Double = Patience.seconds, _ arguments: [String]
+        proxy: Int? = nil, seconds: Double = Patience.seconds, in network: NetworkNamespace? = nil,
+        _ arguments: [String]
     ) throws -> Result {
         let folder = try TemporaryFolder()
         let (heads, body) = ("\(folder.path)/heads", "\(folder.path)/body")
         var all = ["--disable", "--silent", "--show-error", "-D", heads, "-o", body]
         if let proxy { all += ["--proxy", "http://127.0.0.1:\(proxy)"] }
-        let process = try ChildProcess("/usr/bin/curl", all + arguments)
+        let process = try ChildProcess("/usr/bin/curl", all + arguments, in: network)
         let code = try process.waitForExit(seconds: seconds)
         return Result(
             exitCode: code, heads: Self.heads(Self.read(heads)), body: Self.read(body),
@@ -63,7 +66,9 @@ package enum Curl {
     }
 
     private static func read(_ path: String) -> [UInt8] {
-        FileManager.default.contents(atPath: path).map { Array($0) } ?? []
+        // Not FileManager's contents(atPath:), which leaks a buffer for every empty file.
+        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.readToEnd() else { return [] }
+        return Array(bytes)
     }
 
     private static func heads(_ bytes: [UInt8]) -> [MessageHead] {

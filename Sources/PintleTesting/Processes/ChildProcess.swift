@@ -28,10 +28,11 @@ package final class ChildProcess: Sendable {
     ///   - path: absolute.
     ///   - environment: all of it; nothing is inherited.
     ///   - folder: where it runs; the test's own folder unless given.
+    ///   - network: in which it runs; the test's own network unless given.
     package init(
         _ path: String, _ arguments: [String] = [],
         environment: [String: String] = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
-        folder: String? = nil
+        folder: String? = nil, in network: NetworkNamespace? = nil
     ) throws {
         var outputs: [(read: Int32, write: Int32)] = []
         for _ in 0..<2 {
@@ -43,7 +44,8 @@ package final class ChildProcess: Sendable {
             outputs.append((ends[0], ends[1]))
         }
         defer { for output in outputs { close(output.write) } }
-        let moved = folder.map { ("/usr/bin/env", ["--chdir=\($0)", path] + arguments) } ?? (path, arguments)
+        var moved = folder.map { ("/usr/bin/env", ["--chdir=\($0)", path] + arguments) } ?? (path, arguments)
+        if let network { moved = network.command(moved.0, moved.1) }
         self.pid = try Self.spawn(moved.0, moved.1, environment, outputs.map(\.write))
         self.name = path
         let state = Watched(State())

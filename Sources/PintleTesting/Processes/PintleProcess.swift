@@ -23,17 +23,18 @@ package final class PintleProcess: Sendable {
     /// - Parameters:
     ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
     ///   - log: the section `log`.
+    ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
-        folder: TemporaryFolder? = nil
+        folder: TemporaryFolder? = nil, in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
         let portFile = "\(folder.path)/port"
         self.folder = folder
         self.process = try ChildProcess(
-            Self.binary,
-            ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments)
+            Self.binary, ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments,
+            in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {

@@ -14,6 +14,8 @@ package final class NginxOrigin: @unchecked Sendable {
     /// One for each identity, in their order.
     package let httpsPorts: [Int]
     private let folder: TemporaryFolder
+    private let address: String
+    private let network: NetworkNamespace?
     private var process: ChildProcess?
 
     /// Starts it and waits until it listens.
@@ -21,7 +23,14 @@ package final class NginxOrigin: @unchecked Sendable {
     /// - Parameters:
     ///   - https: what it shows to TLS clients.
     ///   - locations: more of nginx's own configuration, for each server.
-    package init(https identities: [TestIdentity] = [], locations: String = "") throws {
+    ///   - address: where it listens.
+    ///   - network: in which it runs; the test's own network unless given.
+    package init(
+        https identities: [TestIdentity] = [], locations: String = "", address: String = "127.0.0.1",
+        in network: NetworkNamespace? = nil
+    ) throws {
+        self.address = address
+        self.network = network
         self.folder = try TemporaryFolder()
         self.httpPort = try FreePort.find()
         self.httpsPorts = try identities.map { _ in try FreePort.find() }
@@ -68,7 +77,8 @@ package final class NginxOrigin: @unchecked Sendable {
     /// Starts it, again on the same ports.
     package func start() throws {
         let process = try ChildProcess(
-            "/usr/sbin/nginx", ["-p", self.folder.path, "-c", "\(self.folder.path)/nginx.conf", "-e", "stderr"])
+            "/usr/sbin/nginx", ["-p", self.folder.path, "-c", "\(self.folder.path)/nginx.conf", "-e", "stderr"],
+            in: self.network)
         // It says its version after its sockets listen.
         try process.waitForLine("its first notice") { $0.contains("nginx/") }
         self.process = process
@@ -85,7 +95,7 @@ package final class NginxOrigin: @unchecked Sendable {
         let secure = self.httpsPorts.enumerated().map { number, port in
             """
             server {
-                listen 127.0.0.1:\(port) ssl;
+                listen \(self.address):\(port) ssl;
                 ssl_certificate site\(number).pem;
                 ssl_certificate_key site\(number).key;
                 include locations.conf;
@@ -111,7 +121,7 @@ package final class NginxOrigin: @unchecked Sendable {
                 default_type application/octet-stream;
                 types { application/json json; text/html html; text/plain txt; }
                 server {
-                    listen 127.0.0.1:\(self.httpPort);
+                    listen \(self.address):\(self.httpPort);
                     include locations.conf;
                 }
                 \(secure.joined(separator: "\n"))

@@ -46,7 +46,7 @@ struct CommandTests {
     }
 
     @Test func `help is data`() throws {
-        for arguments in [["--help"], ["serve", "--help"], ["check", "--help"]] {
+        for arguments in [["--help"], ["serve", "--help"], ["check", "--help"], ["fetch", "--help"]] {
             let process = try PintleProcess.run(arguments)
             #expect(process.exitCode == 0 && process.errors.isEmpty && process.output.contains { $0.contains("USAGE") })
         }

@@ -124,7 +124,8 @@ import Testing
     @Test func `MPF-13 MPF-14 what is no readable file is an error that names it and adds nothing`() throws {
         var form = MultipartForm()
         let missing = "\(self.folder.path)/missing"
-        let error = SerializationError(.unreadableFile, "there is no file that can be looked at.", path: missing)
+        let error = SerializationError(
+            .unreadableFile, "there is no such file, or a folder above it may not be entered.", path: missing)
         #expect(throws: error) { try form.append(name: "n", file: missing) }
         for path in [self.folder.path, "/dev/null"] {
             let error = SerializationError(.unreadableFile, "this is no regular file.", path: path)

@@ -61,7 +61,7 @@ import Testing
     }
 
     /// Python's parser of MIME messages knows nothing of our writer.
-    @Test func `MPF-18 another implementation reads the parts as they were added`() throws {
+    @Test func `another implementation reads the parts as they were added`() throws {
         var form = try MultipartForm(parameters: ["a": ["b": "ö\r\n--"], "data": .data(Array(0...255))])
         try form.append(name: "file", bytes: bytes("\r\n"), fileName: "q\"ü\n.txt", type: "text/csv; charset=utf-8")
         form.append(name: "empty", bytes: [])

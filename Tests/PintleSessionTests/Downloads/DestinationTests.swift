@@ -161,7 +161,7 @@ import Testing
         var ends: [String] = []
         for await event in events {
             switch event {
-            case .taskResumed, .taskSuspended, .sessionInvalidated: continue
+            case .taskResumed, .taskSuspended, .sessionInvalidated, .operationStarted, .operationStopped: continue
             case .downloadMoved(_, let place): ends.append("moved to \(place)")
             case .downloadMoveFailed(_, let file, let place, _): ends.append("not moved from \(file) to \(place)")
             case .taskCompleted: return ends + ["completed"]

@@ -145,7 +145,7 @@ import Testing
         }
         let error = await sessionError { _ = try await self.download(from: origin) }
         #expect(error?.code == .truncated)
-        #expect(error?.message == "127.0.0.1:\(origin.port) has sent 7 bytes of 10; download again to go on")
+        #expect(error?.message == "127.0.0.1:\(origin.port) has sent 7 bytes of 10; ask again to go on")
         #expect(self.folder.names == ["out.part", "out.part.json"])
         _ = try await self.stage.session.download(
             request(origin.port, "/big"), to: .file(self.folder.path("out")))

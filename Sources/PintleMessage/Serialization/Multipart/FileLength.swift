@@ -11,7 +11,8 @@ enum FileLength {
         // The attributes would be those of a link itself.
         let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else {
-            throw SerializationError(.unreadableFile, "there is no file that can be looked at.", path: path)
+            throw SerializationError(
+                .unreadableFile, "there is no such file, or a folder above it may not be entered.", path: path)
         }
         guard let type = attributes[.type] as? FileAttributeType, type == .typeRegular,
             let length = attributes[.size] as? NSNumber

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PintleMessage
+import PintleSession
+import PintleTrust
+
+/// Runs the example that its first argument names. It exits with 0 when that went well, 1 when it failed, 64 when the
+/// arguments are wrong.
+@main
+enum PintleExamples {
+    private static let usage = """
+        usage: PintleExamples first URL PIN BACKUP-PIN
+               PintleExamples orders BASE-URL ROOTS PIN...
+               PintleExamples download URL FILE [STOP-AFTER-BYTES]
+               PintleExamples upload URL ROOTS USER FILE...
+        ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
+        """
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst(2))
+        do {
+            switch (CommandLine.arguments.dropFirst().first, arguments.count) {
+            case ("first", 3):
+                try await firstRequest(to: arguments[0], inUse: arguments[1], backup: arguments[2])
+            case ("orders", 3...):
+                try await placeOrder(
+                    at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+            case ("download", 2...3):
+                let limit = arguments.count == 3 ? UInt64(arguments[2]) : .max
+                guard let limit else { return Self.refuse() }
+                try await download(arguments[0], to: arguments[1], stoppingAfter: limit)
+            case ("upload", 4...):
+                let credential = try Credential(user: arguments[2], password: Self.password)
+                try await upload(
+                    Array(arguments[3...]), to: arguments[0], roots: Self.roots(arguments[1]), as: credential)
+            default: Self.refuse()
+            }
+        } catch {
+            print("failed: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func refuse() {
+        print(Self.usage)
+        exit(64)
+    }
+
+    private static func roots(_ argument: String) throws -> SecurityPolicy.Roots {
+        argument == "system" ? .system : .only(try Certificate.load(path: argument))
+    }
+
+    /// Not an argument: those can be read by everybody on the machine.
+    private static var password: String { getenv("UPLOAD_PASSWORD").map { String(cString: $0) } ?? "" }
+}

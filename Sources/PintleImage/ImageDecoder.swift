@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import PintleMessage
+
+/// Decodes PNG, JPEG, GIF, TIFF, BMP and Windows icons with gdk-pixbuf.
+///
+/// X bitmaps are not decoded, although their media type is among those of images: they are C source, and their reader
+/// believes the size that it finds there.
+public struct ImageDecoder: ImageChecking {
+    /// The most pixels of an image, width times height. An image is decoded to four bytes a pixel at most.
+    public let pixelLimit: Int
+    private let library: PixbufLibrary
+
+    /// Makes a decoder, and loads the library for the first one.
+    ///
+    /// - Parameter pixelLimit: default 64 Mi, which is 8192 × 8192.
+    /// - Throws: `.unavailable` where gdk-pixbuf is not installed.
+    public init(pixelLimit: Int = 64 * 1024 * 1024) throws(ImageError) {
+        self.pixelLimit = pixelLimit
+        self.library = try PixbufLibrary.system.get()
+    }
+
+    /// Decodes an image, or the first picture of several.
+    ///
+    /// - Throws: `.undecodable` for what is no image of these formats, is broken or cut off; `.tooLarge` as soon as the
+    ///   size is known, before memory is taken for it.
+    public func check(_ bytes: [UInt8]) throws(ImageError) -> ImageSize {
+        guard let format = ImageFormat(of: bytes) else {
+            throw ImageError(.undecodable, "the bytes are no PNG, JPEG, GIF, TIFF, BMP or icon")
+        }
+        guard format.isWhole(bytes) else { throw ImageError(.undecodable, "the \(format) image is cut off") }
+        return try ImageLoading(self.library, format, pixelLimit: self.pixelLimit).size(of: bytes)
+    }
+
+    /// Two decoders are equal when they have the same limit; there is one library.
+    public static func == (left: ImageDecoder, right: ImageDecoder) -> Bool { left.pixelLimit == right.pixelLimit }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The formats that are decoded, told by their first bytes. The raw value is gdk-pixbuf's name.
+///
+/// gdk-pixbuf knows more, and systems add to them. What is named here is all that hostile bytes can reach.
+enum ImageFormat: String, CaseIterable {
+    case png, jpeg, gif, tiff, bmp, ico
+
+    init?(of bytes: [UInt8]) {
+        guard let format = Self.allCases.first(where: { $0.marks.contains { bytes.starts(with: $0) } }) else {
+            return nil
+        }
+        self = format
+    }
+
+    private var marks: [[UInt8]] {
+        switch self {
+        case .png: [[0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]]
+        case .jpeg: [[0xFF, 0xD8, 0xFF]]
+        case .gif: [Array("GIF87a".utf8), Array("GIF89a".utf8)]
+        case .tiff: [[0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A]]
+        case .bmp: [Array("BM".utf8)]
+        case .ico: [[0, 0, 1, 0], [0, 0, 2, 0]]
+        }
+    }
+
+    /// Whether `bytes` have an end. gdk-pixbuf paints what there is of a picture that is cut off and calls it loaded, so
+    /// where a format says how far it goes, that is asked. It finds out about the others by itself.
+    func isWhole(_ bytes: [UInt8]) -> Bool {
+        switch self {
+        case .png: Self.pngEnds(bytes)
+        case .jpeg: Self.jpegEnds(bytes)
+        case .bmp: Self.little(bytes, at: 2, size: 4).map { $0 <= bytes.count } ?? false
+        case .ico: Self.icoEnds(bytes)
+        case .gif, .tiff: true
+        }
+    }
+
+    /// Chunks of length, name, content and checksum, up to IEND (PNG §5.3).
+    private static func pngEnds(_ bytes: [UInt8]) -> Bool {
+        var index = 8
+        while index + 12 <= bytes.count {
+            let length = bytes[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
+            if bytes[index + 4..<index + 8].elementsEqual("IEND".utf8) { return length == 0 }
+            index += 12 + length
+        }
+        return false
+    }
+
+    /// Segments that begin with FF and a marker, with a length but for those that stand alone; after the one that begins
+    /// a scan come its bytes, in which FF is followed by 0 or a restart marker (ISO/IEC 10918-1 §B.1.1).
+    private static func jpegEnds(_ bytes: [UInt8]) -> Bool {
+        var index = 2
+        var isInScan = false
+        while index + 1 < bytes.count {
+            guard bytes[index] == 0xFF else {
+                guard isInScan else { return false }
+                index += 1
+                continue
+            }
+            switch bytes[index + 1] {
+            case 0xD9: return true
+            case 0xFF: index += 1
+            case 0x00, 0x01, 0xD0...0xD7: index += 2
+            case let marker:
+                guard index + 3 < bytes.count else { return false }
+                isInScan = marker == 0xDA
+                index += 2 + (Int(bytes[index + 2]) << 8 | Int(bytes[index + 3]))
+            }
+        }
+        return false
+    }
+
+    /// A directory of up to 65535 images, each with a length and a place.
+    private static func icoEnds(_ bytes: [UInt8]) -> Bool {
+        guard let count = Self.little(bytes, at: 4, size: 2) else { return false }
+        return (0..<count).allSatisfy { entry in
+            guard let length = Self.little(bytes, at: 14 + entry * 16, size: 4),
+                let start = Self.little(bytes, at: 18 + entry * 16, size: 4)
+            else { return false }
+            return start + length <= bytes.count
+        }
+    }
+
+    private static func little(_ bytes: [UInt8], at offset: Int, size: Int) -> Int? {
+        guard offset + size <= bytes.count else { return nil }
+        return bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | Int($1) }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PintleMessage
+
+/// gdk-pixbuf, loaded when the first decoder is made.
+///
+/// Linked, it would bring GLib and a dozen libraries more into every process that starts, and only few ever see an
+/// image. So there are no headers either, and the types below are those of the C declarations, with opaque pointers.
+struct PixbufLibrary: Sendable {
+    typealias Loader = OpaquePointer
+    /// `GError **`: where a function puts the error that it made.
+    typealias ErrorPlace = UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    typealias SizeCallback = @convention(c) (Loader, Int32, Int32, UnsafeMutableRawPointer?) -> Void
+
+    let makeLoader: @convention(c) @Sendable (UnsafePointer<CChar>, ErrorPlace?) -> Loader?
+    let write: @convention(c) @Sendable (Loader, UnsafePointer<UInt8>?, Int, ErrorPlace?) -> Int32
+    let close: @convention(c) @Sendable (Loader, ErrorPlace?) -> Int32
+    let pixbuf: @convention(c) @Sendable (Loader) -> OpaquePointer?
+    let setSize: @convention(c) @Sendable (Loader, Int32, Int32) -> Void
+    let width: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let height: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let connect:
+        @convention(c) @Sendable (
+            Loader, UnsafePointer<CChar>, SizeCallback, UnsafeMutableRawPointer?, UnsafeRawPointer?, UInt32
+        ) -> UInt
+    let release: @convention(c) @Sendable (Loader) -> Void
+    let freeError: @convention(c) @Sendable (UnsafeMutableRawPointer) -> Void
+
+    /// The library of the system, or why there is none.
+    static let system = Result<PixbufLibrary, ImageError> { () throws(ImageError) in
+        try PixbufLibrary(named: "libgdk_pixbuf-2.0.so.0")
+    }
+
+    /// - Throws: `.unavailable` where the library is not installed, or lacks one of the functions.
+    init(named name: String) throws(ImageError) {
+        // Never closed: GLib cannot be unloaded.
+        guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
+            let reason = dlerror().map { String(cString: $0) } ?? name
+            throw ImageError(
+                .unavailable,
+                "images are decoded with gdk-pixbuf, which is not installed (Debian: libgdk-pixbuf-2.0-0): \(reason)")
+        }
+        func function<Function>(_ symbol: String, _: Function.Type = Function.self) throws(ImageError) -> Function {
+            guard let address = dlsym(handle, symbol) else {
+                throw ImageError(.unavailable, "\(name) has no function \(symbol)")
+            }
+            // A function pointer is a word; each type is that of the C declaration.
+            return unsafeBitCast(address, to: Function.self)
+        }
+        self.makeLoader = try function("gdk_pixbuf_loader_new_with_type")
+        self.write = try function("gdk_pixbuf_loader_write")
+        self.close = try function("gdk_pixbuf_loader_close")
+        self.pixbuf = try function("gdk_pixbuf_loader_get_pixbuf")
+        self.setSize = try function("gdk_pixbuf_loader_set_size")
+        self.width = try function("gdk_pixbuf_get_width")
+        self.height = try function("gdk_pixbuf_get_height")
+        self.connect = try function("g_signal_connect_data")
+        self.release = try function("g_object_unref")
+        self.freeError = try function("g_error_free")
+    }
+
+    /// Calls `body` with a place for an error, and gives back the text of the one that came.
+    func errorText(_ body: (ErrorPlace) -> Void) -> String? {
+        var error: UnsafeMutableRawPointer?
+        body(&error)
+        guard let error else { return nil }
+        defer { self.freeError(error) }
+        // A GError is a 32-bit domain, a C int, and the text.
+        let text = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self)
+        return text.map { String(cString: $0) }
+    }
+}

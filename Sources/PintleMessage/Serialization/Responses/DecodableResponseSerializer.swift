@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Reads JSON into a type of the program.
+public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
+    /// Makes the decoder for one response; default one with Foundation's settings. Decoders have settings that change,
+    /// so they are made, not shared.
+    public typealias DecoderMaker = @Sendable () -> JSONDecoder
+
+    /// The acceptable status codes; nil accepts any. Default 200…299.
+    public var statuses: [ClosedRange<UInt16>]?
+    /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
+    public var contentTypes: Set<String>?
+    /// What is accepted as a document.
+    public var scanner: JSONScanner
+    private let makeDecoder: DecoderMaker
+
+    /// Makes a serializer.
+    public init(
+        _ type: Value.Type = Value.self, statuses: [ClosedRange<UInt16>]? = [200...299],
+        contentTypes: Set<String>? = ResponseContract.jsonTypes, scanner: JSONScanner = JSONScanner(),
+        decoder: @escaping DecoderMaker = { JSONDecoder() }
+    ) {
+        self.statuses = statuses
+        self.contentTypes = contentTypes
+        self.scanner = scanner
+        self.makeDecoder = decoder
+    }
+
+    /// What the properties say.
+    public var contract: ResponseContract {
+        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.scanner))
+    }
+
+    /// Holds the response to the contract and decodes the document.
+    ///
+    /// - Returns: nil where there can be no body, as with status 204, and for a body that is empty or one space.
+    public func decode(
+        _ head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> Value? {
+        try self.contract.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+            _ = try self.scanner.checked(body, removingNulls: false)
+            do {
+                return try self.makeDecoder().decode(Value.self, from: Data(body))
+            } catch {
+                throw BodyProblem("the JSON is not what is expected: \(Self.words(for: error))")
+            }
+        }
+    }
+
+    /// `orders[2].id: no value for this key`, as far as the decoder tells.
+    private static func words(for error: any Error) -> String {
+        let (context, problem): (DecodingError.Context, String)
+        switch error as? DecodingError {
+        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
+            (context, problem) = (found, found.debugDescription)
+        case .keyNotFound(let key, let found):
+            (context, problem) = (found, "there is no “\(key.stringValue)”")
+        case nil: return "\(error)"
+        @unknown default: return "\(error)"
+        }
+        let path = context.codingPath.reduce(into: "") { path, key in
+            path += key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? key.stringValue : ".\(key.stringValue)")
+        }
+        return path.isEmpty ? problem : "\(path): \(problem)"
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads property lists, in XML or binary.
+public struct PropertyListResponseSerializer: ResponseSerializer, Equatable {
+    /// The acceptable status codes; nil accepts any. Default 200…299.
+    public var statuses: [ClosedRange<UInt16>]?
+    /// The acceptable media types; nil accepts any. Default ``ResponseContract/propertyListTypes``.
+    public var contentTypes: Set<String>?
+
+    /// Makes a serializer.
+    public init(
+        statuses: [ClosedRange<UInt16>]? = [200...299],
+        contentTypes: Set<String>? = ResponseContract.propertyListTypes
+    ) {
+        self.statuses = statuses
+        self.contentTypes = contentTypes
+    }
+
+    /// What the properties say.
+    public var contract: ResponseContract {
+        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .propertyList)
+    }
+
+    /// Holds the response to the contract, which no empty body keeps where there can be one, and reads the document.
+    ///
+    /// - Returns: nil where there can be no body, as with status 204.
+    public func decode(
+        _ head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> PropertyListValue? {
+        try self.contract.read(
+            body, of: head, requestMethod: requestMethod, with: PropertyListReader.checked)
+    }
+}

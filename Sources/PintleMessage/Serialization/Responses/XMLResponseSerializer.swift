@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Gives the bytes of well-formed XML, for whichever parser the program has.
+public struct XMLResponseSerializer: ResponseSerializer, Equatable {
+    /// The acceptable status codes; nil accepts any. Default 200…299.
+    public var statuses: [ClosedRange<UInt16>]?
+    /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
+    public var contentTypes: Set<String>?
+    /// What is accepted as a document. One that defines entities never is.
+    public var scanner: XMLScanner
+
+    /// Makes a serializer.
+    public init(
+        statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = ResponseContract.xmlTypes,
+        scanner: XMLScanner = XMLScanner()
+    ) {
+        self.statuses = statuses
+        self.contentTypes = contentTypes
+        self.scanner = scanner
+    }
+
+    /// What the properties say.
+    public var contract: ResponseContract {
+        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .xml(self.scanner))
+    }
+
+    /// Holds the response to the contract, which no empty body keeps where there can be one.
+    ///
+    /// - Returns: the document as it came; nil where there can be no body.
+    public func decode(
+        _ head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> [UInt8]? {
+        try self.contract.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
+            try self.scanner.checked(body)
+            return body
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+public import PintleMessage
+
+/// A task and what becomes of its response.
+public struct HTTPTask<Output: Sendable>: Sendable {
+    /// The task: suspended, to be resumed, observed and cancelled.
+    public let task: SessionTask
+    private let serializer: any ResponseSerializer<Output>
+
+    init(task: SessionTask, serializer: some ResponseSerializer<Output>) {
+        self.task = task
+        self.serializer = serializer
+    }
+
+    /// Waits for the response, and decodes it off the caller's thread.
+    ///
+    /// - Throws: ``SessionError``: why the task failed, or `rejected`, behind which are the response and its violation
+    ///   as ``RejectedResponse``.
+    @concurrent public func value() async throws(SessionError) -> HTTPResponse<Output> {
+        let result = try await self.task.value()
+        let body = Array(result.body.readableBytesView)
+        do throws(ValidationError) {
+            let value = try self.serializer.decode(
+                result.response, body: body, requestMethod: self.task.currentRequest.method)
+            return HTTPResponse(value: value, head: result.response, url: result.url, metrics: result.metrics)
+        } catch {
+            throw .rejected(RejectedResponse(head: result.response, body: body, violation: error))
+        }
+    }
+
+    /// Sets the task going and waits as ``value()`` does. Cancelling the Swift task that waits cancels it.
+    public func run() async throws(SessionError) -> HTTPResponse<Output> {
+        self.task.resume()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(SessionError) -> HTTPResponse<Output> in try await self.value() }
+        } onCancel: {
+            self.task.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// A response that has kept its contract.
+public struct HTTPResponse<Value: Sendable>: Sendable {
+    /// What the serializer made of the body.
+    public let value: Value
+    /// Status, reason and fields.
+    public let head: ResponseHead
+    /// The URL that it came from, after redirects.
+    public let url: HTTPURL
+    /// How its task went.
+    public let metrics: TaskMetrics
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleMessage
+
+/// Getting the response, in one stretch or several. Of the stretches only one is at work at a time.
+extension TransferOperation {
+    /// What a request for the rest builds on.
+    private struct LeftOver {
+        let offset: UInt64
+        let validator: String
+        let length: UInt64?
+
+        func rest(from head: ResponseHead) -> Range<UInt64>? {
+            head.rest(from: self.offset, validator: self.validator, length: self.length)
+        }
+    }
+
+    func carryOut(_ stretch: Int) async {
+        let outcome = await Result { () async throws(SessionError) -> TaskResult in try await self.bring(stretch) }
+        let isOurs = self.status.withLockedValue { status in
+            if status.stretch == stretch { status.isEnding = true }
+            return status.isEnding
+        }
+        // Otherwise it was paused or cancelled meanwhile.
+        if isOurs { await self.finish(outcome) }
+    }
+
+    private func bring(_ stretch: Int) async throws(SessionError) -> TaskResult {
+        if let failure = self.status.withLockedValue({ $0.outputFailure }) { throw failure }
+        while true {
+            let left = self.leftOver
+            var request = self.request
+            if let left {
+                request.fields.set("Range", "bytes=\(left.offset)-")
+                request.fields.set("If-Range", left.validator)
+            }
+            if let result = try await self.exchange(request, for: left, stretch) { return result }
+            // The server has something else now; everything is asked for.
+            self.status.withLockedValue { $0.held?.validator = nil }
+        }
+    }
+
+    private var leftOver: LeftOver? {
+        self.status.withLockedValue { status in
+            guard status.progress.received > 0, let held = status.held, let validator = held.validator else {
+                return nil
+            }
+            return LeftOver(offset: status.progress.received, validator: validator, length: held.length)
+        }
+    }
+
+    /// Makes one request and takes its response in.
+    ///
+    /// - Returns: nil when the response neither continues what is there nor stands for itself.
+    private func exchange(
+        _ request: SessionRequest, for left: LeftOver?, _ stretch: Int
+    ) async throws(SessionError) -> TaskResult? {
+        let handoff = ResponseHandoff()
+        let task = try self.session.makeTask(
+            self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff))
+        self.status.withLockedValue { if $0.stretch == stretch { $0.task = task } else { task.cancel() } }
+        let sending = self.source == nil ? nil : Task { await self.noteSending(of: task) }
+        task.resume()
+        let taken = await Result { () async throws(SessionError) -> Bool in
+            try await self.take(handoff.response(), for: left, stretch)
+        }
+        if case .success(true) = taken {} else { task.cancel() }
+        let ended = await Result { () async throws(SessionError) -> TaskResult in try await task.value() }
+        await sending?.value
+        self.status.withLockedValue { status in
+            status.metrics.transactions += task.metrics.transactions
+            status.metrics.redirectCount += task.metrics.redirectCount
+        }
+        guard try taken.get() else { return nil }
+        return await self.result(of: try ended.get())
+    }
+
+    private func result(of task: TaskResult) async -> TaskResult {
+        let metrics = self.status.withLockedValue { $0.metrics }
+        let file: String? = if case .file(let path) = self.output { path } else { nil }
+        let body = await (self.sink as? MemorySink)?.bytes ?? ByteBuffer()
+        return TaskResult(response: task.response, url: task.url, body: body, file: file, metrics: metrics)
+    }
+
+    private func noteSending(of task: SessionTask) async {
+        for await step in task.progressStream {
+            self.progress { ($0.sent, $0.expectedToSend) = (step.sent, step.expectedToSend) }
+        }
+    }
+
+    // MARK: The response
+
+    /// - Returns: false when the response neither continues what is there nor stands for itself.
+    private func take(
+        _ response: SessionResponse, for left: LeftOver?, _ stretch: Int
+    ) async throws(SessionError) -> Bool {
+        let head = response.head
+        try self.checkStretch(stretch)
+        let rest = left?.rest(from: head)
+        if rest != nil {
+            self.status.withLockedValue { $0.held?.head = head }
+        } else {
+            if left != nil, head.status == 206 || head.status == 416 { return false }
+            try await self.beginBody(of: response)
+        }
+        do {
+            for try await piece in response.body {
+                try await self.put(piece)
+                try self.checkStretch(stretch)
+            }
+        } catch {
+            throw .wrapping(error, as: .internalError, "the body of the response failed")
+        }
+        let (peer, count) = (self.request.url.authority, self.progress.received)
+        if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, count) { throw error }
+        return true
+    }
+
+    private func beginBody(of response: SessionResponse) async throws(SessionError) {
+        let head = response.head
+        var isOwnSink = true
+        if case .sink = self.output { isOwnSink = false }
+        // A caller's sink need not be able to begin again until there is something to forget.
+        if isOwnSink || self.progress.received > 0 {
+            try await self.tellSink { sink in try await sink.restart() }
+        }
+        // Who asks for a range of their own gets just that, and not the rest of it.
+        let isWhole = head.status == 200 && self.request.method == "GET" && !self.request.fields.contains("Range")
+        let validator = isWhole ? RangeValidator.value(for: head.fields) : nil
+        self.status.withLockedValue {
+            $0.held = Status.Held(head: head, length: response.length, validator: validator)
+        }
+        self.progress { ($0.received, $0.expectedToReceive) = (0, response.length) }
+    }
+
+    private func put(_ piece: ByteBuffer) async throws(SessionError) {
+        try await self.tellSink { sink in try await sink.write(piece) }
+        self.progress { $0.received += UInt64(piece.readableBytes) }
+    }
+
+    private func tellSink(_ work: (any BodySink) async throws -> Void) async throws(SessionError) {
+        do {
+            try await work(self.sink)
+        } catch {
+            let failure = self.outputFailure(error)
+            self.status.withLockedValue { $0.outputFailure = failure }
+            throw failure
+        }
+    }
+
+    /// A caller's error stays exactly that, behind ours.
+    func outputFailure(_ error: any Error) -> SessionError {
+        let what = "the output of the operation failed"
+        if case .sink = self.output { return SessionError(.cannotWrite, "\(what): \(error)", underlying: error) }
+        return .wrapping(error, as: .cannotWrite, what)
+    }
+
+    private func checkStretch(_ stretch: Int) throws(SessionError) {
+        guard self.status.withLockedValue({ $0.stretch }) == stretch else { throw .cancelled }
+    }
+}

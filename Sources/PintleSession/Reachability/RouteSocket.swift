@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleLinux
+internal import Glibc
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// A socket to the kernel's routing tables, of the network namespace in which it was opened.
+///
+/// The kernel works on a question while it is sent and has answered when that is done, so no call here ever waits.
+final class RouteSocket: Sendable {
+    /// Where packets to an address would go.
+    enum Answer: Equatable {
+        /// Out over the link with this index.
+        case over(Int32)
+        /// Nowhere: connect(2) would fail at once.
+        case nowhere
+        /// The kernel did not say.
+        case unknown
+    }
+
+    /// What a listening socket was told, by what has to be looked at.
+    enum News: Comparable {
+        case nothing
+        /// Routes that are no default routes, of which a router may have a million.
+        case routes
+        /// Links, addresses or default routes; or something was lost.
+        case tables
+    }
+
+    let descriptor: Int32
+    private let sequence = NIOLockedValueBox<UInt32>(0)
+
+    /// Room for the largest datagram that the kernel makes of a dump.
+    private static let capacity = 64 * 1024
+
+    /// - Parameter listening: whether it is told of changes, rather than asked.
+    init(listening: Bool) throws(SessionError) {
+        self.descriptor = pintle_route_socket(listening ? 1 : 0)
+        guard self.descriptor >= 0 else {
+            throw SessionError(
+                .internalError, "the routing tables cannot be read; reachability stays unknown",
+                cause: "netlink socket: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Takes what a listening socket was told.
+    func drain() -> News {
+        var news = News.nothing
+        while true {
+            switch self.receive() {
+            case .datagram(let messages): news = messages.reduce(news) { max($0, $1.news) }
+            case .lost: news = .tables
+            case .nothing: return news
+            }
+        }
+    }
+
+    /// Reads the tables; nil where the kernel refuses.
+    func snapshot() -> NetworkState? {
+        // A dump that was interrupted by a change is made again; the next change is told anyway, so not for ever.
+        for _ in 0..<3 {
+            var state = NetworkState()
+            var isWhole = true
+            for table in [PINTLE_GET_LINK, PINTLE_GET_ADDRESS, PINTLE_GET_ROUTE] {
+                let isComplete = self.ask(isDump: true, { RouteRequest.dump(table, sequence: $0) }) { message in
+                    isWhole = isWhole && !message.isInterrupted
+                    state.add(message.content)
+                }
+                guard isComplete else { return nil }
+            }
+            if isWhole { return state.describingLinks() }
+        }
+        return nil
+    }
+
+    /// Asks which way packets to `address` would go.
+    func route(to address: SocketAddress) -> Answer {
+        var answer = Answer.unknown
+        _ = self.ask(isDump: false, { RouteRequest.route(to: address, sequence: $0) }) { message in
+            switch message.content {
+            case .route(let route): answer = route.carries ? route.links.first.map { .over($0) } ?? .unknown : .nowhere
+            // EINVAL stands for a black hole, EACCES for a prohibited route.
+            case .failure(ENETUNREACH), .failure(EHOSTUNREACH), .failure(EACCES), .failure(EINVAL): answer = .nowhere
+            case .link, .address, .end, .failure, .other: break
+            }
+        }
+        return answer
+    }
+
+    // MARK: Inside
+
+    private enum Received { case datagram([RouteMessage]), lost, nothing }
+
+    private func receive() -> Received {
+        var count: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: Self.capacity) { space, filled in
+            count = pintle_route_receive(self.descriptor, space.baseAddress, Int32(space.count))
+            filled = max(0, Int(count))
+        }
+        if count >= 0 { return .datagram(RouteMessage.parse(bytes[...])) }
+        return errno == ENOBUFS ? .lost : .nothing
+    }
+
+    /// Sends a question and gives each message of the answer to `take`.
+    ///
+    /// - Returns: whether the answer came to its end.
+    private func ask(
+        isDump: Bool, _ question: (_ sequence: UInt32) -> [UInt8]?, _ take: (RouteMessage) -> Void
+    ) -> Bool {
+        // Held until the answer is read: several threads ask.
+        self.sequence.withLockedValue { sequence in
+            sequence &+= 1
+            guard let bytes = question(sequence), send(self.descriptor, bytes, bytes.count, 0) == bytes.count else {
+                return false
+            }
+            while case .datagram(let messages) = self.receive() {
+                for message in messages where message.sequence == sequence {
+                    take(message)
+                    if message.content == .end { return true }
+                    if case .failure = message.content { return !isDump }
+                    if !isDump { return true }
+                }
+            }
+            return false
+        }
+    }
+}
+
+extension RouteMessage {
+    fileprivate var news: RouteSocket.News {
+        switch self.content {
+        case .link, .address: .tables
+        case .route(let route): route.isDefault ? .tables : .routes
+        case .end, .failure, .other: .nothing
+        }
+    }
+}
+
+extension NetworkState {
+    /// Adds what only sysfs knows of the links.
+    fileprivate consuming func describingLinks() -> NetworkState {
+        for (index, link) in self.links where !link.isLoopback {
+            let lines = SmallFile.text("/sys/class/net/\(link.name)/uevent").split(separator: "\n")
+            let type = lines.first { $0.hasPrefix("DEVTYPE=") }
+            self.links[index]?.deviceType = type.map { String($0.dropFirst(8)) }
+        }
+        return self
+    }
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Result {
+    /// What `work` returns or throws: typed errors do not pass through functions such as `withTaskCancellationHandler`,
+    /// which rethrow any error.
+    init(_ work: () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

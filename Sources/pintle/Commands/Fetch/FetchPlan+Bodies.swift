@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleImage
+internal import PintleMessage
+
+extension FetchPlan.BodyExpectation {
+    /// - Throws: ``CommandFailure`` with `incomplete` where this system cannot decode images.
+    func rule() throws(CommandFailure) -> ResponseContract.BodyRule {
+        switch self {
+        case .json: return .json(JSONScanner())
+        case .xml: return .xml(XMLScanner())
+        case .plist: return .propertyList
+        case .image:
+            do throws(ImageError) {
+                return .image(ResponseContract.ImageRule(try ImageDecoder()))
+            } catch {
+                throw CommandFailure(.incomplete, "pintle fetch: --expect-body image: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import NIOCore
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// What a command line of `fetch` asks for, checked as a whole before anything is sent.
+struct FetchPlan {
+    /// How parameters become a body.
+    enum Serialization: String, CaseIterable {
+        case http, json, plist, multipart
+    }
+
+    /// What a body must be.
+    enum BodyExpectation: String, CaseIterable {
+        case json, xml, plist, image
+    }
+
+    /// Where bodies go.
+    enum Output: Equatable {
+        case standardOutput
+        case file(String)
+        case folder(String)
+    }
+
+    /// One URL, and where its body goes.
+    struct Target: Sendable {
+        let request: SessionRequest
+        /// Nil for standard output.
+        let file: String?
+        /// What it is called where several are told apart.
+        let name: String
+    }
+
+    let targets: [Target]
+    let body: FetchBody
+    let contract: ResponseContract
+    /// Whether the contract is the command line's, and not just that of a response that is no error.
+    let hasExpectations: Bool
+    let policy: SecurityPolicy
+    let output: Output
+    let resumes: Bool
+    /// How many transfers run at a time.
+    let width: Int
+    let showsMetrics: Bool
+
+    /// Reads a command line.
+    ///
+    /// - Throws: ``CommandFailure`` with `usage` for what makes no sense, and with `incomplete` for a file that cannot be
+    ///   read.
+    init(_ options: Fetch, surroundings: Surroundings) throws(CommandFailure) {
+        let (method, addresses) = try Self.methodAndURLs(options)
+        let body = try FetchBody.Draft(options, method: method, surroundings)
+        let fields = try Self.fields(options, surroundings)
+        var requests: [SessionRequest] = []
+        for url in addresses {
+            var request = SessionRequest(body.method, url, fields: fields)
+            request.throttle = try Self.throttle(options.throttle, hasBody: body.isPresent)
+            requests.append(request)
+        }
+        self.body = try body.place(in: &requests)
+        self.output = try Self.output(options, method: body.method, fields)
+        self.targets = try Self.targets(requests, self.output)
+        self.contract = try Self.contract(options)
+        self.hasExpectations = !options.expectStatus.isEmpty || !options.expectType.isEmpty || options.expectBody != nil
+        self.policy = try Self.policy(options)
+        self.resumes = options.resume
+        self.width = options.parallel ?? 1
+        self.showsMetrics = options.metrics
+    }
+
+    // MARK: Method and URLs
+
+    private static func methodAndURLs(_ options: Fetch) throws(CommandFailure) -> (String?, [HTTPURL]) {
+        var words = options.words[...]
+        var method: String?
+        // No URL is made of letters and hyphens alone.
+        if words.count > 1, let first = words.first, first.utf8.allSatisfy(Self.isMethodByte) {
+            method = words.removeFirst()
+        }
+        guard !words.isEmpty else { throw .usage("URL is missing; pintle fetch --help shows how it is used") }
+        if let width = options.parallel {
+            guard (1...64).contains(width) else { throw .usage("--parallel \(width): must be from 1 to 64") }
+        } else if words.count > 1 {
+            throw .usage("\(words.count) URLs: say with --parallel how many to request at a time")
+        }
+        var urls: [HTTPURL] = []
+        for (index, word) in words.enumerated() {
+            do throws(HTTPURLError) {
+                urls.append(try HTTPURL(word))
+            } catch {
+                let which = words.count > 1 ? "URL \(index + 1)" : "URL"
+                throw .usage("\(which): \(error)")
+            }
+        }
+        return (method, urls)
+    }
+
+    private static func isMethodByte(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "-") || (byte | 0x20) &- UInt8(ascii: "a") < 26
+    }
+
+    // MARK: Fields
+
+    private static func fields(_ options: Fetch, _ surroundings: Surroundings) throws(CommandFailure) -> Fields {
+        var fields = Fields()
+        for text in options.header {
+            let (name, value) = try GivenField.read(text, surroundings)
+            fields.append(name, value)
+        }
+        if !fields.contains("User-Agent") { fields.append("User-Agent", "pintle/\(Version.number)") }
+        if !fields.contains("Accept") { fields.append("Accept", "*/*") }
+        return fields
+    }
+
+    private static func throttle(_ text: String?, hasBody: Bool) throws(CommandFailure) -> Throttle? {
+        guard let text else { return nil }
+        guard hasBody else { throw .usage("--throttle: there is no body whose sending it could slow down") }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2 else {
+            throw .usage("--throttle \(text): must be a size and a duration, as 16KiB/200ms")
+        }
+        do {
+            let packet = try Spelling.byteCount(parts[0], 1...(1 << 30))
+            let delay = try Spelling.duration(parts[1], .zero ... .seconds(3600))
+            return try Throttle(packet: packet, delay: .nanoseconds(delay.wholeNanoseconds))
+        } catch {
+            throw .usage("--throttle \(text): \(error)")
+        }
+    }
+
+    // MARK: Expectations
+
+    private static func contract(_ options: Fetch) throws(CommandFailure) -> ResponseContract {
+        var contract = ResponseContract()
+        do throws(Malformed) {
+            if !options.expectStatus.isEmpty {
+                let texts = options.expectStatus.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
+                var statuses: [ClosedRange<UInt16>] = []
+                for text in texts { statuses.append(try Spelling.statuses(String(text))) }
+                contract.statuses = statuses
+            }
+        } catch {
+            throw .usage("--expect-status: each \(error)")
+        }
+        do throws(Malformed) {
+            for text in options.expectType {
+                contract.contentTypes = (contract.contentTypes ?? []).union([try Spelling.mediaType(text)])
+            }
+        } catch {
+            throw .usage("--expect-type: \(error)")
+        }
+        if let expectation = options.expectBody { contract.body = try expectation.rule() }
+        return contract
+    }
+
+    private static func policy(_ options: Fetch) throws(CommandFailure) -> SecurityPolicy {
+        var pins: Set<Pin> = []
+        for text in options.pin {
+            do throws(TrustError) {
+                pins.insert(try Pin(text))
+            } catch {
+                throw .usage("--pin: \(error)")
+            }
+        }
+        do throws(TrustError) {
+            let roots = try options.roots.map { path throws(TrustError) in try Certificate.load(path: path) }
+            return try SecurityPolicy(
+                pinning: pins.isEmpty ? .none : .publicKey, pins: pins, roots: roots.map { .only($0) } ?? .system)
+        } catch {
+            throw CommandFailure(.incomplete, "pintle fetch: --roots: \(error)")
+        }
+    }
+
+    // MARK: Output
+
+    private static func output(_ options: Fetch, method: String, _ fields: Fields) throws(CommandFailure) -> Output {
+        guard let path = options.output else {
+            guard options.parallel == nil else { throw .usage("--parallel needs -o and a folder for the bodies") }
+            guard !options.resume else { throw .usage("--resume needs -o and the file to go on with") }
+            return .standardOutput
+        }
+        guard method != "HEAD" else { throw .usage("-o: the response to HEAD has no body to write") }
+        if options.resume {
+            guard method == "GET" else { throw .usage("--resume: only GET can go on where it ended, not \(method)") }
+            guard !fields.contains("Range") else { throw .usage("--resume asks for a range itself; leave Range out") }
+        }
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        if options.parallel != nil {
+            guard exists, isFolder.boolValue else { throw .usage("-o \(path): is no folder; make it first") }
+            return .folder(path)
+        }
+        guard !path.isEmpty, !(exists && isFolder.boolValue) else {
+            throw .usage("-o \(path): is a folder; name a file in it")
+        }
+        return .file(path)
+    }
+
+    private static func targets(_ requests: [SessionRequest], _ output: Output) throws(CommandFailure) -> [Target] {
+        var targets: [Target] = []
+        var taken: [String: Int] = [:]
+        for (index, request) in requests.enumerated() {
+            let name = request.url.fileName
+            switch output {
+            case .standardOutput, .file:
+                let file: String? = if case .file(let path) = output { path } else { nil }
+                targets.append(Target(request: request, file: file, name: name ?? request.url.authority.host))
+            case .folder(let folder):
+                guard let name else {
+                    throw .usage("URL \(index + 1): its path ends with no name for a file; request it by itself")
+                }
+                if let other = taken.updateValue(index + 1, forKey: name) {
+                    throw .usage("URL \(other) and URL \(index + 1) would both be written to \(name)")
+                }
+                targets.append(Target(request: request, file: "\(folder)/\(name)", name: name))
+            }
+        }
+        return targets
+    }
+}
+
+extension CommandFailure {
+    /// The command line of `fetch` is wrong.
+    static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, "pintle fetch: \(message)") }
+}

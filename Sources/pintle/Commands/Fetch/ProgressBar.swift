@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far one transfer has come, as one line of text. A value: the same state is always the same line.
+struct ProgressBar: Equatable {
+    enum Ending: Equatable {
+        case done, failed
+    }
+
+    /// What is fetched.
+    let name: String
+    var sent: UInt64 = 0
+    var expectedToSend: UInt64?
+    var received: UInt64 = 0
+    var expectedToReceive: UInt64?
+    /// What an earlier transfer had brought, which says nothing about the speed of this one.
+    var resumedAt: UInt64 = 0
+    var elapsed: Duration = .zero
+    var ending: Ending?
+
+    private static let longestName = 24
+    private static let shortestBar = 10
+
+    init(_ name: String) { self.name = name }
+
+    /// - Parameters:
+    ///   - width: the most characters.
+    ///   - isColoured: whether endings are green or red; escape sequences do not count as characters.
+    func line(width: Int, isColoured: Bool) -> String {
+        let title = Self.fit(self.name, Self.longestName)
+        let text: String
+        switch self.ending {
+        case .done: text = "\(title)  \(Self.size(self.received)) in \(Self.time(self.elapsed))\(self.speed)"
+        case .failed: text = "\(title)  failed after \(Self.size(self.received))"
+        case nil: text = self.running(title, width)
+        }
+        let fitting = String(text.prefix(width))
+        guard isColoured, let ending else { return fitting }
+        return "\u{1B}[\(ending == .done ? 32 : 31)m\(fitting)\u{1B}[0m"
+    }
+
+    private func running(_ title: String, _ width: Int) -> String {
+        // A body is sent before anything is received.
+        let isSending = self.received == 0 && self.expectedToReceive == nil && self.sent > 0
+        let (count, whole) = isSending ? (self.sent, self.expectedToSend) : (self.received, self.expectedToReceive)
+        let verb = isSending ? "sent " : ""
+        guard let whole, whole > 0 else { return "\(title)  \(verb)\(Self.size(count))\(self.speed)" }
+        let fraction = min(1, Double(count) / Double(whole))
+        let percent = String(Int(fraction * 100))
+        let before = "\(title)  "
+        let after =
+            "\(String(repeating: " ", count: 4 - percent.count))\(percent)%  \(verb)\(Self.size(count))"
+            + "\(self.speed)\(self.remaining(whole - min(count, whole)))"
+        let space = width - before.count - after.count - 2
+        guard space >= Self.shortestBar else { return before + after.drop { $0 == " " } }
+        let filled = Int(fraction * Double(space))
+        let bar = String(repeating: "#", count: filled) + String(repeating: "-", count: space - filled)
+        return "\(before)[\(bar)]\(after)"
+    }
+
+    // MARK: Words
+
+    /// Bytes of this transfer.
+    private var moved: UInt64 { self.sent + (self.received - min(self.received, self.resumedAt)) }
+
+    private var bytesPerSecond: Double? {
+        let seconds = self.elapsed / .seconds(1)
+        return seconds >= 0.1 && self.moved > 0 ? Double(self.moved) / seconds : nil
+    }
+
+    private var speed: String { self.bytesPerSecond.map { "  \(Self.size(UInt64($0)))/s" } ?? "" }
+
+    private func remaining(_ bytes: UInt64) -> String {
+        guard bytes > 0, let bytesPerSecond else { return "" }
+        let seconds = Double(bytes) / bytesPerSecond
+        return seconds < 360_000 ? "  \(Self.time(.seconds(Int64(seconds.rounded(.up)))))" : ""
+    }
+
+    /// At most `width` characters; what does not fit is cut out of the middle, so that extensions stay.
+    private static func fit(_ name: String, _ width: Int) -> String {
+        guard name.count > width else { return name }
+        let end = (width - 1) / 2
+        return "\(name.prefix(width - 1 - end))…\(name.suffix(end))"
+    }
+
+    /// `999 B`, `1.0 KiB`, `12.3 MiB`.
+    static func size(_ bytes: UInt64) -> String {
+        guard bytes >= 1024 else { return "\(bytes) B" }
+        let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+        var shift: UInt64 = 10
+        while shift < 60, bytes >> shift >= 1024 { shift += 10 }
+        let tenths = (bytes >> (shift - 10)) * 10 / 1024
+        return "\(tenths / 10).\(tenths % 10) \(units[Int(shift / 10) - 1])"
+    }
+
+    /// `0:05`, `12:34`, `1:00:00`.
+    static func time(_ duration: Duration) -> String {
+        let seconds = duration.components.seconds
+        let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
+        func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return hours > 0 ? "\(hours):\(padded(minutes)):\(padded(rest))" : "\(minutes):\(padded(rest))"
+    }
+}
+
+/// The lines of all transfers that run, at the end of a terminal's screen.
+enum ProgressFrame {
+    /// What to write to have `running` in place of the lines that were written last.
+    ///
+    /// - Parameters:
+    ///   - drawn: how many lines that were.
+    ///   - finished: lines that stay for good, above the others.
+    static func text(over drawn: Int, finished: [String], running: [String]) -> String {
+        var text = drawn > 0 ? "\r" : ""
+        if drawn > 1 { text += "\u{1B}[\(drawn - 1)A" }
+        if drawn > 0 { text += "\u{1B}[J" }
+        return text + finished.map { "\($0)\n" }.joined() + running.joined(separator: "\n")
+    }
+}

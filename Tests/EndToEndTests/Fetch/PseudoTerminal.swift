@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PintleTesting
+
+/// A program on a terminal: its output is what the terminal was told, one line for each piece that came.
+final class PseudoTerminal: Sendable {
+    private let process: ChildProcess
+    /// The program's own.
+    let pid: Int32
+
+    private static let script = """
+        import os, pty, sys
+        pid, terminal = pty.fork()
+        if pid == 0:
+            if sys.argv[1]:
+                os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o600), 1)
+            os.execv(sys.argv[2], sys.argv[2:])
+        os.write(1, b"pid %d\\n" % pid)
+        try:
+            while piece := os.read(terminal, 65536):
+                os.write(1, piece + b"\\n")
+        except OSError:
+            pass
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        sys.exit(code if code >= 0 else 128 - code)
+        """
+
+    /// - Parameter output: a file for standard output, in place of the terminal.
+    init(_ arguments: [String], environment: [String: String] = ["TERM": "xterm"], output: String = "") throws {
+        self.process = try ChildProcess(
+            "/usr/bin/python3", ["-c", Self.script, output, PintleProcess.binary] + arguments,
+            environment: environment)
+        let line = try self.process.waitForLine("its number") { $0.hasPrefix("pid ") }
+        guard let pid = Int32(line.dropFirst(4)) else { throw TestFailure("no process number: \(line)") }
+        self.pid = pid
+    }
+
+    /// All that the terminal was told.
+    var text: String { self.process.output.dropFirst().joined(separator: "\n") }
+
+    func waitForText(_ text: String) throws {
+        try self.process.waitForLine(text) { $0.contains(text) }
+    }
+
+    func signal(_ number: Int32) { kill(self.pid, number) }
+
+    @discardableResult
+    func waitForExit() throws -> Int32 { try self.process.waitForExit() }
+}
