@@ -63,7 +63,7 @@ public final class SessionTask: Sendable, Identifiable {
     public var progress: TaskProgress { self.status.withLockedValue { $0.progress } }
     /// How the task went so far; complete when it is over.
     public var metrics: TaskMetrics { self.status.withLockedValue { $0.metrics } }
-    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:accepting:)``.
+    /// What a download that ended early has left, to be taken up by ``Session/downloadTask(resuming:to:fields:accepting:)``.
     public var partialDownload: PartialDownload? { self.status.withLockedValue { $0.partialDownload } }
     /// Why the task failed; nil while it runs and when it ended well.
     public var error: SessionError? {
