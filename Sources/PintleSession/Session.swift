@@ -62,6 +62,7 @@ public final class Session: Sendable {
             task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
         }
         for pool in self.pools { pool.loop.execute { pool.closeAll() } }
+        self.events.finish()
     }
 
     // MARK: Transfers
