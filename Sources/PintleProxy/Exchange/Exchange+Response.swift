@@ -78,6 +78,8 @@ extension Exchange: TransferDelegate {
         self.connection.lane.loop.atEndOfTurn(self)
     }
 
+    func transfer(_ transfer: Transfer, rewoundBodyBytes count: Int) {}
+
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {
         self.forgetTransfer()
         self.answer = .done

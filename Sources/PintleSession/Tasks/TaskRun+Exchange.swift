@@ -14,10 +14,13 @@ extension TaskRun {
     ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
         let body = try await self.outgoingBody(&course, of: task, session)
         try self.checkFailure()
-        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count in
-            let progress = task.progress { $0.sent += UInt64(count) }
-            hooks?.task(task, sentBodyBytes: count, progress: progress)
-        }
+        let flow = TransferFlow(
+            loop: self.loop,
+            noteSent: { [hooks = session.hooks] count in
+                let progress = task.progress { $0.sent += UInt64(count) }
+                hooks?.task(task, sentBodyBytes: count, progress: progress)
+            },
+            noteRewound: { count in task.progress { $0.sent -= UInt64(count) } })
         self.flow = flow
         task.progress {
             $0.sent = 0
@@ -168,10 +171,10 @@ extension Session {
     ///
     /// - Throws: ``SessionError`` where it may not be sent.
     func completed(_ request: SessionRequest) throws(SessionError) -> SessionRequest {
+        let own = request.fields
         var request = request
         for (name, value) in self.configuration.additionalFields.pairs where !own.contains(name) {
             request.fields.append(name, value)
-        let own = request.fields
         }
         try request.checkSyntax()
         try self.checkSecrecy(of: request.url)

@@ -10,6 +10,7 @@ internal import PintleMessage
 final class TransferFlow {
     private let loop: Loop
     private let noteSent: (Int) -> Void
+    private let noteRewound: (Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
     private var pending = ByteBuffer()
@@ -28,10 +29,13 @@ final class TransferFlow {
     /// How much of a body that nobody wants is read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
 
-    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken.
-    init(loop: Loop, noteSent: @escaping (Int) -> Void) {
+    /// - Parameters:
+    ///   - noteSent: told of the bytes of the request's body that the connection has taken.
+    ///   - noteRewound: told of those that have to be sent again.
+    init(loop: Loop, noteSent: @escaping (Int) -> Void, noteRewound: @escaping (Int) -> Void) {
         self.loop = loop
         self.noteSent = noteSent
+        self.noteRewound = noteRewound
         // unowned: `finish` disarms the timer before the flow goes.
         self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
     }
@@ -177,6 +181,8 @@ extension TransferFlow: TransferDelegate {
         self.noteSent(count)
         if self.unsent <= Self.sendWindow / 2 { self.wakeFeeder() }
     }
+
+    func transfer(_ transfer: Transfer, rewoundBodyBytes count: Int) { self.noteRewound(count) }
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
 

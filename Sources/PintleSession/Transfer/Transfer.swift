@@ -272,7 +272,16 @@ package final class Transfer {
         return .wait
     }
 
-    func rewindBody(to offset: Int) -> Bool { self.upload?.rewind(to: offset) ?? true }
+    func rewindBody(to offset: Int) -> Bool {
+        guard var upload = self.upload else { return true }
+        let waited = upload.byteCount
+        guard upload.rewind(to: offset) else { return false }
+        self.upload = upload
+        // What has to be taken again was not taken.
+        let count = upload.byteCount - waited
+        if count > 0 { self.delegate?.transfer(self, rewoundBodyBytes: count) }
+        return true
+    }
 
     func installTrust(on sslContext: OpaquePointer) {
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.

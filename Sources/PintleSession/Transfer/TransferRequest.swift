@@ -98,6 +98,8 @@ package protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, receivedTrailers fields: Fields)
     /// The upstream has taken so many bytes of the request's body.
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int)
+    /// So many bytes of the request's body did not count: they are sent again, on another connection.
+    func transfer(_ transfer: Transfer, rewoundBodyBytes count: Int)
     /// A connection was made for `connectOnly`; the owner must close the descriptor.
     func transfer(_ transfer: Transfer, connected descriptor: Int32)
     /// The transfer is over, well when `error` is nil. Nothing comes after this.
