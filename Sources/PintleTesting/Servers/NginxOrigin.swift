@@ -14,6 +14,8 @@ package final class NginxOrigin: @unchecked Sendable {
     /// One for each identity, in their order.
     package let httpsPorts: [Int]
     private let folder: TemporaryFolder
+    /// More of each `listen` directive.
+    private let listening: String
     private var process: ChildProcess?
 
     /// Starts it and waits until it listens.
@@ -21,7 +23,9 @@ package final class NginxOrigin: @unchecked Sendable {
     /// - Parameters:
     ///   - https: what it shows to TLS clients.
     ///   - locations: more of nginx's own configuration, for each server.
-    package init(https identities: [TestIdentity] = [], locations: String = "") throws {
+    ///   - http2: whether HTTP/2 is spoken: on the https ports to who chooses it, on the http port to everybody.
+    package init(https identities: [TestIdentity] = [], locations: String = "", http2: Bool = false) throws {
+        self.listening = http2 ? " http2" : ""
         self.folder = try TemporaryFolder()
         self.httpPort = try FreePort.find()
         self.httpsPorts = try identities.map { _ in try FreePort.find() }
@@ -78,7 +82,7 @@ package final class NginxOrigin: @unchecked Sendable {
         let secure = self.httpsPorts.enumerated().map { number, port in
             """
             server {
-                listen 127.0.0.1:\(port) ssl;
+                listen 127.0.0.1:\(port) ssl\(self.listening);
                 ssl_certificate site\(number).pem;
                 ssl_certificate_key site\(number).key;
                 include locations.conf;
@@ -104,7 +108,7 @@ package final class NginxOrigin: @unchecked Sendable {
                 default_type application/octet-stream;
                 types { application/json json; text/html html; text/plain txt; }
                 server {
-                    listen 127.0.0.1:\(self.httpPort);
+                    listen 127.0.0.1:\(self.httpPort)\(self.listening);
                     include locations.conf;
                 }
                 \(secure.joined(separator: "\n"))
