@@ -65,6 +65,7 @@ public final class Session: Sendable {
         // What is sent to a loop that has ended is kept for ever, and a session is often closed just before its engine.
         guard !self.isClosed.withLockedValue({ $0 }) else { return }
         for pool in self.pools { pool.loop.execute { pool.closeAll() } }
+        self.events.finish()
     }
 
     // MARK: Transfers

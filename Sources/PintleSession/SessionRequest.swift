@@ -55,7 +55,14 @@ public struct SessionRequest: Sendable, Equatable {
             guard !Self.reserved.contains(FieldName(name)) else {
                 throw SessionError(.invalidRequest, "\(name) belongs to the connection; the session writes it")
             }
+            guard FieldName(name) != .contentLength || Self.isLength(value) else {
+                throw SessionError(.invalidRequest, "the value of \(name) is not a number of bytes")
+            }
         }
+    }
+
+    private static func isLength(_ value: String) -> Bool {
+        value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && UInt64(value) != nil
     }
 
     private static let reserved: Set<FieldName> = [
@@ -68,7 +75,7 @@ extension HTTPURL {
         do throws(HTTPURLError) {
             return try HTTPURL(text)
         } catch {
-            throw SessionError(.invalidURL, error.message)
+            throw SessionError(.invalidURL, "\(error)")
         }
     }
 }

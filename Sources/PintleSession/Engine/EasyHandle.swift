@@ -9,10 +9,12 @@ struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
     /// What is set already, so that a reused handle does not parse or copy it again.
     private var origin: (scheme: Scheme, authority: Authority)?
+    private var path = ""
     private var method = ""
     private var connectMilliseconds = -1
     private let httpVersion: SessionConfiguration.HTTPVersion
     private let proxy: ProxyServer?
+    private var usesJar = false
 
     init(_ configuration: SessionConfiguration) {
         self.httpVersion = configuration.httpVersion
@@ -77,7 +79,8 @@ struct EasyHandle: ~Copyable {
     }
 
     /// Takes cookies from `jar`, and puts them there.
-    func use(_ jar: CookieJar) {
+    mutating func use(_ jar: CookieJar) {
+        self.usesJar = true
         _ = pintle_set_share(self.pointer, jar.share)
         // No file, only the engine.
         self.set(CURLOPT_COOKIEFILE, "")
@@ -88,9 +91,13 @@ struct EasyHandle: ~Copyable {
 
     /// Sets what belongs to one request.
     mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) {
-        if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme {
+        // The target is set by itself; libcurl looks at the URL's path only to choose cookies.
+        let path = self.usesJar && request.path.hasPrefix("/") ? request.path : "/"
+        if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme || self.path != path {
             self.origin = (request.scheme, request.authority)
-            self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(request.authority.description(for: request.scheme))/")
+            self.path = path
+            let authority = request.authority.description(for: request.scheme)
+            self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(authority)\(path)")
             self.setVersion(for: request.scheme)
             if let proxy {
                 self.set(CURLOPT_PROXY, proxy.serves(request.authority) ? "http://\(proxy.authority)" : "")

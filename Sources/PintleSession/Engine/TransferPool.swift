@@ -71,6 +71,13 @@ final class TransferPool: @unchecked Sendable {
 
     /// How the sockets are marked.
     var serviceType: ServiceType { self.configuration.serviceType }
+    /// The interface that connections leave by.
+    var interface: String? { self.configuration.interface }
+
+    /// The proxy by which connections to `origin` go.
+    func proxy(to origin: Authority) -> Authority? {
+        self.configuration.proxy.flatMap { $0.serves(origin) ? $0.authority : nil }
+    }
 
     // MARK: Transfers
 

@@ -20,12 +20,26 @@ struct Course {
     /// The answers to one asker.
     struct Answers {
         var failures = 0
-        var authority: Authority?
+        /// Whether what was sent holds for one target only, as an answer to Digest does.
+        var isForOneTarget = false
     }
 
     init(request: SessionRequest, source: UploadSource?) {
         self.request = request
         self.source = source
+    }
+
+    /// Forgets the answers that are worth nothing after a redirect from `previous`: they do not count as failures of
+    /// the next ones. A redirect to another origin has taken the fields away already.
+    mutating func forgetAnswers(after previous: SessionRequest) {
+        let isElsewhere = !self.request.url.isSameOrigin(as: previous.url)
+        for (answers, name) in [(\Self.origin, "Authorization"), (\Self.proxy, "Proxy-Authorization")] {
+            let isForOneTarget = self[keyPath: answers].isForOneTarget
+            guard isElsewhere || isForOneTarget else { continue }
+            self[keyPath: answers] = Answers()
+            // What a hook has put in its place stays.
+            if isForOneTarget, self.request.fields[name] == previous.fields[name] { self.request.fields.remove(name) }
+        }
     }
 }
 

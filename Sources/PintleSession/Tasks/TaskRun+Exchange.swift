@@ -169,8 +169,9 @@ extension Session {
     ///
     /// - Throws: ``SessionError`` where it may not be sent.
     func completed(_ request: SessionRequest) throws(SessionError) -> SessionRequest {
+        let own = request.fields
         var request = request
-        for (name, value) in self.configuration.additionalFields.pairs where !request.fields.contains(name) {
+        for (name, value) in self.configuration.additionalFields.pairs where !own.contains(name) {
             request.fields.append(name, value)
         }
         try request.checkSyntax()

@@ -50,8 +50,7 @@ extension TaskRun {
         task.countRedirect()
         course.request = next
         if !proposal.keepsBody { course.source = nil }
-        // What was answered to one origin is no failure at another.
-        if !next.url.isSameOrigin(as: current.url) { course.origin = Course.Answers() }
+        course.forgetAnswers(after: current)
         return .another
     }
 
@@ -74,7 +73,9 @@ extension TaskRun {
             switch answer {
             case .use(let credential):
                 try Self.authorize(&course.request, challenge, credential)
-                if isProxy { course.proxy.failures += 1 } else { course.origin.failures += 1 }
+                let isForOneTarget = if case .digest = method { true } else { false }
+                let answers = Course.Answers(failures: failures + 1, isForOneTarget: isForOneTarget)
+                if isProxy { course.proxy = answers } else { course.origin = answers }
                 return .another
             case .performDefault: return .result
             case .cancel: throw .cancelled

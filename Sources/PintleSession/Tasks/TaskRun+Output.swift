@@ -14,16 +14,10 @@ extension TaskRun {
         try await self.obeyDisposition(of: head, task, session)
         let arrival = Arrival(head: head, length: length, flow: flow, request: course.request)
         var body = ByteBuffer()
-        do throws(SessionError) {
-            switch self.output {
-            case .memory: body = try await self.collect(arrival, of: task, session)
-            case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
-            case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
-            }
-        } catch {
-            flow.cancel(with: error)
-            task.add(flow.metrics)
-            throw error
+        switch self.output {
+        case .memory: body = try await self.collect(arrival, of: task, session)
+        case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
+        case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
         }
         task.add(flow.metrics)
         return TaskResult(

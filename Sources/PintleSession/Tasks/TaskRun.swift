@@ -159,14 +159,21 @@ actor TaskRun {
             try await self.wait { !self.isSuspended }
             task.begin(course.request)
             guard let (flow, head, length) = try await self.exchange(&course, of: task, session) else { continue }
-            switch try await self.following(head, in: &course, of: task, session) {
-            case .another:
-                await flow.discardRest()
+            let result: TaskResult
+            do throws(SessionError) {
+                guard case .result = try await self.following(head, in: &course, of: task, session) else {
+                    await flow.discardRest()
+                    task.add(flow.metrics)
+                    continue
+                }
+                result = try await self.take(head, length, from: flow, course, of: task, session)
+            } catch {
+                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
+                flow.cancel(with: error)
                 task.add(flow.metrics)
-            case .result:
-                let result = try await self.take(head, length, from: flow, course, of: task, session)
-                return try await self.finished(result, course, of: task, session)
+                throw error
             }
+            return try await self.finished(result, course, of: task, session)
         }
     }
 

@@ -51,7 +51,7 @@ final class TransferFlow {
     /// Waits for the head of the final response.
     func response() async throws(SessionError) -> (head: ResponseHead, length: UInt64?) {
         while self.head == nil || self.isSuspended {
-            if self.head == nil, let end { try end.get() }
+            if let end, self.head == nil || end.isFailure { try end.get() }
             await self.waitAsReader()
         }
         guard let head else { preconditionFailure("BUG: a transfer ended well without a head") }
@@ -61,7 +61,8 @@ final class TransferFlow {
     /// Waits for more of the body: everything that has arrived, or nil when it is complete.
     func next() async throws(SessionError) -> ByteBuffer? {
         while self.pending.readableBytes == 0 || self.isSuspended {
-            if self.pending.readableBytes == 0, !self.isSuspended, let end {
+            // A failure does not wait for who suspended the task to resume it; a good end does.
+            if self.pending.readableBytes == 0, let end, !self.isSuspended || end.isFailure {
                 try end.get()
                 return nil
             }
@@ -198,5 +199,11 @@ extension TransferFlow: TransferDelegate {
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.metrics = metrics
         self.finish(error.map { .failure($0) } ?? .success(()))
+    }
+}
+
+extension Result {
+    fileprivate var isFailure: Bool {
+        if case .failure = self { true } else { false }
     }
 }

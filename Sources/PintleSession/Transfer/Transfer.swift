@@ -161,7 +161,9 @@ package final class Transfer {
         } else if self.error == nil {
             self.error =
                 TransferFailure(
-                    result: result, errand: self.errand, metrics: self.metrics, verdict: self.trust?.verdict,
+                    result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
+                    tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
+                    metrics: self.metrics, verdict: self.trust?.verdict,
                     refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error

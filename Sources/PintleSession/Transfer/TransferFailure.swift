@@ -9,6 +9,11 @@ internal import PintleTrust
 struct TransferFailure {
     let result: CURLcode
     let errand: Errand
+    /// The proxy that the transfer goes by, and what it answered to the wish for a tunnel; zero without an answer.
+    let proxy: Authority?
+    let tunnelStatus: Int
+    /// The interface that it has to leave by.
+    let interface: String?
     let metrics: TransferMetrics
     let verdict: Verdict?
     let refusedAddress: String?
@@ -17,21 +22,15 @@ struct TransferFailure {
 
     var error: SessionError {
         let peer = self.errand.authority.description
+        if let proxy, self.tunnelStatus >= 300 { return self.refusedTunnel(by: proxy) }
         if let verdict, let refusal = verdict.error {
             return SessionError(.untrusted, refusal.message, cause: self.words, verdict: verdict)
         }
         switch self.result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            return SessionError(
-                .dnsFailure, "the host \(self.errand.authority.host) has no address", cause: self.words)
-        case CURLE_COULDNT_CONNECT: return self.connectError(peer)
-        case CURLE_OPERATION_TIMEDOUT:
-            let limit = self.errand.connectTimeout.inWords
-            if self.metrics.nameLookup == 0 {
-                return SessionError(
-                    .dnsFailure, "no address of \(self.errand.authority.host) within \(limit)", cause: self.words)
-            }
-            return SessionError(.connectTimeout, "no connection to \(peer) within \(limit)", cause: self.words)
+            return SessionError(.dnsFailure, "\(self.dialledHost) has no address", cause: self.words)
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: return self.connectError
+        case CURLE_OPERATION_TIMEDOUT: return self.connectTimeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_PEER_FAILED_VERIFICATION,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
             return SessionError(.tlsFailure, "the TLS handshake with \(peer) failed", cause: self.words)
@@ -59,7 +58,40 @@ struct TransferFailure {
         }
     }
 
-    private func connectError(_ peer: String) -> SessionError {
+    /// Whose address was looked for.
+    private var dialledHost: String {
+        self.proxy.map { "the proxy \($0.host)" } ?? "the host \(self.errand.authority.host)"
+    }
+
+    /// To whom the connection was to be made.
+    private var dialled: String { self.proxy.map { "the proxy \($0)" } ?? self.errand.authority.description }
+
+    private func refusedTunnel(by proxy: Authority) -> SessionError {
+        let hint = self.tunnelStatus == 407 ? "; give the proxy's credential in the configuration" : ""
+        return SessionError(
+            .connectFailure,
+            "the proxy \(proxy) answered \(self.tunnelStatus) to the tunnel to \(self.errand.authority)\(hint)",
+            cause: self.words)
+    }
+
+    private var connectTimeout: SessionError {
+        let limit = self.errand.connectTimeout.inWords
+        if self.metrics.nameLookup == 0 {
+            return SessionError(.dnsFailure, "\(self.dialledHost) has no address within \(limit)", cause: self.words)
+        }
+        let way = self.proxy.map { " by the proxy \($0)" } ?? ""
+        return SessionError(
+            .connectTimeout, "no connection to \(self.errand.authority)\(way) within \(limit)", cause: self.words)
+    }
+
+    private var connectError: SessionError {
+        let peer = self.dialled
+        if let interface, self.result == CURLE_INTERFACE_FAILED {
+            return SessionError(
+                .connectFailure,
+                "no connection to \(peer) can leave by \(interface); name one of this machine's interfaces",
+                cause: self.words)
+        }
         if let refusedAddress {
             return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(refusedAddress)")
         }

@@ -16,6 +16,8 @@ package final class NginxOrigin: @unchecked Sendable {
     private let folder: TemporaryFolder
     private let address: String
     private let network: NetworkNamespace?
+    /// More of each `listen` directive.
+    private let listening: String
     private var process: ChildProcess?
 
     /// Starts it and waits until it listens.
@@ -25,12 +27,14 @@ package final class NginxOrigin: @unchecked Sendable {
     ///   - locations: more of nginx's own configuration, for each server.
     ///   - address: where it listens.
     ///   - network: in which it runs; the test's own network unless given.
+    ///   - http2: whether HTTP/2 is spoken: on the https ports to who chooses it, on the http port to everybody.
     package init(
         https identities: [TestIdentity] = [], locations: String = "", address: String = "127.0.0.1",
-        in network: NetworkNamespace? = nil
+        in network: NetworkNamespace? = nil, http2: Bool = false
     ) throws {
         self.address = address
         self.network = network
+        self.listening = http2 ? " http2" : ""
         self.folder = try TemporaryFolder()
         self.httpPort = try FreePort.find()
         self.httpsPorts = try identities.map { _ in try FreePort.find() }
@@ -95,7 +99,7 @@ package final class NginxOrigin: @unchecked Sendable {
         let secure = self.httpsPorts.enumerated().map { number, port in
             """
             server {
-                listen \(self.address):\(port) ssl;
+                listen \(self.address):\(port) ssl\(self.listening);
                 ssl_certificate site\(number).pem;
                 ssl_certificate_key site\(number).key;
                 include locations.conf;
@@ -121,7 +125,7 @@ package final class NginxOrigin: @unchecked Sendable {
                 default_type application/octet-stream;
                 types { application/json json; text/html html; text/plain txt; }
                 server {
-                    listen \(self.address):\(self.httpPort);
+                    listen \(self.address):\(self.httpPort)\(self.listening);
                     include locations.conf;
                 }
                 \(secure.joined(separator: "\n"))

@@ -77,11 +77,11 @@ import Testing
             let result = try await operation.value()
             #expect(result.file == path && operation.responseData == nil && operation.responseString == nil)
         }
-        #expect(Files.bytes(path) == Array("before donedone".utf8))
+        #expect(contents(of: path) == Array("before donedone".utf8))
         let empty = try ScriptedOrigin(answering: response(""))
         let nothing = "\(self.folder.path)/nothing"
         #expect(await self.started(request(empty.port), to: .file(path: nothing)).end() == nil)
-        #expect(Files.bytes(nothing) == [])
+        #expect(contents(of: nothing) == [])
     }
 
     @Test func `OPS-21 OPS-23 a sink gets the body and is closed once`() async throws {

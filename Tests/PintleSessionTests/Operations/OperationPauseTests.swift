@@ -51,7 +51,7 @@ import Testing
         let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
         await operation.interrupt()
         #expect(await operation.end() == nil && origin.requests[1]["Range"] == "bytes=500-")
-        #expect(Files.bytes(path) == Array("before".utf8) + HalfwayOrigin.bytes)
+        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes)
         let second = try HalfwayOrigin.make()
         let sink = RecordingSink()
         let other = TransferOperation(request(second.port), in: self.stage.session, to: .sink(sink))
@@ -75,7 +75,7 @@ import Testing
             operation.resume()
         }
         let result = try await operation.value()
-        #expect(result.response.status == 206 && Files.bytes("\(self.folder.path)/out") == bytes)
+        #expect(result.response.status == 206 && contents(of: "\(self.folder.path)/out") == bytes)
         #expect(operation.progress.received == 600_000)
     }
 
@@ -110,7 +110,7 @@ import Testing
         let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
         await operation.interrupt()
         #expect(await operation.end() == nil && operation.response?.status == 200)
-        #expect(Files.bytes(path) == Array("before".utf8) + HalfwayOrigin.newBytes)
+        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.newBytes)
         #expect(operation.progress.received == 800 && operation.progress.expectedToReceive == 800)
         #expect(origin.requests.count == (answer == .whole ? 2 : 3))
     }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import NIOCore
+import PintleMessage
+import PintleSession
+import PintleTesting
+import PintleTrust
+import Testing
+
+/// How connections are made, marked and shared.
+@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
+    private func stage(
+        policy: SecurityPolicy = .default, _ change: (inout SessionConfiguration) -> Void
+    ) throws -> SessionStage {
+        var configuration = SessionConfiguration()
+        change(&configuration)
+        return try SessionStage(policy: policy, configuration: configuration)
+    }
+
+    @Test(arguments: [(SessionConfiguration.HTTPVersion.automatic, "2"), (.http1, "1.1"), (.http2, "2")])
+    func `over TLS the versions are those that the configuration allows`(
+        version: SessionConfiguration.HTTPVersion, spoken: String
+    ) async throws {
+        let pki = TestPKI()
+        let root = try pki.root()
+        let nginx = try NginxOrigin(https: [pki.leaf(ip: ["127.0.0.1"], signedBy: root)], http2: true)
+        let policy = try SecurityPolicy(pinning: .none, roots: .only([root.certificate]))
+        let stage = try self.stage(policy: policy) { $0.httpVersion = version }
+        let result = try await stage.data(for: request(nginx.httpsPort, "/hello", scheme: .https))
+        #expect(result.text == "hello\n" && result.metrics.transactions.first?.httpVersion == spoken)
+        let upload = try await stage.data(
+            for: request(nginx.httpsPort, "/store/x", method: "PUT", scheme: .https),
+            from: .bytes(ByteBuffer(bytes: [UInt8].pattern(300_000))))
+        #expect(upload.status == 201 && nginx.stored("x") == .pattern(300_000))
+    }
+
+    @Test func `HTTP 2 is spoken in clear text where it is known`() async throws {
+        let nginx = try NginxOrigin(http2: true)
+        let stage = try self.stage { $0.httpVersion = .http2 }
+        let result = try await stage.data(for: request(nginx.httpPort, "/hello"))
+        #expect(result.text == "hello\n" && result.metrics.transactions.first?.httpVersion == "2")
+    }
+
+    @Test func `many requests share one connection of HTTP 2`() async throws {
+        let pki = TestPKI()
+        let root = try pki.root()
+        let nginx = try NginxOrigin(https: [pki.leaf(ip: ["127.0.0.1"], signedBy: root)], http2: true)
+        let stage = try self.stage(policy: SecurityPolicy(pinning: .none, roots: .only([root.certificate]))) { _ in }
+        let asked = request(nginx.httpsPort, "/connection", scheme: .https)
+        let numbers = try await withThrowingTaskGroup(of: String.self) { group in
+            for _ in 0..<20 { group.addTask { try await stage.data(for: asked).text } }
+            var numbers: Set<Substring> = []
+            for try await text in group { numbers.insert(text.prefix { $0 != " " }) }
+            return numbers
+        }
+        #expect(numbers.count == 1)
+    }
+
+    @Test func `tasks beyond the connections of a host wait for one`() async throws {
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try mayAnswer.wait(for: "leave to answer") { $0 }
+                try connection.send(response("done"))
+            }
+        }
+        let stage = try self.stage { $0.connectionsPerHost = 2 }
+        let tasks = try (0..<6).map { _ in try stage.session.dataTask(request(origin.port)) }
+        for task in tasks { task.resume() }
+        try await origin.reachRequests(2)
+        #expect(stage.session.runningTransfers() == 6 && origin.connections.count == 2)
+        // One that waits can be cancelled.
+        tasks[5].cancel()
+        #expect(await sessionError { _ = try await tasks[5].value() }?.code == .cancelled)
+        mayAnswer.change { $0 = true }
+        for task in tasks[..<5] { #expect(try await task.value().text == "done") }
+        #expect(origin.connections.count == 2 && origin.requests.count == 5)
+    }
+
+    @Test(arguments: ServiceType.allCases)
+    func `packets are marked with the code point of their service`(type: ServiceType) async throws {
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send(response("done"))
+            _ = try connection.waitForEnd()
+        }
+        let port = origin.port
+        let stage = try self.stage { $0.serviceType = type }
+        _ = try await stage.data(for: request(port))
+        // The connection is kept, so the kernel can be asked about it.
+        #expect(OwnSockets.typeOfService(towards: port) == Int32(type.codePoint) << 2)
+    }
+
+    @Test func `connections leave by the interface of the configuration`() async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let stage = try self.stage { $0.interface = "lo" }
+        #expect(try await stage.data(for: request(origin.port)).text == "done")
+        let error = try await self.stage { $0.interface = "nowhere0" }.failure(of: request(origin.port))
+        #expect(
+            error?.code == .connectFailure && error?.message.contains("nowhere0") == true,
+            "\(String(describing: error))")
+        #expect(origin.connections.count == 1)
+    }
+
+    @Test func `additional fields are added where a request has none of their name`() async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let stage = try self.stage {
+            $0.additionalFields = ["X-One": "1", "X-Two": "a", "x-two": "b", "User-Agent": "ua"]
+        }
+        _ = try await stage.data(for: request(origin.port, fields: ["x-one": "own"]))
+        let seen = try #require(origin.requests.first)
+        #expect(seen.head.values("X-One") == ["own"] && seen.head.values("X-Two") == ["a", "b"])
+        #expect(seen["User-Agent"] == "ua")
+    }
+
+    @Test func `an idle connection is used again, unless its server has closed it`() async throws {
+        let origin = try ScriptedOrigin { connection in
+            for _ in 0..<2 {
+                _ = try connection.readRequest()
+                try connection.send(response("done"))
+            }
+        }
+        let stage = try self.stage { _ in }
+        for _ in 0..<4 { #expect(try await stage.data(for: request(origin.port)).text == "done") }
+        #expect(origin.connections.count == 2)
+    }
+
+    @Test func `the environment's proxy is not obeyed`() async {
+        // A process of its own: the environment belongs to all tests.
+        await #expect(processExitsWith: .success) {
+            setenv("http_proxy", "http://127.0.0.1:9", 1)
+            let origin = try ScriptedOrigin(answering: response("direct"))
+            #expect(try await SessionStage().data(for: request(origin.port)).text == "direct")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintleSession
+import PintleTesting
+import Testing
+
+/// Nothing is left of tasks that are cancelled at any moment of their lives.
+@Suite(.timeLimit(.minutes(5))) struct CancellationStressTests {
+    private static let taskCount = 1000
+
+    /// A hook that now and then lets its task wait for the next step of another.
+    private static func slowHooks(_ steps: Watched<Int>) -> RecordedHooks {
+        let wait: @Sendable () async -> Void = {
+            guard Bool.random() else { return }
+            for _ in 0..<Int.random(in: 1...50) { await Task.yield() }
+        }
+        return RecordedHooks { answers in
+            answers.redirect = { request, _ in
+                await wait()
+                return request
+            }
+            answers.response = { _, _ in
+                await wait()
+                return .allow
+            }
+            answers.body = {
+                await wait()
+                return .bytes(ByteBuffer(repeating: 7, count: 10_000))
+            }
+            answers.note = { _, _ in steps.change { $0 += 1 } }
+        }
+    }
+
+    private static func task(_ number: Int, _ session: Session, _ port: Int, _ folder: String) throws -> SessionTask {
+        let bytes = ByteBuffer(repeating: 7, count: 200_000)
+        switch number % 6 {
+        case 0: return try session.dataTask(request(port, "/files/big"))
+        case 1: return try session.dataTask(request(port, "/go"))
+        case 2: return try session.uploadTask(request(port, "/store/\(number)", method: "PUT"), from: .bytes(bytes))
+        case 3:
+            let stream = BodyStream { pieces(.pattern(100_000), .pattern(200_000)) }
+            return try session.uploadTask(request(port, "/store/\(number)", method: "PUT"), from: .stream(stream))
+        case 4: return try session.uploadTask(request(port, "/store/\(number)", method: "PUT"), from: nil)
+        default: return try session.downloadTask(request(port, "/files/big"), to: .file("\(folder)/\(number)"))
+        }
+    }
+
+    /// Steers a task at random, and ends it for sure.
+    private static func harass(_ task: SessionTask, _ steps: Watched<Int>) async {
+        for _ in 0..<Int.random(in: 0...6) {
+            if Bool.random() { task.resume() } else { task.suspend() }
+            for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+        }
+        task.resume()
+        if Int.random(in: 0..<3) > 0 {
+            // A moment that has to do with what the others do: after a few more steps of theirs, or of its own.
+            let goal = steps.current + Int.random(in: 0...3)
+            for _ in 0..<10_000 where steps.current < goal && task.state != .completed { await Task.yield() }
+            if Int.random(in: 0..<4) == 0 { _ = await task.cancelKeepingPart() } else { task.cancel() }
+        }
+        do {
+            _ = try await task.value()
+        } catch {
+            if error.code != .cancelled { Issue.record("\(error)") }
+        }
+    }
+
+    /// Begins `taskCount` tasks, a hundred at a time, and ends them all.
+    private static func storm(_ engine: Engine, _ nginx: NginxOrigin, _ folder: TemporaryFolder) async throws {
+        let steps = Watched(0)
+        let stage = try SessionStage(hooks: Self.slowHooks(steps), sharing: engine)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<Self.taskCount {
+                let task = try self.task(number, stage.session, nginx.httpPort, folder.path)
+                group.addTask { await Self.harass(task, steps) }
+                if number >= 100 { try await group.next() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(stage.session.tasks.isEmpty && stage.session.runningTransfers() == 0)
+        // It still works.
+        #expect(try await stage.data(for: request(nginx.httpPort, "/hello")).text == "hello\n")
+        await stage.session.finishTasksAndInvalidate()
+    }
+
+    @Test func `a thousand tasks that are cancelled at random leave nothing behind`() async {
+        // A process of its own: the descriptors of other tests come and go.
+        await #expect(processExitsWith: .success) {
+            let nginx = try NginxOrigin(locations: "location = /go { return 307 /files/big; }\n")
+            try nginx.serve(.pattern(300_000), as: "big")
+            let folder = try TemporaryFolder()
+            let before = OwnSockets.descriptorCount
+            do {
+                let engine = try Engine(threads: 2)
+                try await Self.storm(engine, nginx, folder)
+                engine.stop()
+            }
+            #expect(OwnSockets.descriptorCount == before)
+        }
+    }
+}
