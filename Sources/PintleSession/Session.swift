@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 package import PintleLoop
 internal import PintleMessage
@@ -26,7 +25,6 @@ public final class Session: Sendable {
     private let engine: Engine
     private let pools: [TransferPool]
     private let cookieJar: CookieJar?
-    private let isClosed = NIOLockedValueBox(false)
 
     /// Makes a session on every loop of `engine`.
     ///
@@ -62,8 +60,6 @@ public final class Session: Sendable {
         for task in self.registry.all {
             task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
         }
-        // What is sent to a loop that has ended is kept for ever, and a session is often closed just before its engine.
-        guard !self.isClosed.withLockedValue({ $0 }) else { return }
         for pool in self.pools { pool.loop.execute { pool.closeAll() } }
         self.events.finish()
     }
@@ -84,7 +80,6 @@ public final class Session: Sendable {
         for pool in self.pools {
             try? pool.loop.submit { pool.closeAll() }.wait()
         }
-        self.isClosed.withLockedValue { $0 = true }
     }
 
     /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
@@ -156,7 +151,6 @@ public final class Session: Sendable {
         case .invalidate:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
-                self.isClosed.withLockedValue { $0 = true }
                 self.hooks?.sessionBecameInvalid(self)
                 self.events.post(.sessionInvalidated)
                 self.events.finish()
