@@ -146,7 +146,7 @@ public final class Session: Sendable {
         case .reset:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.reset() }.get() }
-                self.registry.settle(isOpen: true)
+                self.finish(self.registry.settle(isOpen: true))
             }
         case .invalidate:
             Task {
@@ -154,7 +154,7 @@ public final class Session: Sendable {
                 self.hooks?.sessionBecameInvalid(self)
                 self.events.post(.sessionInvalidated)
                 self.events.finish()
-                self.registry.settle(isOpen: false)
+                self.finish(self.registry.settle(isOpen: false))
             }
         }
     }

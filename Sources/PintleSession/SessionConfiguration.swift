@@ -60,9 +60,9 @@ public struct SessionConfiguration: Sendable {
     public var resourceTimeout: TimeAmount?
     /// Fields that a request gets where it has none of that name.
     public var additionalFields = Fields()
-    /// What is given to origins and proxies that ask for it, unless a hook answers them. A credential is sent to the
-    /// asker only, and once per task.
-    public var credentials: [Authority: Credential] = [:]
+    /// What is given to origins that ask for it, unless a hook answers them: to just this scheme, host and port, and
+    /// once per task. A proxy's is ``ProxyServer/credential``.
+    public var credentials: [Origin: Credential] = [:]
     /// Default pass.
     public var cookies = Cookies.pass
     /// Where responses are kept; nil for nowhere.

@@ -8,7 +8,7 @@ public import PintleTrust
 /// things as they are.
 ///
 /// Decisions are asynchronous and run off the engine's threads; their task waits, and cancelling it does not wait for
-/// them. The two about a handshake, and all notices, are called on an engine thread, in the order of what they tell of:
+/// them. The two about a handshake, and all notices of tasks, are called on an engine thread, in the order of what they tell of:
 /// they must not block.
 public protocol SessionHooks: AnyObject, Sendable {
     // MARK: Decisions
@@ -83,7 +83,7 @@ public protocol SessionHooks: AnyObject, Sendable {
     /// The task is over, and no longer listed; well when `error` is nil.
     func task(_ task: SessionTask, completedWith error: SessionError?)
 
-    /// The session takes no more tasks, and the last one has ended.
+    /// The session takes no more tasks, and the last one has ended. This one is called off the engine's threads.
     func sessionBecameInvalid(_ session: Session)
 }
 

@@ -40,9 +40,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     public var isSecure: Bool { self.scheme == .https }
 
     /// Whether scheme, host and port are those of `other` (RFC 9110 §4.3.1).
-    public func isSameOrigin(as other: HTTPURL) -> Bool {
-        self.scheme == other.scheme && self.authority == other.authority
-    }
+    public func isSameOrigin(as other: HTTPURL) -> Bool { self.origin == other.origin }
+
+    /// Its scheme, host and port.
+    public var origin: Origin { Origin(self.scheme, self.authority) }
 
     /// The URL in normal form: a port only where it is not the scheme's own.
     public var description: String {

@@ -24,7 +24,7 @@ public struct ProxyServer: Sendable, Equatable {
     /// Whether requests to `origin` go by the proxy.
     func serves(_ origin: Authority) -> Bool {
         !self.exceptions.contains { exception in
-            let name = exception.lowercased()
+            let name = exception.lowercased().drop { $0 == "." }
             return origin.host == name || origin.host.hasSuffix(".\(name)")
         }
     }

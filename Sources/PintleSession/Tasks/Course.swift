@@ -19,6 +19,8 @@ struct Course {
 
     /// The answers to one asker.
     struct Answers {
+        /// How many were sent, and how many of them were wrong.
+        var count = 0
         var failures = 0
         /// Whether what was sent holds for one target only, as an answer to Digest does.
         var isForOneTarget = false

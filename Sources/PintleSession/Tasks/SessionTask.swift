@@ -74,7 +74,7 @@ public final class SessionTask: Sendable, Identifiable {
     /// The task's progress: as it is now, then whenever it has changed, then its end. A reader that is slow misses
     /// steps, never the last one.
     public var progressStream: AsyncStream<TaskProgress> {
-        self.progressUpdates.subscribe(beginningWith: self.progress)
+        self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
     }
 
     /// Waits for the end. Any number of callers may wait; ending the wait does not end the task.
@@ -98,17 +98,15 @@ public final class SessionTask: Sendable, Identifiable {
 
     /// Sets the task going, or lets it go on. Nothing happens unless it is suspended.
     public func resume() {
-        guard self.move(to: .running) else { return }
-        self.events.post(.taskResumed(self))
-        self.run.resume(self)
+        guard self.move(to: .running, telling: .taskResumed(self)) else { return }
+        self.run.follow(self)
     }
 
     /// Stops the task where it is: no byte is read or sent until ``resume()``, and time does not count. The connection
     /// stays open, so a server may lose patience. Nothing happens unless the task is running.
     public func suspend() {
-        guard self.move(to: .suspended) else { return }
-        self.events.post(.taskSuspended(self))
-        self.run.suspend()
+        guard self.move(to: .suspended, telling: .taskSuspended(self)) else { return }
+        self.run.follow(self)
     }
 
     /// Ends the task as `cancelled`. Nothing happens when it has ended.
@@ -129,7 +127,14 @@ public final class SessionTask: Sendable, Identifiable {
 
     // MARK: For the run
 
-    private func move(to next: TaskState) -> Bool { self.status.withLockedValue { $0.state.move(to: next) } }
+    /// Told while the state is held, so that events come in the order of what they tell of.
+    private func move(to next: TaskState, telling event: SessionEvent? = nil) -> Bool {
+        self.status.withLockedValue { status in
+            guard status.state.move(to: next) else { return false }
+            if let event { self.events.post(event) }
+            return true
+        }
+    }
 
     func begin(_ request: SessionRequest) { self.status.withLockedValue { $0.currentRequest = request } }
 

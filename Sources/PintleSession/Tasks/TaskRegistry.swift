@@ -8,8 +8,8 @@ final class TaskRegistry: Sendable {
         case open
         /// Takes no more tasks; `resets` says what comes when the last one has ended.
         case draining(resets: Bool)
-        /// The last task has ended; connections are being closed.
-        case closing
+        /// The last task has ended; connections are being closed, for a reset or for good.
+        case closing(endsAfterwards: Bool)
         case invalid
     }
 
@@ -63,8 +63,11 @@ final class TaskRegistry: Sendable {
     func close(resetting: Bool) -> Ending {
         self.state.withLockedValue { state in
             switch state.phase {
+            // Who wants the end for good gets it, after a reset if that cannot be stopped any more.
+            case .closing where !resetting:
+                state.phase = .closing(endsAfterwards: true)
+                return .none
             case .closing, .invalid: return .none
-            // Who wants the end for good gets it.
             case .draining(let resets): state.phase = .draining(resets: resets && resetting)
             case .open: state.phase = .draining(resets: resetting)
             }
@@ -81,13 +84,21 @@ final class TaskRegistry: Sendable {
     }
 
     /// The session was made new, and takes tasks again; or its end was told.
-    func settle(isOpen: Bool) {
-        let waiting = self.state.withLockedValue { state in
+    ///
+    /// - Returns: what is to be done yet.
+    func settle(isOpen: Bool) -> Ending {
+        let waiting = self.state.withLockedValue { state -> [CheckedContinuation<Void, Never>]? in
+            if isOpen, case .closing(endsAfterwards: true) = state.phase {
+                state.phase = .closing(endsAfterwards: false)
+                return nil
+            }
             state.phase = isOpen ? .open : .invalid
             defer { state.waiting = [] }
             return state.waiting
         }
+        guard let waiting else { return .invalidate }
         for continuation in waiting { continuation.resume() }
+        return .none
     }
 
     /// Waits until a closing that has begun is over.
@@ -107,7 +118,7 @@ final class TaskRegistry: Sendable {
 
     private static func ending(of state: inout State) -> Ending {
         guard case .draining(let resets) = state.phase, state.tasks.isEmpty, state.ending == 0 else { return .none }
-        state.phase = .closing
+        state.phase = .closing(endsAfterwards: false)
         return resets ? .reset : .invalidate
     }
 }

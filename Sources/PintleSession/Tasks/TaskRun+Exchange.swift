@@ -35,8 +35,10 @@ extension TaskRun {
         } catch {
             task.add(flow.metrics)
             // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead, but
-            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done.
-            let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
+            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done, unless
+            // the server has begun to answer.
+            let isStale =
+                error.code == .connectionBroken && flow.metrics.reusedConnection && flow.metrics.firstByte == 0
             guard error.code == .cannotRewind || isStale, course.retries == 0, self.failure == nil else { throw error }
             course.retries += 1
             return nil
@@ -186,6 +188,13 @@ extension Session {
         guard self.policy.pinning != .none, !url.isSecure else { return }
         throw SessionError(
             .cleartext, "\(url.authority) would be asked in clear text, and the session's policy pins; use https")
+    }
+
+    /// The proxy that forwards requests for `url`, and so may ask who they are from; nil where they go directly, or
+    /// through a tunnel, in which a proxy has no say: a 407 from there is the origin's own, and no business of its.
+    func forwarder(of url: HTTPURL) -> Authority? {
+        guard let proxy = self.configuration.proxy, !url.isSecure, proxy.serves(url.authority) else { return nil }
+        return proxy.authority
     }
 
     func withoutBlockedCookies(_ head: ResponseHead) -> ResponseHead {

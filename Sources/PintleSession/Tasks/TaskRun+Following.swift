@@ -44,12 +44,15 @@ extension TaskRun {
         try session.checkSecrecy(of: next.url)
         guard course.redirects < session.configuration.redirectLimit else {
             throw SessionError(
-                .badRedirect, "\(task.originalRequest.url) leads to more than \(course.redirects) redirects")
+                .badRedirect,
+                "\(task.originalRequest.url.authority) leads to more than \(course.redirects) redirects")
         }
         course.redirects += 1
         task.countRedirect()
         course.request = next
-        if !proposal.keepsBody { course.source = nil }
+        // A hook that chose another method than the proposal's has a body of its own in mind, or none.
+        let keepsBody = next.method == proposal.method ? proposal.keepsBody : !["GET", "HEAD"].contains(next.method)
+        if !keepsBody { course.source = nil }
         course.forgetAnswers(after: current)
         return .another
     }
@@ -62,19 +65,23 @@ extension TaskRun {
     private func challenged(
         by head: ResponseHead, isProxy: Bool, _ course: inout Course, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        let failures = isProxy ? course.proxy.failures : course.origin.failures
-        let asker = isProxy ? session.configuration.proxy?.authority : course.request.url.authority
-        guard let asker, failures < Self.answerLimit else { return .result }
+        let earlier = isProxy ? course.proxy : course.origin
+        let asker = isProxy ? session.forwarder(of: course.request.url) : course.request.url.authority
+        guard let asker, earlier.count < Self.answerLimit else { return .result }
         var offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
         while let method = AuthenticationMethod.strongest(of: offers) {
+            // A nonce that grew old says nothing against the password (RFC 7616 §3.3).
+            let isStale = if case .digest(let digest) = method { digest.isStale } else { false }
+            let failures = max(0, earlier.failures - (isStale ? 1 : 0))
             let challenge = Challenge(
                 method: method, authority: asker, isProxy: isProxy, previousFailureCount: failures)
-            let answer = try await self.answer(to: challenge, of: task, session)
+            let answer = try await self.answer(to: challenge, for: course.request.url, of: task, session)
             switch answer {
             case .use(let credential):
                 try Self.authorize(&course.request, challenge, credential)
                 let isForOneTarget = if case .digest = method { true } else { false }
-                let answers = Course.Answers(failures: failures + 1, isForOneTarget: isForOneTarget)
+                let answers = Course.Answers(
+                    count: earlier.count + 1, failures: failures + 1, isForOneTarget: isForOneTarget)
                 if isProxy { course.proxy = answers } else { course.origin = answers }
                 return .another
             case .performDefault: return .result
@@ -86,16 +93,16 @@ extension TaskRun {
     }
 
     private func answer(
-        to challenge: Challenge, of task: SessionTask, _ session: Session
+        to challenge: Challenge, for url: HTTPURL, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> ChallengeAnswer {
         if let hooks = session.hooks {
             let answer = try await self.ask { try await hooks.task(task, challengedBy: challenge) }
             guard answer == .performDefault else { return answer }
         }
         // Sent once: a server that asks again does not want it.
-        guard challenge.previousFailureCount == 0,
-            let credential = session.configuration.credentials[challenge.authority]
-        else { return .performDefault }
+        guard challenge.previousFailureCount == 0, let credential = session.credential(for: challenge, of: url) else {
+            return .performDefault
+        }
         return .use(credential)
     }
 
@@ -123,6 +130,15 @@ extension TaskRun {
     private static func clientNonce() -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<2).map { _ in String(generator.next() as UInt64, radix: 16) }.joined()
+    }
+}
+
+extension Session {
+    fileprivate func credential(for challenge: Challenge, of url: HTTPURL) -> Credential? {
+        guard challenge.isProxy else { return self.configuration.credentials[url.origin] }
+        // Basic was sent to the proxy without being asked for.
+        guard case .digest = challenge.method else { return nil }
+        return self.configuration.proxy?.credential
     }
 }
 

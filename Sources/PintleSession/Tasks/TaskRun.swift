@@ -26,6 +26,7 @@ actor TaskRun {
 
     private var hasBegun = false
     private var isSuspended = true
+    private var isOver = false
     /// Why the task has to end, once it has to.
     private(set) var failure: SessionError?
     private(set) var keepsPart = false
@@ -49,12 +50,27 @@ actor TaskRun {
         self.output = output
     }
 
-    // MARK: Steering, from anywhere; in the order of the calls
+    // MARK: Steering, from anywhere
 
-    nonisolated func resume(_ task: SessionTask) { self.onLoop { $0.resumed(task) } }
-    nonisolated func suspend() { self.onLoop { $0.suspended() } }
+    /// Does what the task's state says when the loop comes to it. Two threads that steer a task may arrive in another
+    /// order than they changed its state; the state is what counts.
+    nonisolated func follow(_ task: SessionTask) {
+        // Held until then: a program may let its session go as soon as it has resumed a task.
+        let owner = self.owner
+        self.onLoop { run in
+            withExtendedLifetime(owner) {
+                switch task.state {
+                case .running: run.resumed(task)
+                case .suspended: run.suspended()
+                case .cancelling, .completed: break
+                }
+            }
+        }
+    }
+
     nonisolated func cancel(_ task: SessionTask, keepingPart: Bool) {
-        self.onLoop { $0.cancelled(task, keepingPart: keepingPart) }
+        let owner = self.owner
+        self.onLoop { run in withExtendedLifetime(owner) { run.cancelled(task, keepingPart: keepingPart) } }
     }
 
     /// Runs `work` on the loop's thread, after what was asked for earlier.
@@ -63,6 +79,7 @@ actor TaskRun {
     }
 
     private func resumed(_ task: SessionTask) {
+        guard self.isSuspended, !self.isOver else { return }
         self.isSuspended = false
         self.runningSince = .now()
         guard self.hasBegun else { return self.begin(task) }
@@ -72,6 +89,7 @@ actor TaskRun {
     }
 
     private func suspended() {
+        guard !self.isSuspended, !self.isOver else { return }
         self.isSuspended = true
         if let deadline, let timeLeft {
             self.loop.disarm(deadline)
@@ -128,6 +146,8 @@ actor TaskRun {
     }
 
     private func end(_ task: SessionTask, _ session: Session, _ outcome: Result<TaskResult, SessionError>) async {
+        // From here on nothing may arm the timer again.
+        self.isOver = true
         if let deadline { self.loop.disarm(deadline) }
         var error: SessionError?
         if case .failure(let failure) = outcome {

@@ -2,10 +2,11 @@
 
 import NIOCore
 import PintleMessage
-import PintleSession
 import PintleTesting
 import PintleTrust
 import Testing
+
+@testable import PintleSession
 
 /// A proxy between a session and its origins.
 @Suite(.timeLimit(.minutes(2))) struct ProxyTests {
@@ -19,11 +20,10 @@ import Testing
     }
 
     private func stage(
-        _ proxy: ProxyServer, hooks: RecordedHooks? = nil, credentials: [Authority: Credential] = [:]
+        _ proxy: ProxyServer, hooks: RecordedHooks? = nil
     ) throws -> SessionStage {
         var configuration = SessionConfiguration()
         configuration.proxy = proxy
-        configuration.credentials = credentials
         configuration.connectTimeout = .seconds(30)
         let policy = try SecurityPolicy(pinning: .none, roots: .only([self.root.certificate]))
         return try SessionStage(policy: policy, configuration: configuration, hooks: hooks)
@@ -74,8 +74,6 @@ import Testing
         let proxy = try ScriptedProxy(leadingTo: self.nginx.httpPort, demanding: "Basic dTpw")
         let credential = try Credential(user: "u", password: "p")
         let asked = try SessionRequest("GET", "http://site.example/hello")
-        let configured = try self.stage(proxy.server, credentials: [proxy.authority: credential])
-        #expect(try await configured.data(for: asked).text == "hello\n")
         let hooks = RecordedHooks { $0.challenge = { $0.isProxy ? .use(credential) : .performDefault } }
         #expect(try await self.stage(proxy.server, hooks: hooks).data(for: asked).text == "hello\n")
         #expect(hooks.challenges.current.map(\.authority) == [proxy.authority])
@@ -88,9 +86,31 @@ import Testing
             request.target == "/go" ? answer(302, ["Location: http://b.example/there"]) : answer(200, [], "there")
         }
         let proxy = try ScriptedProxy(leadingTo: origin.port, demanding: "Basic dTpw")
-        let stage = try self.stage(
-            proxy.server, credentials: [proxy.authority: Credential(user: "u", password: "p")])
+        let credential = try Credential(user: "u", password: "p")
+        let hooks = RecordedHooks { $0.challenge = { $0.isProxy ? .use(credential) : .performDefault } }
+        let stage = try self.stage(proxy.server, hooks: hooks)
         #expect(try await stage.data(for: SessionRequest("GET", "http://a.example/go")).text == "there")
+    }
+
+    @Test func `an origin that claims to be a proxy learns nothing of the proxy's credential`() async throws {
+        let evil = try origin { request in
+            answer(request["Proxy-Authorization"] == nil ? 407 : 200, ["Proxy-Authenticate: Basic realm=\"gate\""])
+        }
+        let proxy = try ScriptedProxy(leadingTo: evil.port)
+        var server = proxy.server
+        server.credential = try Credential(user: "u", password: "p")
+        server.exceptions = [".127.0.0.1", "127.0.0.1"]
+        let hooks = RecordedHooks { $0.challenge = { _ in .performDefault } }
+        let response = try await self.stage(server, hooks: hooks).data(for: request(evil.port))
+        #expect(response.status == 407 && hooks.challenges.current.isEmpty && proxy.lines.isEmpty)
+        #expect(evil.requests.map { $0["Proxy-Authorization"] } == [nil])
+    }
+
+    @Test func `an exception stands for its subdomains, with and without a dot before it`() {
+        let server = ProxyServer(Authority(host: "proxy", port: 3128), exceptions: [".corp.example", "Other.example"])
+        let direct = ["corp.example", "a.corp.example", "other.example", "b.other.example"]
+        for host in direct { #expect(!server.serves(Authority(host: host, port: 80)), "\(host)") }
+        for host in ["xcorp.example", "example"] { #expect(server.serves(Authority(host: host, port: 80)), "\(host)") }
     }
 
     @Test(arguments: [407, 403, 502])

@@ -30,7 +30,7 @@ import Testing
     private func configuration(_ port: Int) throws -> SessionConfiguration {
         var configuration = SessionConfiguration()
         let authority = Authority(host: "127.0.0.1", port: UInt16(port))
-        configuration.credentials = [authority: try Credential(user: "a", password: "b")]
+        configuration.credentials = [Origin(.http, authority): try Credential(user: "a", password: "b")]
         return configuration
     }
 

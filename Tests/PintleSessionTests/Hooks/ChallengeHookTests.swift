@@ -24,19 +24,19 @@ import Testing
 
     private func stage(
         _ challenge: @escaping @Sendable (Challenge) async throws -> ChallengeAnswer,
-        credentials: [Authority: Credential] = [:]
+        credentials: [Origin: Credential] = [:]
     ) throws -> (SessionStage, RecordedHooks) {
         let hooks = RecordedHooks { $0.challenge = challenge }
         return (try self.stage(credentials, hooks), hooks)
     }
 
-    private func stage(_ credentials: [Authority: Credential], _ hooks: RecordedHooks? = nil) throws -> SessionStage {
+    private func stage(_ credentials: [Origin: Credential], _ hooks: RecordedHooks? = nil) throws -> SessionStage {
         var configuration = SessionConfiguration()
         configuration.credentials = credentials
         return try SessionStage(configuration: configuration, hooks: hooks)
     }
 
-    private func authority(_ port: Int) -> Authority { Authority(host: "127.0.0.1", port: UInt16(port)) }
+    private func site(_ port: Int) -> Origin { Origin(.http, Authority(host: "127.0.0.1", port: UInt16(port))) }
 
     @Test func `SES-26 SES-21 a hook's credential opens what nginx keeps behind a password`() async throws {
         let folder = try TemporaryFolder()
@@ -62,7 +62,7 @@ import Testing
         #expect(result.status == 200 && result.text == "for user" && result.metrics.transactions.count == 2)
         let challenge = try #require(hooks.challenges.current.first)
         #expect(challenge.method == .basic(realm: "Fake Realm") && !challenge.isProxy)
-        #expect(challenge.authority == self.authority(nginx.httpPort) && challenge.previousFailureCount == 0)
+        #expect(challenge.authority == self.site(nginx.httpPort).authority && challenge.previousFailureCount == 0)
     }
 
     @Test func `SES-24 SES-32 without credentials a challenge is the result`() async throws {
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `the configuration's credential is used where no hook has one`() async throws {
         let origin = try self.guarded(self.basic, offering: "Basic realm=\"r\"")
-        let credentials = [self.authority(origin.port): self.alice]
+        let credentials = [self.site(origin.port): self.alice]
         #expect(try await self.stage(credentials).data(for: request(origin.port)).text == "inside")
         let (stage, _) = try self.stage({ _ in .performDefault }, credentials: credentials)
         #expect(try await stage.data(for: request(origin.port)).text == "inside")
@@ -84,10 +84,10 @@ import Testing
 
     @Test func `the configuration's credential is sent once, and to its own asker only`() async throws {
         let origin = try self.guarded("Basic other", offering: "Basic realm=\"r\"")
-        let wrong = try await self.stage([self.authority(origin.port): self.alice]).data(
+        let wrong = try await self.stage([self.site(origin.port): self.alice]).data(
             for: request(origin.port))
         #expect(wrong.status == 401 && origin.requests.map { $0["Authorization"] } == [nil, self.basic])
-        let elsewhere = Authority(host: "localhost", port: UInt16(origin.port))
+        let elsewhere = Origin(.http, Authority(host: "localhost", port: UInt16(origin.port)))
         let other = try await self.stage([elsewhere: self.alice]).data(for: request(origin.port))
         #expect(other.status == 401 && origin.requests.count == 3)
     }
@@ -155,7 +155,7 @@ import Testing
     func `Digest is answered for every method and target`(algorithm: DigestAlgorithm) async throws {
         let gate = DigestGate(algorithm: algorithm, user: "alice", password: "pass:word")
         let origin = try origin { try gate.admits($0) ? answer(200, [], $0.text) : answer(401, [gate.challenge]) }
-        let stage = try self.stage([self.authority(origin.port): self.alice])
+        let stage = try self.stage([self.site(origin.port): self.alice])
         for (method, path) in [("GET", "/"), ("GET", "/a%20b?c=d&e=\"f\""), ("DELETE", "/x")] {
             let result = try await stage.data(for: request(origin.port, path, method: method))
             #expect(result.status == 200, "\(method) \(path)")
@@ -164,7 +164,7 @@ import Testing
             for: request(origin.port, "/store", method: "PUT"), from: .bytes(ByteBuffer(string: "stored")))
         #expect(upload.status == 200 && upload.text == "stored")
         let wrong = try Credential(user: "alice", password: "guess")
-        let refused = try await self.stage([self.authority(origin.port): wrong]).data(for: request(origin.port))
+        let refused = try await self.stage([self.site(origin.port): wrong]).data(for: request(origin.port))
         #expect(refused.status == 401)
     }
 
@@ -174,7 +174,7 @@ import Testing
             guard try gate.admits(request) else { return answer(401, [gate.challenge]) }
             return request.target == "/go" ? answer(302, ["Location: /there"]) : answer(200, [], request.target)
         }
-        let stage = try self.stage([self.authority(origin.port): self.alice])
+        let stage = try self.stage([self.site(origin.port): self.alice])
         let result = try await stage.data(for: request(origin.port, "/go"))
         #expect(result.status == 200 && result.text == "/there")
     }
@@ -186,7 +186,7 @@ import Testing
                 ? answer(401, ["WWW-Authenticate: Basic realm=\"r\""])
                 : answer(302, ["Location: http://127.0.0.1:\(second.port)/"])
         }
-        let stage = try self.stage([self.authority(first.port): self.alice])
+        let stage = try self.stage([self.site(first.port): self.alice])
         #expect(try await stage.data(for: request(first.port)).status == 401)
         #expect(second.requests.map { $0["Authorization"] } == [nil])
     }

@@ -161,7 +161,7 @@ import Testing
         let authority = request(origin.port).url.authority
         for (password, status) in [("good", 200), ("bad", 401)] as [(String, UInt16)] {
             var configuration = SessionConfiguration()
-            configuration.credentials[authority] = try Credential(user: "me", password: password)
+            configuration.credentials[Origin(.http, authority)] = try Credential(user: "me", password: password)
             let stage = try SessionStage(configuration: configuration)
             let operation = TransferOperation(request(origin.port), in: stage.session)
             operation.start()
