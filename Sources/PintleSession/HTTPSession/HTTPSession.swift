@@ -17,7 +17,8 @@ public struct HTTPSession: Sendable {
     /// What URLs are resolved against; its path ends with a slash.
     public let baseURL: HTTPURL?
     /// Writes parameters into requests. Its default fields are those that every request gets where it has none of that
-    /// name. Default: query or form, and no fields.
+    /// name; Authorization and Cookie among them go to the base's own origin only. Default: query or form, and no
+    /// fields.
     public var requestSerializer: any RequestSerializer = HTTPRequestSerializer()
 
     /// Makes a client.
@@ -124,12 +125,17 @@ public struct HTTPSession: Sendable {
         let request: SessionRequest
         let body: UploadSource?
 
-        init(_ head: RequestHead, _ fields: Fields, _ body: UploadSource?) {
+        init(_ head: RequestHead, _ fields: Fields, _ body: UploadSource?, base: HTTPURL?) {
             guard case .absolute(let scheme, let authority, let path) = head.target else {
                 preconditionFailure("BUG: a serializer changed the form of a target")
             }
             let url = HTTPURL(scheme: scheme, authority: authority, path: path)
             var request = SessionRequest(head.method, url, fields: head.fields)
+            // What the service may know of the user is no business of another that is asked beside it.
+            if let base, !url.isSameOrigin(as: base) {
+                request.fields.remove(.authorization)
+                request.fields.remove(.cookie)
+            }
             for (name, _) in fields.pairs { request.fields.remove(name) }
             for (name, value) in fields.pairs { request.fields.append(name, value) }
             self.request = request
@@ -143,7 +149,8 @@ public struct HTTPSession: Sendable {
         let head = try self.head(method, url)
         do throws(SerializationError) {
             let serialized = try self.requestSerializer.serialize(head, parameters: parameters)
-            return Written(serialized.head, fields, serialized.body.map { .bytes(ByteBuffer(bytes: $0)) })
+            return Written(
+                serialized.head, fields, serialized.body.map { .bytes(ByteBuffer(bytes: $0)) }, base: self.baseURL)
         } catch {
             throw .unserializable(error)
         }
@@ -160,7 +167,7 @@ public struct HTTPSession: Sendable {
                 case .bytes(let bytes): bytes.map { .bytes(ByteBuffer(bytes: $0)) }
                 case .form(let form): .multipart(form)
                 }
-            return Written(serialized.head, fields, body)
+            return Written(serialized.head, fields, body, base: self.baseURL)
         } catch {
             throw .unserializable(error)
         }

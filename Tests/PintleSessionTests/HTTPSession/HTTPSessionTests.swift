@@ -173,6 +173,17 @@ import Testing
         #expect(self.origin.requests.count == 1)
     }
 
+    @Test func `default authorization stays with the service, whatever URL is asked`() async throws {
+        let other = try ScriptedOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
+        var serializer = HTTPRequestSerializer()
+        try serializer.setAuthorization(user: "user", password: "password")
+        var api = self.api
+        api.requestSerializer = serializer
+        _ = try await api.get("http://127.0.0.1:\(other.port)/x")
+        _ = try await api.get("http://127.0.0.1:\(other.port)/x", fields: ["Authorization": "meant"])
+        #expect(try await other.reachRequests(2).map { $0["Authorization"] } == [nil, "meant"])
+    }
+
     @Test func `HSM-18 HSM-19 HSM-20 a policy that pins needs a base with https`() throws {
         let pin = try Pin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         let policy = try SecurityPolicy(pinning: .publicKey, pins: [pin])
