@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CPintleLinux
 internal import Glibc
 
 /// Moves a whole file so that its new name never stands for half of it.
@@ -18,6 +19,9 @@ enum FileMove {
 
     private static func rename(_ path: String, _ destination: String, _ replacing: Bool) -> Int32 {
         if replacing { return Glibc.rename(path, destination) == 0 ? 0 : errno }
+        guard pintle_rename_new(path, destination) != 0 else { return 0 }
+        // Not every kernel and file system knows how.
+        guard errno == EINVAL || errno == ENOSYS else { return errno }
         // Unlike rename, a link is never made over a file that is there.
         guard link(path, destination) == 0 else { return errno }
         unlink(path)
