@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleLinux
+internal import Foundation
 internal import Glibc
 
 /// Moves a whole file so that its new name never stands for half of it.
@@ -15,6 +16,15 @@ enum FileMove {
         let moved = copied == 0 ? self.rename(copy, destination, replacing) : copied
         unlink(moved == 0 ? path : copy)
         return moved
+    }
+
+    /// The mode of a file that this process makes for others too; nil where the system does not tell. The call umask
+    /// would change it for a moment, and for every thread.
+    static var usualMode: mode_t? {
+        let lines = FileManager.default.contents(atPath: "/proc/self/status")?.split(separator: UInt8(ascii: "\n"))
+        guard let line = lines?.first(where: { $0.starts(with: "Umask:".utf8) }) else { return nil }
+        let digits = String(decoding: line.dropFirst(6), as: UTF8.self).filter(\.isNumber)
+        return mode_t(digits, radix: 8).map { 0o666 & ~$0 }
     }
 
     private static func rename(_ path: String, _ destination: String, _ replacing: Bool) -> Int32 {

@@ -61,7 +61,7 @@ import Testing
         let error = await self.failure(to: .file(self.out))
         #expect(error?.code == .cannotWrite && error?.cause == "Is a directory")
         #expect(
-            self.folder.bytes("out.part") == self.hello && self.folder.names == ["out", "out.part"])
+            self.folder.bytes("out.part") == self.hello && self.folder.names == ["out", "out.part", "out.part.json"])
     }
 
     @Test func `a link where the download grows is not followed`() async throws {
