@@ -68,7 +68,8 @@ public struct PartialDownload: Sendable, Hashable, Codable {
             guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
             let file = OpenFile(descriptor: descriptor, path: new)
             try DownloadFile.write(ByteBuffer(bytes: text), to: file.descriptor, at: 0, path)
-            guard rename(new, path) == 0 else { throw .cannotWrite(path, errno) }
+            // Otherwise a machine that stops may leave the name without the words, and the part as nobody's.
+            guard fdatasync(file.descriptor) == 0, rename(new, path) == 0 else { throw .cannotWrite(path, errno) }
         } catch {
             unlink(new)
             throw error
