@@ -2,7 +2,9 @@
 #define _GNU_SOURCE
 #include "CPintleLinux.h"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -37,3 +39,7 @@ int pintle_accept(int listener, void *address) {
 }
 
 void pintle_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int pintle_rename_new(const char *from, const char *to) {
+    return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}

@@ -39,12 +39,12 @@ public struct DownloadDestination: Sendable {
         place: .chosen { _, _ in nil }, replacesExisting: true, resumes: false)
 
     /// Where the download grows.
-    func partPath(in temporaryFolder: String) -> String {
+    func partPath(in temporaryFolder: String) -> PartPlace {
         switch self.place {
-        case .file(let path): return "\(path).part"
+        case .file(let path): return PartPlace(path: "\(path).part", kind: .beside)
         case .chosen:
             let name = String(UInt64.random(in: .min ... .max), radix: 36)
-            return "\(temporaryFolder)/pintle-\(name).part"
+            return PartPlace(path: "\(temporaryFolder)/pintle-\(name).part", kind: .temporary)
         }
     }
 }

@@ -7,13 +7,16 @@ internal import PintleMessage
 
 /// The file in which a download grows, locked against a second one. It belongs to the task that writes it.
 final class DownloadFile {
-    let path: String
+    private let place: PartPlace
+    var path: String { self.place.path }
     /// The bytes that are written.
     private(set) var offset: UInt64 = 0
     private let file: OpenFile
     private let url: String?
     /// What the sidecar says; nil where there is nothing that a later task could go on with.
     private var part: PartialDownload?
+    /// Whether the task has made the file or begun to write it; only then is it the task's to remove.
+    private var isOurs: Bool
     /// Whether there is nothing to add to the file, so that it is not removed whatever becomes of its task.
     private var isWhole = false
 
@@ -21,33 +24,62 @@ final class DownloadFile {
     /// disk.
     private static let noteInterval: UInt64 = 8 << 20
 
-    private init(path: String, file: OpenFile, url: String?) {
-        self.path = path
+    private init(place: PartPlace, file: OpenFile, isNew: Bool, url: String?) {
+        self.place = place
         self.file = file
+        self.isOurs = isNew
         self.url = url
     }
 
     /// Opens or makes the file.
     ///
     /// - Parameter url: what a GET of which begins with the bytes of the file; nil where no later task can go on.
-    /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason.
-    static func open(_ path: String, of url: String?) async throws(SessionError) -> DownloadFile {
-        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in try Self.openLocked(path) }
-        return DownloadFile(path: path, file: file, url: url)
+    /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason, or saying that the file
+    ///   was left by no download.
+    static func open(_ place: PartPlace, of url: String?) async throws(SessionError) -> DownloadFile {
+        let (file, isNew) = try await BlockingWork.run { () throws(SessionError) -> (OpenFile, Bool) in
+            let (file, isNew) = try Self.openLocked(place.path, isTemporary: place.kind == .temporary)
+            if !isNew, place.kind == .beside { try Self.checkOrigin(of: file) }
+            return (file, isNew)
+        }
+        return DownloadFile(place: place, file: file, isNew: isNew, url: url)
+    }
+
+    /// Refuses a file with something in it that no download has noted: somebody may want it.
+    private static func checkOrigin(of file: OpenFile) throws(SessionError) {
+        var status = stat()
+        guard fstat(file.descriptor, &status) == 0 else { throw .cannotWrite(file.path, errno) }
+        guard status.st_size == 0 || PartialDownload.note(beside: file.path) != nil else {
+            throw SessionError(
+                .cannotWrite,
+                "\(file.path) is in the way, and no note says that a download has left it; move it away or remove it")
+        }
     }
 
     /// Opens or makes a regular file that nobody else writes.
-    static func openLocked(_ path: String) throws(SessionError) -> OpenFile {
+    ///
+    /// - Parameter isTemporary: whether it has to be new, and for this user only.
+    static func openLocked(
+        _ path: String, isTemporary: Bool = false
+    ) throws(SessionError) -> (file: OpenFile, isNew: Bool) {
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         while true {
-            if let file = try Self.openLockedOnce(path) { return file }
+            let new = Glibc.open(path, flags | O_CREAT | O_EXCL, isTemporary ? 0o600 : 0o666)
+            guard new < 0, errno == EEXIST, !isTemporary else {
+                guard new >= 0 else { throw .cannotWrite(path, errno) }
+                if let file = try Self.lock(new, path) { return (file, true) }
+                continue
+            }
+            let old = Glibc.open(path, flags)
+            // Another download may have moved or removed it just now.
+            guard old >= 0 || errno == ENOENT else { throw .cannotWrite(path, errno) }
+            if old >= 0, let file = try Self.lock(old, path) { return (file, false) }
         }
     }
 
     /// - Returns: nil where another download ended between the opening and the locking: the file that was opened has
     ///   its final name by then, and must not be written.
-    private static func openLockedOnce(_ path: String) throws(SessionError) -> OpenFile? {
-        let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o666)
-        guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
+    private static func lock(_ descriptor: Int32, _ path: String) throws(SessionError) -> OpenFile? {
         let file = OpenFile(descriptor: descriptor, path: path)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -62,11 +94,15 @@ final class DownloadFile {
     }
 
     /// What an earlier download of the same URL left in the file.
-    func findLeftOver() async throws(SessionError) -> PartialDownload? {
+    ///
+    /// - Parameter given: what the caller knows of it; it counts where there is no note.
+    func findLeftOver(_ given: PartialDownload? = nil) async throws(SessionError) -> PartialDownload? {
         guard let url = self.url else { return nil }
         let (path, file) = (self.path, self.file)
         let left = try await BlockingWork.run { () throws(SessionError) -> PartialDownload? in
-            guard let part = PartialDownload.read(beside: path), part.url == url, part.offset > 0 else { return nil }
+            let isNoted = access(PartialDownload.sidecar(of: path), F_OK) == 0
+            let known = isNoted ? PartialDownload.note(beside: path) : given
+            guard let part = known, part.isUsable(in: path), part.url == url, part.offset > 0 else { return nil }
             var status = stat()
             guard fstat(file.descriptor, &status) == 0, UInt64(status.st_size) >= part.offset else { return nil }
             return part
@@ -85,10 +121,13 @@ final class DownloadFile {
         if offset == 0 {
             self.part = self.url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
         }
-        let (path, file, part) = (self.path, self.file, self.part)
+        self.isOurs = true
+        let (path, file) = (self.path, self.file)
+        // A file that nobody can go on with is noted too: the next download must know that it may replace it.
+        let note = self.isNoted ? self.part ?? PartialDownload(claiming: path) : nil
         try await BlockingWork.run { () throws(SessionError) in
             guard ftruncate(file.descriptor, off_t(offset)) == 0 else { throw .cannotWrite(path, errno) }
-            if let part { try part.write() } else { unlink(PartialDownload.sidecar(of: path)) }
+            try note?.write()
         }
     }
 
@@ -99,9 +138,13 @@ final class DownloadFile {
             try Self.write(bytes, to: file.descriptor, at: offset, path)
         }
         self.offset += UInt64(bytes.readableBytes)
-        guard let part, self.offset - part.offset >= Self.noteInterval else { return }
+        guard self.isNoted, let part, self.offset - part.offset >= Self.noteInterval else { return }
         try await self.note()
     }
+
+    /// Whether a note is kept while the file grows. No other task could find one in a temporary folder, but other users
+    /// might.
+    private var isNoted: Bool { self.place.kind != .temporary }
 
     /// What has arrived is of no use to a later task.
     func forget() { self.part = nil }
@@ -111,12 +154,13 @@ final class DownloadFile {
     /// - Returns: what is left for a later task, where `isKept` and there is anything worth keeping.
     func abandon(keeping isKept: Bool) async -> PartialDownload? {
         // Where this fails, as on a full disk, what was noted earlier still holds.
-        if isKept, !self.isWhole { try? await self.note() }
+        if isKept, self.isOurs, !self.isWhole { try? await self.note() }
         let left = isKept && !self.isWhole ? self.part.flatMap { $0.offset > 0 ? $0 : nil } : nil
-        let (path, file, isWhole) = (self.path, self.file, self.isWhole)
+        let (path, file, isOurs, isWhole) = (self.path, self.file, self.isOurs, self.isWhole)
         _ = try? await BlockingWork.run {
-            if left == nil {
-                if !isWhole { unlink(path) }
+            // The note of a whole file stays too: a later download may replace it.
+            if left == nil, isOurs, !isWhole {
+                unlink(path)
                 unlink(PartialDownload.sidecar(of: path))
             }
             // Not left to the closing of the file: who hears of the end may go on with it at once.
@@ -146,8 +190,9 @@ final class DownloadFile {
     /// - Throws: ``SessionError`` with `cannotWrite`, saying where the file still is.
     func move(to destination: String, replacing: Bool) async throws(SessionError) {
         self.isWhole = true
-        let (path, file) = (self.path, self.file)
+        let (path, file, isShared) = (self.path, self.file, self.place.kind != .beside)
         try await BlockingWork.run { () throws(SessionError) in
+            if isShared, let mode = FileMove.usualMode { fchmod(file.descriptor, mode) }
             guard fsync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
             let code = FileMove.move(path, to: destination, replacing: replacing)
             guard code == 0 else {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CPintleLinux
+internal import Foundation
 internal import Glibc
 
 /// Moves a whole file so that its new name never stands for half of it.
@@ -16,8 +18,20 @@ enum FileMove {
         return moved
     }
 
+    /// The mode of a file that this process makes for others too; nil where the system does not tell. The call umask
+    /// would change it for a moment, and for every thread.
+    static var usualMode: mode_t? {
+        let lines = FileManager.default.contents(atPath: "/proc/self/status")?.split(separator: UInt8(ascii: "\n"))
+        guard let line = lines?.first(where: { $0.starts(with: "Umask:".utf8) }) else { return nil }
+        let digits = String(decoding: line.dropFirst(6), as: UTF8.self).filter(\.isNumber)
+        return mode_t(digits, radix: 8).map { 0o666 & ~$0 }
+    }
+
     private static func rename(_ path: String, _ destination: String, _ replacing: Bool) -> Int32 {
         if replacing { return Glibc.rename(path, destination) == 0 ? 0 : errno }
+        guard pintle_rename_new(path, destination) != 0 else { return 0 }
+        // Not every kernel and file system knows how.
+        guard errno == EINVAL || errno == ENOSYS else { return errno }
         // Unlike rename, a link is never made over a file that is there.
         guard link(path, destination) == 0 else { return errno }
         unlink(path)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import Glibc
+internal import NIOCore
 internal import PintleMessage
 
 /// What a download that ended early has left: bytes in a file, and by what to notice that they have become worthless.
@@ -30,28 +32,47 @@ public struct PartialDownload: Sendable, Hashable, Codable {
         self.length = length
     }
 
-    static func sidecar(of path: String) -> String { "\(path).json" }
-
-    /// Reads what is kept beside `file`; nil where nothing is, or nothing that can be understood: the download then
-    /// begins at zero.
-    static func read(beside file: String) -> PartialDownload? {
-        guard let text = FileManager.default.contents(atPath: Self.sidecar(of: file)),
-            let part = try? JSONDecoder().decode(PartialDownload.self, from: text), part.file == file,
-            // It becomes the value of a field, and others may have written here.
-            FieldSyntax.isValue(part.validator)
-        else { return nil }
-        return part
+    /// Says no more than that a download has begun to write `file`; nobody can go on with it.
+    init(claiming file: String) {
+        (self.url, self.file, self.offset, self.validator, self.length) = ("", file, 0, "", nil)
     }
 
-    /// Writes it beside its file, in one step.
+    static func sidecar(of path: String) -> String { "\(path).json" }
+
+    /// Reads what is kept beside `file`; nil where nothing is, or nothing that can be understood.
+    static func note(beside file: String) -> PartialDownload? {
+        guard let text = FileManager.default.contents(atPath: Self.sidecar(of: file)) else { return nil }
+        return try? JSONDecoder().decode(PartialDownload.self, from: text)
+    }
+
+    /// Whether a download in `file` can go on by it; otherwise it begins at zero.
+    func isUsable(in file: String) -> Bool {
+        // The validator becomes the value of a field, and others may have written it.
+        self.file == file && FieldSyntax.isValue(self.validator)
+    }
+
+    /// Writes it beside its file, in one step. Only this user may read it, as a URL may let in whoever has it.
     func write() throws(SessionError) {
         let path = Self.sidecar(of: self.file)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let text: Data
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            try encoder.encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
+            text = try encoder.encode(self)
         } catch {
-            throw SessionError(.cannotWrite, "\(path) cannot be written", cause: String(describing: error))
+            throw SessionError(.internalError, "\(path) cannot be put into words", cause: String(describing: error))
+        }
+        let new = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36))"
+        do throws(SessionError) {
+            let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            guard descriptor >= 0 else { throw .cannotWrite(path, errno) }
+            let file = OpenFile(descriptor: descriptor, path: new)
+            try DownloadFile.write(ByteBuffer(bytes: text), to: file.descriptor, at: 0, path)
+            // Otherwise a machine that stops may leave the name without the words, and the part as nobody's.
+            guard fdatasync(file.descriptor) == 0, rename(new, path) == 0 else { throw .cannotWrite(path, errno) }
+        } catch {
+            unlink(new)
+            throw error
         }
     }
 

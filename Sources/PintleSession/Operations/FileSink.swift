@@ -41,7 +41,7 @@ actor FileSink: BodySink {
         if let file { return file }
         let path = self.path
         let (file, length) = try await BlockingWork.run { () throws(SessionError) -> (OpenFile, UInt64) in
-            let file = try DownloadFile.openLocked(path)
+            let (file, _) = try DownloadFile.openLocked(path)
             let end = lseek(file.descriptor, 0, SEEK_END)
             guard end >= 0 else { throw .cannotWrite(path, errno) }
             return (file, UInt64(end))

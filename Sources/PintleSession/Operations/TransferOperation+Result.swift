@@ -9,7 +9,8 @@ extension TransferOperation {
     /// Waits for the end. Any number of callers may wait; ending the wait does not end the operation.
     ///
     /// - Returns: the latest response, with the whole body where the output is memory. Its metrics are of all requests.
-    /// - Throws: ``SessionError``, why the operation failed. A status such as 404 is no failure.
+    /// - Throws: ``SessionError``, why the operation failed. A status such as 404 is no failure, unless it comes where a
+    ///   good response was to go on after a pause: that is `rejected`, and the output keeps what it has.
     public func value() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
         guard let outcome = self.status.withLockedValue({ $0.outcome }) else {

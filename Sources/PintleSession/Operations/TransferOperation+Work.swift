@@ -103,6 +103,7 @@ extension TransferOperation {
             self.status.withLockedValue { $0.held?.head = head }
         } else {
             if left != nil, head.status == 206 || head.status == 416 { return false }
+            try await self.checkReplacement(by: response, for: left)
             try await self.beginBody(of: response)
         }
         do {
@@ -116,6 +117,31 @@ extension TransferOperation {
         let (peer, count) = (self.request.url.authority, self.progress.received)
         if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, count) { throw error }
         return true
+    }
+
+    /// Lets a response take the place of what is held only where that is no loss.
+    ///
+    /// - Throws: ``SessionError`` with `rejected` where an error, or what is no whole, would; the output stays.
+    private func checkReplacement(by response: SessionResponse, for left: LeftOver?) async throws(SessionError) {
+        let head = response.head
+        guard head.status != 206 || self.request.fields.contains("Range") else {
+            throw SessionError(
+                .malformedResponse, "\(self.request.url.authority) was asked for the whole and sent a part (206)")
+        }
+        let (held, count) = self.status.withLockedValue { ($0.held?.head.status, $0.progress.received) }
+        guard let held, 200..<300 ~= held, count > 0 else { return }
+        let contract = ResponseContract(statuses: left == nil ? [200...299] : [200...200])
+        guard let violation = contract.validateHead(head, requestMethod: self.request.method) else { return }
+        var body: [UInt8] = []
+        do {
+            for try await piece in response.body {
+                body += piece.readableBytesView.prefix(RejectedResponse.bodyLimit - body.count)
+                if body.count == RejectedResponse.bodyLimit { break }
+            }
+        } catch {
+            // What has come of the error's text is all that can be told.
+        }
+        throw .rejected(RejectedResponse(head: head, body: body, violation: violation))
     }
 
     private func beginBody(of response: SessionResponse) async throws(SessionError) {

@@ -17,13 +17,15 @@ extension TaskRun {
             throw SessionError(.invalidRequest, "a download that goes on writes Range itself; leave it out")
         }
         let url = request.url.description
-        let path = given?.file ?? destination.partPath(in: session.configuration.temporaryFolder)
-        let file = try await DownloadFile.open(path, of: request.isResumable ? url : nil)
+        let place =
+            given.map { PartPlace(path: $0.file, kind: .kept) }
+            ?? destination.partPath(in: session.configuration.temporaryFolder)
+        let file = try await DownloadFile.open(place, of: request.isResumable ? url : nil)
         self.file = file
         guard given != nil || destination.resumes, request.isResumable else { return }
-        guard let left = try await file.findLeftOver() else {
+        guard let left = try await file.findLeftOver(given) else {
             guard given == nil else {
-                throw SessionError(.cannotWrite, "\(path) is not the partial download of \(url) that it was")
+                throw SessionError(.cannotWrite, "\(place.path) is not the partial download of \(url) that it was")
             }
             return
         }

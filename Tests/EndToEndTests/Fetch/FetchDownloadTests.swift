@@ -85,6 +85,17 @@ struct FetchDownloadTests {
         #expect(self.names == ["out.bin"])
     }
 
+    @Test func `without --resume a download that gets no response leaves an earlier part alone`() throws {
+        let origin = try InterruptedOrigin()
+        origin.release.change { $0 = true }
+        #expect(try fetch(origin.url, "-o", self.file).exitCode == 4)
+        origin.origin.stop()
+        let (part, note) = (contents("\(self.file).part"), contents("\(self.file).part.json"))
+        let process = try fetch(origin.url, "-o", self.file)
+        #expect(process.exitCode != 0 && part?.count == origin.firstPart && note != nil, "\(process.lines)")
+        #expect(contents("\(self.file).part") == part && contents("\(self.file).part.json") == note)
+    }
+
     @Test func `what was there of a file that has changed is not used`() throws {
         let changed = Array(pattern(12 << 20).reversed())
         let origin = try InterruptedOrigin(tags: ("\"one\"", "\"two\""), later: changed)

@@ -62,8 +62,11 @@ import Testing
 
     /// A note that must not be believed.
     enum Damage: String, Sendable, CaseIterable {
-        case missing, empty, cut, noJSON, noObject, otherURL, otherFile, beyondTheFile, negative, huge, fraction, zero
-        case noOffset, noValidator, validatorIsNumber, validatorHasLines, binary
+        case otherURL, otherFile, beyondTheFile, huge, zero, validatorHasLines
+        case missing, empty, cut, noJSON, noObject, negative, fraction, noOffset, noValidator, validatorIsNumber, binary
+
+        /// Whether a download may have written it.
+        var isNote: Bool { [.otherURL, .otherFile, .beyondTheFile, .huge, .zero, .validatorHasLines].contains(self) }
     }
 
     @Test(arguments: Damage.allCases)
@@ -88,6 +91,14 @@ import Testing
         case .validatorHasLines: try self.left.note(5, validator: "\"v1\"\r\nX-Smuggled: yes")
         case .binary: try self.folder.write([0, 0xFF, 0xFE, 0x7B], to: "out.part.json")
         }
+        guard damage.isNote else {
+            let names = self.folder.names
+            let error = await sessionError { _ = try await self.download() }
+            #expect(error?.code == .cannotWrite && error?.message.hasPrefix("\(self.left.file) is in the way") == true)
+            #expect(self.folder.names == names && self.folder.bytes("out.part") == Array("XXXXXXXX".utf8))
+            #expect(self.origin.connections.isEmpty)
+            return
+        }
         #expect(try await self.download().response.status == 200)
         #expect(self.text == Self.whole && self.folder.names == ["out"])
         let seen = self.origin.requests[0]
@@ -100,8 +111,8 @@ import Testing
         #expect(self.text == Self.whole && self.origin.requests.count == 2)
     }
 
-    @Test func `a file without a note is begun again`() async throws {
-        try self.folder.write("somebody's", to: "out.part")
+    @Test func `an empty file without a note is begun again`() async throws {
+        try self.folder.write("", to: "out.part")
         #expect(try await self.download().response.status == 200)
         #expect(self.text == Self.whole && self.folder.names == ["out"])
     }

@@ -60,7 +60,8 @@ import Testing
         mkdir(self.out, 0o700)
         let error = await self.failure(to: .file(self.out))
         #expect(error?.code == .cannotWrite && error?.cause == "Is a directory")
-        #expect(self.folder.bytes("out.part") == self.hello && self.folder.names == ["out", "out.part"])
+        #expect(
+            self.folder.bytes("out.part") == self.hello && self.folder.names == ["out", "out.part", "out.part.json"])
     }
 
     @Test func `a link where the download grows is not followed`() async throws {
@@ -152,6 +153,16 @@ import Testing
         #expect(error?.cause == "File exists" && disk.names == ["out"])
         #expect(self.folder.names.filter { $0 != "disk" } == ["growing"])
         #expect((try? FileManager.default.contentsOfDirectory(atPath: self.folder.path("growing")))?.count == 1)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    func `a file that must not be replaced takes no second name on the way to its own`() async throws {
+        // The folder, the part and its note: there is no room for a link, as there is none on file systems without.
+        let disk = try SmallDisk(in: self.folder, bytes: 1 << 20, files: 3)
+        try self.origin.serve([1, 2, 3], as: "small")
+        let (wanted, out) = (request(self.origin.httpPort, "/files/small"), "\(disk.path)/out")
+        _ = try await self.stage.session.download(wanted, to: .file(out, replacingExisting: false))
+        #expect(disk.names == ["out"])
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))

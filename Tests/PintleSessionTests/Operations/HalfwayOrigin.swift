@@ -9,7 +9,7 @@ import PintleTesting
 enum HalfwayOrigin {
     /// What a request for the rest is answered with.
     enum Answer: Sendable {
-        case rest, whole, otherBytes, otherValidator, unsatisfied, failure
+        case rest, whole, otherBytes, alwaysOtherBytes, otherValidator, unsatisfied, failure
     }
 
     static let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -27,6 +27,8 @@ enum HalfwayOrigin {
                     try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\(fields)\r\n")
                     try connection.stream.send(Array(Self.bytes.prefix(500)))
                     _ = try connection.waitForEnd()
+                } else if answer == .alwaysOtherBytes || answer == .failure {
+                    try Self.send(answer, fields, to: connection.stream)
                 } else {
                     try Self.send("200 OK", fields, Self.newBytes, to: connection.stream)
                 }
@@ -40,7 +42,7 @@ enum HalfwayOrigin {
         case .rest:
             try Self.send("206 Partial", "\(fields)Content-Range: bytes 500-999/1000\r\n", rest, to: stream)
         case .whole: try Self.send("200 OK", "ETag: \"new\"\r\n", Self.newBytes, to: stream)
-        case .otherBytes:
+        case .otherBytes, .alwaysOtherBytes:
             try Self.send(
                 "206 Partial", "\(fields)Content-Range: bytes 600-999/1000\r\n", rest.dropFirst(100), to: stream)
         case .otherValidator:

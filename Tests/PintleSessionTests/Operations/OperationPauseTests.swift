@@ -115,12 +115,28 @@ import Testing
         #expect(origin.requests.count == (answer == .whole ? 2 : 3))
     }
 
-    @Test func `HOP-09 an error after a pause is the response, without what came before`() async throws {
-        let origin = try HalfwayOrigin.make(answering: .failure)
-        let operation = TransferOperation(request(origin.port), in: self.stage.session)
+    @Test(arguments: ["ETag: \"abc\"\r\n", ""])
+    func `HOP-09 an error after a pause fails the operation, and what is held stays`(fields: String) async throws {
+        let origin = try HalfwayOrigin.make(answering: .failure, fields: fields)
+        let path = try self.folder.write("before", to: "file")
+        let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
         await operation.interrupt()
-        #expect(await operation.end() == nil && operation.response?.status == 503)
-        #expect(operation.responseString == "busy")
+        let error = await operation.end()
+        let rejected = try #require(error?.underlying as? RejectedResponse)
+        #expect(error?.code == .rejected && rejected.head.status == 503 && rejected.body == Array("busy".utf8))
+        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
+        #expect(operation.progress.received == 500 && operation.response?.status == 200)
+    }
+
+    @Test func `a part that was not asked for fails the operation, and what is held stays`() async throws {
+        let origin = try HalfwayOrigin.make(answering: .alwaysOtherBytes)
+        let path = try self.folder.write("before", to: "file")
+        let operation = TransferOperation(request(origin.port), in: self.stage.session, to: .file(path: path))
+        await operation.interrupt()
+        let error = await operation.end()
+        #expect(error?.code == .malformedResponse && origin.requests.count == 3)
+        #expect(error?.message == "127.0.0.1:\(origin.port) was asked for the whole and sent a part (206)")
+        #expect(contents(of: path) == Array("before".utf8) + HalfwayOrigin.bytes.prefix(500))
     }
 
     @Test(arguments: ["", "ETag: W/\"abc\"\r\n"])

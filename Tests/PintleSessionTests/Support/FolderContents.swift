@@ -28,10 +28,12 @@ final class SmallDisk: Sendable {
     static let isPossible = (try? SmallDisk(in: TemporaryFolder(), bytes: 65536)) != nil
 
     /// Puts it into `folder`, which must stay.
-    init(in folder: TemporaryFolder, bytes: Int, options: UInt = 0) throws {
+    ///
+    /// - Parameter files: how many it can hold, itself included; 0 for any number.
+    init(in folder: TemporaryFolder, bytes: Int, files: Int = 0, options: UInt = 0) throws {
         let path = folder.path("disk")
         mkdir(path, 0o700)
-        guard mount("tmpfs", path, "tmpfs", options, "size=\(bytes)") == 0 else {
+        guard mount("tmpfs", path, "tmpfs", options, "size=\(bytes),nr_inodes=\(files)") == 0 else {
             throw TestFailure("no file system can be mounted: errno \(errno)")
         }
         self.path = path
