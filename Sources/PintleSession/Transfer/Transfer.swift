@@ -12,6 +12,7 @@ package import PintleTrust
 /// The object and its libcurl handle are used again by the pool: an owner lets go of it when it is told of the end.
 package final class Transfer {
     enum Provided { case bytes(Int), wait, abort }
+    enum Received { case taken, later, abort }
 
     /// Lets its transfers go when it is closed; until then they hold each other.
     private let pool: TransferPool
@@ -93,7 +94,7 @@ package final class Transfer {
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
     package var unsentBodyBytes: Int { self.upload?.byteCount ?? 0 }
 
-    /// Stops reading from the upstream; at most what is on its way in libcurl still arrives.
+    /// Stops reading from the upstream; nothing more of the body arrives until reading is resumed.
     package func pauseReading() {
         guard self.isRunning, !self.readingPaused else { return }
         self.readingPaused = true
@@ -263,10 +264,12 @@ package final class Transfer {
         return self.isRunning
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Received {
         self.lastActivity = self.pool.loop.turnTime
+        // libcurl does not pause a transfer that has no connection yet, and finishes the piece that it is at.
+        if self.readingPaused { return .later }
         self.delegate?.transfer(self, receivedBody: bytes)
-        return self.isRunning
+        return self.isRunning ? .taken : .abort
     }
 
     func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
