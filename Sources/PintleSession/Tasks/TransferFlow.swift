@@ -116,11 +116,13 @@ final class TransferFlow {
 
     func suspend() {
         self.isSuspended = true
+        self.transfer?.holdBody()
         self.transfer?.pauseReading()
     }
 
     func resume() {
         self.isSuspended = false
+        self.transfer?.releaseBody()
         if self.pending.readableBytes < Self.receiveWindow { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()

@@ -32,6 +32,7 @@ package final class Transfer {
     // What is sent.
     private var upload: UploadQueue?
     private var writingPaused = false
+    private var isHoldingBody = false
     private(set) var trailersToSend = Fields()
 
     // How it ends.
@@ -88,6 +89,15 @@ package final class Transfer {
             self.isReusable = false
         }
         self.upload?.isComplete = true
+        self.resumeWriting()
+    }
+
+    /// Keeps the rest of the body here; at most what libcurl has taken is still sent.
+    package func holdBody() { self.isHoldingBody = true }
+
+    /// Sends the body on.
+    package func releaseBody() {
+        self.isHoldingBody = false
         self.resumeWriting()
     }
 
@@ -148,6 +158,7 @@ package final class Transfer {
         self.trailersToSend = Fields()
         self.readingPaused = false
         self.writingPaused = false
+        self.isHoldingBody = false
         self.refusedAddress = nil
     }
 
@@ -275,6 +286,11 @@ package final class Transfer {
     func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
         guard let delegate else { return .abort }
         self.lastActivity = self.pool.loop.turnTime
+        // The rest of a body is not wanted any more after the response's head; libcurl finds out when it goes on.
+        if self.isHoldingBody, !self.response.isComplete {
+            self.writingPaused = true
+            return .wait
+        }
         let count = self.upload?.take(into: space) ?? 0
         if count > 0 {
             delegate.transfer(self, sentBodyBytes: count)
