@@ -41,6 +41,7 @@ package final class Transfer {
     private var trust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
+    private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
 
     init(pool: TransferPool, configuration: SessionConfiguration) {
@@ -137,7 +138,8 @@ package final class Transfer {
         self.metrics = TransferMetrics()
         self.trust = nil
         self.error = nil
-        self.lastActivity = self.pool.loop.turnTime
+        self.start = self.pool.loop.turnTime
+        self.lastActivity = self.start
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
         switch request.body {
@@ -365,11 +367,13 @@ package final class Transfer {
     }
 
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
-    /// for a body that the client has not sent.
+    /// for a body that the client has not sent, nor before it has a connection: libcurl limits the time of connecting.
     private func checkSilence() {
         guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
-        if self.readingPaused || self.writingPaused { self.lastActivity = now }
+        let connected = self.easy.offset(CURLINFO_PRETRANSFER_TIME_T)
+        if self.readingPaused || self.writingPaused || connected == 0 { self.lastActivity = now }
+        self.lastActivity = max(self.lastActivity, self.start + .microseconds(connected))
         let deadline = self.lastActivity + self.errand.timeout
         guard deadline <= now else {
             self.pool.loop.arm(silence, at: deadline)
