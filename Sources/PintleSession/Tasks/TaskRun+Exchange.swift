@@ -154,7 +154,8 @@ extension Session {
         if self.configuration.cookies == .block { fields.remove(.cookie) }
         let transferBody: TransferRequest.Body =
             switch body {
-            case .none: .none
+            // Methods that expect a body say that it is empty (RFC 9110 §8.6).
+            case .none: ["POST", "PUT", "PATCH"].contains(request.method) ? .bytes(ByteBuffer()) : .none
             case .bytes(let bytes): .bytes(bytes)
             case .pieces(_, let length): .stream(length: length)
             }
