@@ -120,8 +120,12 @@ enum OutgoingBody {
 
     /// Opens `source`, and sets the fields that depend on it.
     ///
-    /// - Throws: ``SessionError`` with `unreadableSource`.
+    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD: libcurl would wait for a
+    ///   body in the response.
     static func open(_ source: UploadSource, for request: inout SessionRequest) async throws(SessionError) -> Self {
+        guard request.method != "HEAD" else {
+            throw SessionError(.invalidRequest, "HEAD has no body; send it by another method")
+        }
         switch source {
         case .bytes(let bytes):
             guard request.throttle != nil else { return .bytes(bytes) }
