@@ -51,6 +51,7 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
         self.set(CURLOPT_BUFFERSIZE, 32 * 1024)
         self.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1024)
+        self.set(CURLOPT_FORBID_REUSE, configuration.idleConnections == 0 ? 1 : 0)
         self.set(CURLOPT_MAXAGE_CONN, Int(configuration.idleTimeout.nanoseconds / 1_000_000_000))
         self.set(CURLOPT_DNS_CACHE_TIMEOUT, Int(configuration.dnsCache.nanoseconds / 1_000_000_000))
         // The policy's callback decides on chain and name; libcurl only has to obey it and load no store of its own.
