@@ -32,7 +32,8 @@ public struct SessionConfiguration: Sendable {
     public var httpVersion = HTTPVersion.automatic
     /// The most connections to one host at a time, per engine thread. More transfers wait for one. Default 64.
     public var connectionsPerHost = 64
-    /// The most idle connections that are kept, per engine thread. Default 256.
+    /// The most connections, those in use among them, with which one that becomes idle is still kept, per engine
+    /// thread; above it the oldest idle one is closed. 0 keeps none. Default 256.
     public var idleConnections = 256
     /// How long an idle connection may be used again, in whole seconds; below the 60 s at which many servers close.
     public var idleTimeout = TimeAmount.seconds(55)

@@ -32,7 +32,11 @@ func writeCallback(
 {
     guard let transfer = transfer(context) else { return 0 }
     let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return transfer.receivedBody(body) ? body.count : 0
+    switch transfer.receivedBody(body) {
+    case .taken: return body.count
+    case .later: return Int(CURL_WRITEFUNC_PAUSE)
+    case .abort: return 0
+    }
 }
 
 func readCallback(_ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?)

@@ -15,6 +15,7 @@ struct EasyHandle: ~Copyable {
     private let httpVersion: SessionConfiguration.HTTPVersion
     private let proxy: ProxyServer?
     private var usesJar = false
+    private var givesCredential = true
 
     init(_ configuration: SessionConfiguration) {
         self.httpVersion = configuration.httpVersion
@@ -51,6 +52,7 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
         self.set(CURLOPT_BUFFERSIZE, 32 * 1024)
         self.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1024)
+        self.set(CURLOPT_FORBID_REUSE, configuration.idleConnections == 0 ? 1 : 0)
         self.set(CURLOPT_MAXAGE_CONN, Int(configuration.idleTimeout.nanoseconds / 1_000_000_000))
         self.set(CURLOPT_DNS_CACHE_TIMEOUT, Int(configuration.dnsCache.nanoseconds / 1_000_000_000))
         // The policy's callback decides on chain and name; libcurl only has to obey it and load no store of its own.
@@ -103,6 +105,7 @@ struct EasyHandle: ~Copyable {
                 self.set(CURLOPT_PROXY, proxy.serves(request.authority) ? "http://\(proxy.authority)" : "")
             }
         }
+        self.chooseCredential(for: request)
         let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
         if milliseconds != self.connectMilliseconds {
             self.connectMilliseconds = milliseconds
@@ -124,6 +127,17 @@ struct EasyHandle: ~Copyable {
             self.set(CURLOPT_CUSTOMREQUEST, request.method)
         }
         _ = pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers)
+    }
+
+    /// libcurl adds the credential of the proxy to a Proxy-Authorization that the request has itself. That is for who
+    /// forwards http; at a tunnel the credential stays the only one.
+    private mutating func chooseCredential(for request: TransferRequest) {
+        guard let credential = self.proxy?.credential else { return }
+        let gives = request.scheme == .https || !request.fields.contains(.proxyAuthorization)
+        guard gives != self.givesCredential else { return }
+        self.givesCredential = gives
+        _ = pintle_set_text(self.pointer, CURLOPT_PROXYUSERNAME, gives ? credential.user : nil)
+        _ = pintle_set_text(self.pointer, CURLOPT_PROXYPASSWORD, gives ? credential.password : nil)
     }
 
     private func setVersion(for scheme: Scheme) {

@@ -65,7 +65,8 @@ final class TransferPool: @unchecked Sendable {
         _ = pintle_multi_set_socket_function(self.multi, socketCallback, context)
         _ = pintle_multi_set_timer_function(self.multi, timerCallback, context)
         _ = pintle_multi_set_long(self.multi, CURLMOPT_MAX_HOST_CONNECTIONS, self.configuration.connectionsPerHost)
-        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAXCONNECTS, self.configuration.idleConnections)
+        // To libcurl 0 is no limit; the handles forbid the reuse then.
+        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAXCONNECTS, max(1, self.configuration.idleConnections))
         _ = pintle_multi_set_long(self.multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     }
 

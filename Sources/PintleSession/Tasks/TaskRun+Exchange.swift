@@ -122,8 +122,12 @@ enum OutgoingBody {
 
     /// Opens `source`, and sets the fields that depend on it.
     ///
-    /// - Throws: ``SessionError`` with `unreadableSource`.
+    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD: libcurl would wait for a
+    ///   body in the response.
     static func open(_ source: UploadSource, for request: inout SessionRequest) async throws(SessionError) -> Self {
+        guard request.method != "HEAD" else {
+            throw SessionError(.invalidRequest, "HEAD has no body; send it by another method")
+        }
         switch source {
         case .bytes(let bytes):
             guard request.throttle != nil else { return .bytes(bytes) }
@@ -156,7 +160,8 @@ extension Session {
         if self.configuration.cookies == .block { fields.remove(.cookie) }
         let transferBody: TransferRequest.Body =
             switch body {
-            case .none: .none
+            // Methods that expect a body say that it is empty (RFC 9110 §8.6).
+            case .none: ["POST", "PUT", "PATCH"].contains(request.method) ? .bytes(ByteBuffer()) : .none
             case .bytes(let bytes): .bytes(bytes)
             case .pieces(_, let length): .stream(length: length)
             }

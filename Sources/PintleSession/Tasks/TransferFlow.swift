@@ -20,6 +20,7 @@ final class TransferFlow {
     private var reader: CheckedContinuation<Void, Never>?
     private var feeder: CheckedContinuation<Void, Never>?
     private var restTimer: LoopTimer?
+    private var discardTimer: LoopTimer?
     /// What moves the body of the request here.
     private var feeding: Task<Void, Never>?
     /// How the transfer went; complete when it is over.
@@ -30,14 +31,16 @@ final class TransferFlow {
     private static let sendWindow = 64 * 1024
     /// How much of a body that nobody wants is read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
+    private static let discardTime = TimeAmount.seconds(1)
 
     /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it
     ///   has.
     init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
         self.noteSent = noteSent
-        // unowned: `finish` disarms the timer before the flow goes.
+        // unowned: `finish` disarms the timers before the flow goes.
         self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
+        self.discardTimer = LoopTimer { [unowned self] in self.cancel() }
     }
 
     var isOver: Bool { self.end != nil }
@@ -74,8 +77,10 @@ final class TransferFlow {
         return piece
     }
 
-    /// Reads what is left of a body that nobody wants, or gives the connection up where that is much.
+    /// Reads what is left of a body that nobody wants, or gives the connection up where that is much or slow.
     func discardRest() async {
+        if let length = self.head?.length, length > Self.discardLimit { return self.cancel() }
+        if !self.isOver, let discardTimer { self.loop.arm(discardTimer, at: .now() + Self.discardTime) }
         var count = 0
         while let piece = try? await self.next() {
             count += piece.readableBytes
@@ -116,11 +121,13 @@ final class TransferFlow {
 
     func suspend() {
         self.isSuspended = true
+        self.transfer?.holdBody()
         self.transfer?.pauseReading()
     }
 
     func resume() {
         self.isSuspended = false
+        self.transfer?.releaseBody()
         if self.pending.readableBytes < Self.receiveWindow { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()
@@ -140,6 +147,7 @@ final class TransferFlow {
         self.transfer = nil
         self.end = end
         if let restTimer { self.loop.disarm(restTimer) }
+        if let discardTimer { self.loop.disarm(discardTimer) }
         self.feeding?.cancel()
         self.feeding = nil
         self.wakeReader()

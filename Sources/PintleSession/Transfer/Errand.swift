@@ -27,3 +27,11 @@ struct Errand {
         self.collectsMetrics = request.collectsMetrics
     }
 }
+
+extension TimeAmount {
+    /// `250 ms` or `10 s`.
+    var inWords: String {
+        let milliseconds = self.nanoseconds / 1_000_000
+        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
+    }
+}

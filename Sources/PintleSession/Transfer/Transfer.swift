@@ -12,6 +12,10 @@ package import PintleTrust
 /// The object and its libcurl handle are used again by the pool: an owner lets go of it when it is told of the end.
 package final class Transfer {
     enum Provided { case bytes(Int), wait, abort }
+    enum Received { case taken, later, abort }
+
+    /// How long a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
+    private static let expectationTime = TimeAmount.seconds(1)
 
     /// Lets its transfers go when it is closed; until then they hold each other.
     private let pool: TransferPool
@@ -31,6 +35,9 @@ package final class Transfer {
     // What is sent.
     private var upload: UploadQueue?
     private var writingPaused = false
+    private var isHoldingBody = false
+    /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
+    private var expectation: LoopTimer?
     private(set) var trailersToSend = Fields()
 
     // How it ends.
@@ -39,6 +46,7 @@ package final class Transfer {
     private var trust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
+    private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
 
     init(pool: TransferPool, configuration: SessionConfiguration) {
@@ -90,10 +98,19 @@ package final class Transfer {
         self.resumeWriting()
     }
 
+    /// Keeps the rest of the body here; at most what libcurl has taken is still sent.
+    package func holdBody() { self.isHoldingBody = true }
+
+    /// Sends the body on.
+    package func releaseBody() {
+        self.isHoldingBody = false
+        self.resumeWriting()
+    }
+
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
     package var unsentBodyBytes: Int { self.upload?.byteCount ?? 0 }
 
-    /// Stops reading from the upstream; at most what is on its way in libcurl still arrives.
+    /// Stops reading from the upstream; nothing more of the body arrives until reading is resumed.
     package func pauseReading() {
         guard self.isRunning, !self.readingPaused else { return }
         self.readingPaused = true
@@ -126,7 +143,8 @@ package final class Transfer {
         self.metrics = TransferMetrics()
         self.trust = nil
         self.error = nil
-        self.lastActivity = self.pool.loop.turnTime
+        self.start = self.pool.loop.turnTime
+        self.lastActivity = self.start
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
         switch request.body {
@@ -134,8 +152,12 @@ package final class Transfer {
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
         case .stream: self.upload = UploadQueue()
         }
-        // libcurl asks for 100-continue on its own before large bodies; here the client decides.
-        if self.upload != nil, !request.fields.contains(.expect) { directives.append("Expect:") }
+        if self.upload != nil {
+            // libcurl asks for 100-continue on its own before large bodies; here the client decides. It also makes a
+            // refused request again, so it is not told of an expectation, which the line of the client still announces.
+            directives.append("Expect:")
+            if request.fields.contains(.expect) { self.expect() }
+        }
         self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives))
         if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
     }
@@ -147,11 +169,13 @@ package final class Transfer {
         self.trailersToSend = Fields()
         self.readingPaused = false
         self.writingPaused = false
+        self.isHoldingBody = false
+        self.forgetExpectation()
         self.refusedAddress = nil
     }
 
     func collectResult(_ result: CURLcode) {
-        if result != CURLE_OK || self.errand.collectsMetrics { self.collectMetrics(result) }
+        if result != CURLE_OK || self.errand.collectsMetrics { self.easy.fill(&self.metrics, after: result) }
         if result == CURLE_OK, self.error == nil {
             if self.errand.connectOnly {
                 self.handOverSocket()
@@ -169,25 +193,6 @@ package final class Transfer {
                 ).error
         }
         if let verdict = self.trust?.verdict { self.pool.note(verdict, on: self.errand.authority) }
-    }
-
-    private func collectMetrics(_ result: CURLcode) {
-        self.metrics.nameLookup = self.easy.offset(CURLINFO_NAMELOOKUP_TIME_T)
-        self.metrics.connect = self.easy.offset(CURLINFO_CONNECT_TIME_T)
-        self.metrics.tls = self.easy.offset(CURLINFO_APPCONNECT_TIME_T)
-        self.metrics.firstByte = self.easy.offset(CURLINFO_STARTTRANSFER_TIME_T)
-        self.metrics.total = self.easy.offset(CURLINFO_TOTAL_TIME_T)
-        self.metrics.reusedConnection = Self.hadConnection(result) && self.easy.long(CURLINFO_NUM_CONNECTS) == 0
-        self.metrics.address = self.easy.text(CURLINFO_PRIMARY_IP)
-        self.metrics.httpVersion = Self.versionName(self.easy.long(CURLINFO_HTTP_VERSION))
-    }
-
-    /// Whether there was a connection that could do what it was for, or break.
-    private static func hadConnection(_ result: CURLcode) -> Bool {
-        switch result {
-        case CURLE_OK, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND: true
-        default: false
-        }
     }
 
     func tellEnd() {
@@ -223,15 +228,6 @@ package final class Transfer {
             cause: String(cString: strerror(errno)))
     }
 
-    private static func versionName(_ version: Int) -> String {
-        switch version {
-        case Int(CURL_HTTP_VERSION_1_0): "1.0"
-        case Int(CURL_HTTP_VERSION_1_1): "1.1"
-        case Int(CURL_HTTP_VERSION_2_0): "2"
-        default: ""
-        }
-    }
-
     /// The session behind the transfer is there only while the connection is in use.
     private func noteTLSVersion() {
         guard self.errand.collectsMetrics, self.errand.scheme == .https, let ssl = self.easy.tlsConnection() else {
@@ -248,8 +244,11 @@ package final class Transfer {
         do throws(WireError) {
             switch try self.response.line(line, method: self.errand.method) {
             case .more: break
-            case .interim(let head): delegate.transfer(self, receivedInterim: head)
+            case .interim(let head):
+                if head.status == 100 { self.stopExpecting() }
+                delegate.transfer(self, receivedInterim: head)
             case .head(let head, let length):
+                self.stopExpecting()
                 // libcurl stops sending the body after an error status, but never notices while it is paused.
                 if head.status >= 300 { self.resumeWriting() }
                 self.noteTLSVersion()
@@ -263,15 +262,25 @@ package final class Transfer {
         return self.isRunning
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Received {
         self.lastActivity = self.pool.loop.turnTime
+        // libcurl does not pause a transfer that has no connection yet, and finishes the piece that it is at.
+        if self.readingPaused { return .later }
         self.delegate?.transfer(self, receivedBody: bytes)
-        return self.isRunning
+        return self.isRunning ? .taken : .abort
     }
 
     func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
         guard let delegate else { return .abort }
         self.lastActivity = self.pool.loop.turnTime
+        // The rest of a body is not wanted any more after the response's head; libcurl finds out when it goes on.
+        if self.isHoldingBody && !self.response.isComplete || self.expectation != nil {
+            if let expectation, !expectation.isArmed {
+                self.pool.loop.arm(expectation, at: self.lastActivity + Self.expectationTime)
+            }
+            self.writingPaused = true
+            return .wait
+        }
         let count = self.upload?.take(into: space) ?? 0
         if count > 0 {
             delegate.transfer(self, sentBodyBytes: count)
@@ -318,6 +327,22 @@ package final class Transfer {
 
     // MARK: Inside
 
+    private func expect() {
+        // unowned: `end` disarms the timer before the transfer goes.
+        self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
+    }
+
+    private func stopExpecting() {
+        guard self.expectation != nil else { return }
+        self.forgetExpectation()
+        self.resumeWriting()
+    }
+
+    private func forgetExpectation() {
+        if let expectation { self.pool.loop.disarm(expectation) }
+        self.expectation = nil
+    }
+
     private func resumeWriting() {
         guard self.writingPaused else { return }
         self.writingPaused = false
@@ -346,11 +371,13 @@ package final class Transfer {
     }
 
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
-    /// for a body that the client has not sent.
+    /// for a body that the client has not sent, nor before it has a connection: libcurl limits the time of connecting.
     private func checkSilence() {
         guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
-        if self.readingPaused || self.writingPaused { self.lastActivity = now }
+        let connected = self.easy.offset(CURLINFO_PRETRANSFER_TIME_T)
+        if self.readingPaused || self.writingPaused || connected == 0 { self.lastActivity = now }
+        self.lastActivity = max(self.lastActivity, self.start + .microseconds(connected))
         let deadline = self.lastActivity + self.errand.timeout
         guard deadline <= now else {
             self.pool.loop.arm(silence, at: deadline)
@@ -364,12 +391,4 @@ package final class Transfer {
 private final class VerdictBox: @unchecked Sendable {
     // Why @unchecked holds: a handshake and its transfer run on one loop's thread.
     var verdict: Verdict?
-}
-
-extension TimeAmount {
-    /// `250 ms` or `10 s`.
-    var inWords: String {
-        let milliseconds = self.nanoseconds / 1_000_000
-        return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
-    }
 }

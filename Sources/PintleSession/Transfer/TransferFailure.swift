@@ -48,8 +48,13 @@ struct TransferFailure {
         case CURLE_SEND_FAIL_REWIND:
             return SessionError(
                 .cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice", cause: self.words)
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM,
-            CURLE_BAD_CONTENT_ENCODING, CURLE_OUT_OF_MEMORY:
+        case CURLE_HTTP2_STREAM:
+            return SessionError(
+                self.headComplete ? .truncated : .connectionBroken, "\(peer) ended the stream of HTTP/2",
+                cause: self.words)
+        case CURLE_HTTP2 where self.headComplete:
+            return SessionError(.truncated, "the connection to \(peer) broke", cause: self.words)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
             return SessionError(.malformedResponse, "the response of \(peer) is not HTTP", cause: self.words)
         case CURLE_URL_MALFORMAT:
             return SessionError(.cannotSend, "libcurl does not take \(peer) as a host", cause: self.words)

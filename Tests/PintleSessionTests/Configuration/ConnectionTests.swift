@@ -127,6 +127,13 @@ import Testing
         #expect(origin.connections.count == 2)
     }
 
+    @Test func `no connection is kept where none may be idle`() async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let stage = try self.stage { $0.idleConnections = 0 }
+        for _ in 0..<3 { #expect(try await stage.data(for: request(origin.port)).text == "done") }
+        #expect(origin.connections.count == 3)
+    }
+
     @Test func `the environment's proxy is not obeyed`() async {
         // A process of its own: the environment belongs to all tests.
         await #expect(processExitsWith: .success) {

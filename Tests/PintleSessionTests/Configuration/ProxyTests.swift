@@ -70,6 +70,19 @@ import Testing
         #expect(result.text == "hello\n" && proxy.lines.count == 1)
     }
 
+    @Test func `a request's own field for the proxy goes before the proxy's credential`() async throws {
+        let proxy = try ScriptedProxy(leadingTo: self.nginx.httpPort)
+        var server = proxy.server
+        server.credential = try Credential(user: "u", password: "p")
+        let stage = try self.stage(server)
+        for own in [nil, "Bearer own", nil] {
+            let fields: Fields = own.map { ["Proxy-Authorization": $0] } ?? [:]
+            _ = try await stage.data(for: SessionRequest("GET", "http://site.example/hello", fields: fields))
+        }
+        let seen = proxy.origin.requests.map { $0.head.values("Proxy-Authorization") }
+        #expect(seen == [["Basic dTpw"], ["Bearer own"], ["Basic dTpw"]])
+    }
+
     @Test func `a proxy's challenge to http is answered like an origin's`() async throws {
         let proxy = try ScriptedProxy(leadingTo: self.nginx.httpPort, demanding: "Basic dTpw")
         let credential = try Credential(user: "u", password: "p")

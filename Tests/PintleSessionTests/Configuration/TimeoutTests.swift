@@ -110,4 +110,53 @@ import Testing
         task.resume()
         #expect(try await task.value().text == "done")
     }
+
+    @Test(arguments: [true, false])
+    func `waiting for a connection is no silence of the server`(keeps: Bool) async throws {
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try mayAnswer.wait(for: "leave to answer") { $0 }
+                try connection.send(response("done", fields: keeps ? "" : "Connection: close\r\n"))
+            }
+        }
+        var configuration = SessionConfiguration()
+        configuration.connectionsPerHost = 1
+        // What libcurl grants for connecting does not count against a task that waits either.
+        configuration.connectTimeout = .milliseconds(200)
+        let stage = try SessionStage(configuration: configuration)
+        let first = try stage.session.dataTask(request(origin.port))
+        first.resume()
+        try await origin.reachRequests(1)
+        let waiting = try stage.session.dataTask(request(origin.port, timeout: .milliseconds(300)))
+        waiting.resume()
+        let silent = try self.silent()
+        for _ in 0..<3 {
+            let error = await stage.failure(of: request(silent.port, timeout: .milliseconds(300)))
+            #expect(error?.code == .timeout)
+        }
+        mayAnswer.change { $0 = true }
+        #expect(try await first.value().text == "done")
+        #expect(try await waiting.value().text == "done")
+    }
+
+    @Test func `connecting has a time-out of its own, however short the other is`() async throws {
+        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        var asked = request(origin.port, scheme: .https, timeout: .milliseconds(50))
+        asked.connectTimeout = .milliseconds(300)
+        #expect(await (try SessionStage()).failure(of: asked)?.code == .connectTimeout)
+    }
+
+    @Test(arguments: [1 << 20, 1000])
+    func `the rest of a redirection is not waited for`(length: Int) async throws {
+        let origin = try ScriptedOrigin { connection in
+            let request = try connection.readRequest()
+            if request.target == "/there" { return try connection.send(response("there")) }
+            try connection.send("HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: \(length)\r\n\r\nsome")
+            _ = try connection.waitForEnd()
+        }
+        let stage = try SessionStage()
+        #expect(try await stage.data(for: request(origin.port, timeout: .minutes(10))).text == "there")
+    }
 }

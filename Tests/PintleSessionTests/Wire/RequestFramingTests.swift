@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintleSession
+import PintleTesting
+import Testing
+
+/// How requests are framed and held back, and what their answers make of that.
+@Suite(.timeLimit(.minutes(2))) struct RequestFramingTests {
+    private let stage: SessionStage
+
+    init() throws { self.stage = try SessionStage() }
+
+    @Test(arguments: [false, true])
+    func `a refused expectation is the response, and the request is not made again`(isStream: Bool) async throws {
+        let bodies = Watched<[[UInt8]]>([])
+        let origin = try ScriptedOrigin { connection in
+            let isPlain = try connection.readRequestHead().values("Expect").isEmpty
+            try connection.send(isPlain ? answer(200, [], "plain") : answer(417, [], "do not expect"))
+            guard !isPlain else { return }
+            let body = try connection.stream.readToEnd().bytes
+            bodies.change { $0.append(body) }
+        }
+        let source = isStream ? UploadSource.stream(BodyStream(pieces([1, 2, 3]))) : .bytes(ByteBuffer(string: "abc"))
+        let asked = request(origin.port, method: "PUT", fields: ["Expect": "100-continue"])
+        let result = try await self.stage.data(for: asked, from: source)
+        #expect(result.status == 417 && result.text == "do not expect")
+        // The origin may still wait for the body: what came next on this connection would be taken for it.
+        #expect(try await self.stage.data(for: request(origin.port)).text == "plain")
+        #expect(origin.requests.count == 2 && origin.connections.count == 2)
+        try await bodies.reach("the end of the refused request") { $0 == [[]] }
+    }
+
+    @Test func `an expectation that is refused late is the response, though the body cannot be had again`() async throws
+    {
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            // It comes when the client has lost its patience.
+            _ = try connection.stream.read(1)
+            try connection.send(answer(417, [], "too late"))
+            _ = try connection.waitForEnd()
+        }
+        let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
+        feed.yield(ByteBuffer(string: "abc"))
+        let asked = request(origin.port, method: "PUT", fields: ["Expect": "100-continue"])
+        let result = try await self.stage.data(for: asked, from: .stream(BodyStream(stream)))
+        #expect(result.status == 417 && result.text == "too late" && origin.connections.count == 1)
+        feed.finish()
+    }
+
+    @Test(arguments: [("POST", "0"), ("PUT", "0"), ("PATCH", "0"), ("DELETE", nil), ("GET", nil)])
+    func `a request whose method expects a body says when it has none`(method: String, length: String?) async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        #expect(try await self.stage.data(for: request(origin.port, method: method)).text == "done")
+        #expect(origin.requests.first?["Content-Length"] == length)
+    }
+
+    @Test func `HEAD with a body is refused`() async throws {
+        let origin = try ScriptedOrigin(answering: response("reached"))
+        let error = await self.stage.failure(
+            of: request(origin.port, method: "HEAD"), from: .bytes(ByteBuffer(string: "abc")))
+        #expect(error?.code == .invalidRequest && error?.message == "HEAD has no body; send it by another method")
+        #expect(origin.connections.isEmpty)
+    }
+}
