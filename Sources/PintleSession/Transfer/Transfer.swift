@@ -365,7 +365,8 @@ package final class Transfer {
     /// Asked when it is applied: it may have changed since that was wanted.
     private var pauses: Int32 {
         var mask = CURLPAUSE_CONT
-        if self.readingPaused { mask |= CURLPAUSE_RECV }
+        // A paused libcurl still reads once, and runs the lines of a head together. `receivedBody` pauses it in time.
+        if self.readingPaused, self.response.isComplete { mask |= CURLPAUSE_RECV }
         if self.writingPaused { mask |= CURLPAUSE_SEND }
         return mask
     }

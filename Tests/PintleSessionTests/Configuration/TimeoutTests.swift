@@ -4,6 +4,7 @@ import NIOCore
 import PintleMessage
 import PintleSession
 import PintleTesting
+import PintleTrust
 import Testing
 
 /// How long a session waits, and for what.
@@ -139,6 +140,27 @@ import Testing
         mayAnswer.change { $0 = true }
         #expect(try await first.value().text == "done")
         #expect(try await waiting.value().text == "done")
+    }
+
+    @Test func `waiting for a connection takes nothing of the time for making it`() async throws {
+        let pki = TestPKI()
+        let root = try pki.root()
+        let nginx = try NginxOrigin(https: [pki.leaf(ip: ["127.0.0.1"], signedBy: root)])
+        try nginx.serve([1], as: "big")
+        try nginx.growServed("big", to: 64 << 20)
+        var configuration = SessionConfiguration()
+        configuration.connectionsPerHost = 1
+        configuration.httpVersion = .http1
+        configuration.connectTimeout = .milliseconds(500)
+        let stage = try SessionStage(
+            policy: SecurityPolicy(pinning: .none, roots: .only([root.certificate])), configuration: configuration)
+        let first = try await stage.session.stream(request(nginx.httpsPort, "/files/big", scheme: .https))
+        let waiting = try stage.session.dataTask(request(nginx.httpsPort, "/hello", scheme: .https))
+        waiting.resume()
+        let silent = try self.silent()
+        for _ in 0..<4 { _ = await stage.failure(of: request(silent.port, timeout: .milliseconds(300))) }
+        first.task.cancel()
+        #expect(try await waiting.value().text == "hello\n")
     }
 
     @Test func `connecting has a time-out of its own, however short the other is`() async throws {

@@ -32,6 +32,20 @@ import Testing
         try await bodies.reach("the end of the refused request") { $0 == [[]] }
     }
 
+    @Test(arguments: [SessionConfiguration.HTTPVersion.http1, .http2])
+    func `a body whose expectation is met, or passed over, arrives whole`(
+        version: SessionConfiguration.HTTPVersion
+    ) async throws {
+        let nginx = try NginxOrigin(http2: version == .http2)
+        var configuration = SessionConfiguration()
+        configuration.httpVersion = version
+        let stage = try SessionStage(configuration: configuration)
+        let asked = request(nginx.httpPort, "/store/x", method: "PUT", fields: ["Expect": "100-continue"])
+        let bytes = [UInt8].pattern(300_000)
+        #expect(try await stage.data(for: asked, from: .bytes(ByteBuffer(bytes: bytes))).status == 201)
+        #expect(nginx.stored("x") == bytes)
+    }
+
     @Test func `an expectation that is refused late is the response, though the body cannot be had again`() async throws
     {
         let origin = try ScriptedOrigin { connection in
