@@ -35,10 +35,8 @@ extension TaskRun {
         } catch {
             task.add(flow.metrics)
             // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead, but
-            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done, unless
-            // the server has begun to answer.
-            let isStale =
-                error.code == .connectionBroken && flow.metrics.reusedConnection && flow.metrics.firstByte == 0
+            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done.
+            let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
             guard error.code == .cannotRewind || isStale, course.retries == 0, self.failure == nil else { throw error }
             course.retries += 1
             return nil

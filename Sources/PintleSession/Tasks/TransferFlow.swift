@@ -135,7 +135,8 @@ final class TransferFlow {
 
     /// Gives the transfer up.
     func cancel(with error: SessionError = .cancelled) {
-        guard !self.isOver else { return }
+        // One that has ended well while it was suspended has a reader who waits for the resumption.
+        guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
         self.pending.clear()
         // A reader that waits for the end of a suspension hears of this one.

@@ -95,6 +95,30 @@ import Testing
         try await stage.engine.loops[0].scheduleTask(in: .milliseconds(100)) {}.futureResult.get()
     }
 
+    @Test func `a task whose response ended while it was suspended can be cancelled`() async throws {
+        let answered = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("done"))
+                answered.change { $0 = true }
+            }
+        }
+        let stage = try SessionStage()
+        for _ in 0..<50 {
+            answered.change { $0 = false }
+            let task = try stage.session.dataTask(request(origin.port))
+            task.resume()
+            try await answered.reach("the answer") { $0 }
+            task.suspend()
+            task.resume()
+            task.cancel()
+            _ = try? await task.value()
+            #expect(task.state == .completed)
+        }
+        #expect(stage.session.tasks.isEmpty)
+    }
+
     @Test func `an invalidation that comes while a session is reset is not lost`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         for _ in 0..<100 {
