@@ -22,7 +22,7 @@ package struct EngineConfiguration: Sendable, Equatable {
     package var threads: Threads = .auto
     /// Connections to one host, per thread and trust policy. Default 64: above it requests wait for a free one.
     package var connectionsPerHost = 64
-    /// Idle connections kept, per thread and trust policy. Default 256.
+    /// Connections kept open, those in use included, per thread and trust policy; 0 keeps none. Default 256.
     package var idleConnections = 256
     /// How long an idle connection is kept. Default 55 s: under the 60 s after which many servers close theirs, so
     /// that a request seldom meets a connection that is just being closed.

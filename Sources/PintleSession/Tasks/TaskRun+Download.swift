@@ -25,7 +25,7 @@ extension TaskRun {
         guard given != nil || destination.resumes, request.isResumable else { return }
         guard let left = try await file.findLeftOver(given) else {
             guard given == nil else {
-                throw SessionError(.cannotWrite, "\(place.path) is not the partial download of \(url) that it was")
+                throw SessionError(.cannotWrite, "\(place.path) is not the partial download that it was")
             }
             return
         }
@@ -126,7 +126,7 @@ extension TaskRun {
             }
         }
         guard policy != .onlyCache else {
-            throw SessionError(.cacheMiss, "the cache has no response for \(request.url), and only it was to be asked")
+            throw SessionError(.cacheMiss, "the cache has no response of \(request.url.authority) for this, and only it was to be asked")
         }
         return nil
     }
