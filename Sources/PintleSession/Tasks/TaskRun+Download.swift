@@ -126,7 +126,9 @@ extension TaskRun {
             }
         }
         guard policy != .onlyCache else {
-            throw SessionError(.cacheMiss, "the cache has no response of \(request.url.authority) for this, and only it was to be asked")
+            throw SessionError(
+                .cacheMiss,
+                "the cache has no response of \(request.url.authority) for this, and only it was to be asked")
         }
         return nil
     }
