@@ -32,7 +32,7 @@ struct FetchMetricsTests {
         let process = try fetch(
             "http://127.0.0.1:\(origin.port)/", "--param", "secret=env:SECRET", environment: ["SECRET": "s3cret"])
         #expect(process.exitCode == 4 && origin.requests.first?.head.startLine.contains("s3cret") == true)
-        #expect(
-            process.errors.first?.contains("/?secret=*** leads to more than 20 redirects") == true, "\(process.lines)")
+        #expect(process.errors.first?.contains("leads to more than 20 redirects") == true, "\(process.lines)")
+        #expect(!process.errors.contains { $0.contains("s3cret") }, "\(process.lines)")
     }
 }
