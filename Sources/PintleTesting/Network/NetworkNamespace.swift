@@ -110,6 +110,7 @@ package final class NetworkNamespace: Sendable {
         typealias SetNamespace = @convention(c) (Int32, Int32) -> Int32
         guard let symbol = dlsym(nil, "setns") else { return -1 }
         let networks: Int32 = 0x4000_0000
+        // A function pointer is a word; the type is that of the C declaration.
         return unsafeBitCast(symbol, to: SetNamespace.self)(descriptor, networks)
     }
 

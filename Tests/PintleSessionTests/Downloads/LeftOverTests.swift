@@ -79,7 +79,7 @@ import Testing
         case .noJSON: try self.folder.write("offset: 5", to: "out.part.json")
         case .noObject: try self.folder.write("[5]", to: "out.part.json")
         case .otherURL: try self.left.note(5, url: self.left.url + "?")
-        case .otherFile: try self.left.note(5, file: "/tmp/out.part")
+        case .otherFile: try self.left.note(5, file: "\(self.folder.path)/other.part")
         case .beyondTheFile: try self.left.note(9)
         case .negative: try self.left.note(-5)
         case .huge: try self.left.note(UInt64.max)
