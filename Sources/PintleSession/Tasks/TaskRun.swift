@@ -227,13 +227,18 @@ actor TaskRun {
     ) async throws(SessionError) -> Answer {
         let answer = NIOLockedValueBox<Result<Answer, any Error>?>(nil)
         let asking = Task.detached {
+            let result: Result<Answer, any Error>
             do {
-                let value = try await question()
-                answer.withLockedValue { $0 = .success(value) }
+                result = .success(try await question())
             } catch {
-                answer.withLockedValue { $0 = .failure(error) }
+                result = .failure(error)
             }
-            self.onLoop { $0.wake() }
+            // The answer counts when the loop has come to it: a hook that suspends its task and then answers means the
+            // task to be suspended by then.
+            self.onLoop { run in
+                answer.withLockedValue { $0 = result }
+                run.wake()
+            }
         }
         defer { asking.cancel() }
         try await self.wait { answer.withLockedValue { $0 != nil } }

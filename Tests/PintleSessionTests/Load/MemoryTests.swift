@@ -11,7 +11,11 @@ import Testing
 /// What is moved is never held. Each transfer has a process of its own, whose memory is measured.
 ///
 /// The size is 64 MiB, or what PINTLE_SOAK says, in MiB: `PINTLE_SOAK=5120 swift test --filter MemoryTests`.
-@Suite(.serialized) struct MemoryTests {
+@Suite(
+    .serialized,
+    .disabled(
+        if: ProcessInfo.processInfo.environment["PINTLE_SANITIZER"] != nil, "sanitizers keep memory of their own"))
+struct MemoryTests {
     /// In bytes.
     private static var size: Int {
         (ProcessInfo.processInfo.environment["PINTLE_SOAK"].flatMap { Int($0) } ?? 64) << 20

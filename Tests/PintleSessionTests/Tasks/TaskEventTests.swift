@@ -36,7 +36,12 @@ import Testing
     func `SES-45 resume, suspend, resume is told in this order for every kind of task`(
         kind: SessionTask.Kind
     ) async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let isSteered = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try isSteered.wait(for: "the task to be steered") { $0 }
+            try connection.send(response("done"))
+        }
         let stage = try SessionStage()
         let events = stage.session.eventStream()
         let asked = request(origin.port, method: kind == .upload ? "PUT" : "GET")
@@ -49,6 +54,7 @@ import Testing
         task.resume()
         task.suspend()
         task.resume()
+        isSteered.change { $0 = true }
         _ = try await task.value()
         await stage.session.finishTasksAndInvalidate()
         let end = kind == .download ? ["moved 1"] : []
