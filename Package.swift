@@ -47,10 +47,14 @@ let package = Package(
             name: "CPintleCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CPintleOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CPintleZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CPintleBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(name: "CPintleZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
 
         .target(name: "CPintleLinux"),
 
-        room("PintleMessage", []),
+        room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
+        room("PintleMessage", ["PintleCoding"]),
         room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", [logging]),
@@ -86,6 +90,7 @@ let package = Package(
             path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
+        tests("PintleCodingTests", ["PintleCoding"]),
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),

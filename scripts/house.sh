@@ -52,11 +52,14 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintleOpenSSL/ && !allowed("PintleTrust PintleTesting PintleTrustTests") {
     breach(FNR, "only PintleTrust knows OpenSSL")
 }
+/import CPintle(Zlib|Brotli|Zstd)/ && !allowed("PintleCoding") {
+    breach(FNR, "only PintleCoding knows zlib, Brotli and Zstandard")
+}
 /import CPintleLinux/ && !allowed("PintleLoop PintleSession") {
     breach(FNR, "only PintleLoop and PintleSession know the kernel")
 }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
-!inTests && /import NIO/ && allowed("PintleMessage PintleImage PintleActivity PintleTrust PintlePolicy") {
+!inTests && /import NIO/ && allowed("PintleCoding PintleMessage PintleImage PintleActivity PintleTrust PintlePolicy") {
     breach(FNR, "channels and event loops are no business of this room")
 }
 

@@ -7,8 +7,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
-build_packages=(ca-certificates git libcurl4-openssl-dev libssl-dev pkg-config)
-test_packages=(curl iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3)
+build_packages=(ca-certificates git libbrotli-dev libcurl4-openssl-dev libssl-dev libzstd-dev pkg-config zlib1g-dev)
+test_packages=(brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3 zstd)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -25,6 +25,11 @@ has() {
             command -v pkg-config >/dev/null && pkg-config --exists "$name"
         fi
         ;;
+    libbrotli-dev) command -v pkg-config >/dev/null && pkg-config --exists libbrotlidec ;;
+    libzstd-dev) command -v pkg-config >/dev/null && pkg-config --exists libzstd ;;
+    zlib1g-dev) command -v pkg-config >/dev/null && pkg-config --exists zlib ;;
+    # Other programs are called convert, too.
+    imagemagick) [[ $(PATH=/usr/bin:/bin convert -version 2>/dev/null) == *ImageMagick* ]] ;;
     # Loaded when the first image is decoded, never linked.
     libgdk-pixbuf-2.0-0) [[ $(ldconfig -p) == *libgdk_pixbuf-2.0.so.0* ]] ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;

@@ -58,7 +58,7 @@ extension ResponseContract {
         self.init(
             statuses: rules.status.isEmpty ? nil : rules.status,
             contentTypes: rules.contentTypes.map { Set($0) } ?? (rules.body == .json ? Self.jsonTypes : nil),
-            body: rules.body == .json ? .json(JSONScanner()) : .any, removesNulls: rules.removeNulls)
+            body: rules.body == .json ? .json(JSONRule(removesNulls: rules.removeNulls)) : .any)
     }
 }
 

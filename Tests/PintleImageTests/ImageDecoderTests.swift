@@ -111,7 +111,8 @@ import Testing
         let contract = ResponseContract(
             contentTypes: ResponseContract.imageTypes, body: .image(.init(try ImageDecoder())))
         let head = self.response(200, "image/png")
-        #expect(try contract.validate(head: head, body: ImageSamples.png, requestMethod: "GET") == nil)
+        let checked = try contract.validate(head: head, body: ImageSamples.png, requestMethod: "GET")
+        #expect(checked == CheckedBody(imageSize: ImageSize(width: 3, height: 2)))
         for body in [[], [0x42], Array(ImageSamples.png.dropLast(20))] as [[UInt8]] {
             #expect {
                 try contract.validate(head: head, body: body, requestMethod: "GET")

@@ -9,13 +9,12 @@ enum MediaType {
         return String(decoding: ASCII.trimmed(Array(type)[...]).map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// The value of the `charset` parameter, unquoted, or nil.
+    /// The value of the first `charset` parameter, unquoted, or nil.
     static func charset(of value: String) -> String? {
-        for parameter in value.utf8.split(separator: UInt8(ascii: ";")).dropFirst() {
-            let parts = Array(parameter).split(separator: UInt8(ascii: "="), maxSplits: 1)
+        for parameter in Self.parameters(of: Array(value.utf8)).dropFirst() {
+            let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
             guard parts.count == 2, ASCII.equalsIgnoringCase(ASCII.trimmed(parts[0]), "charset".utf8) else { continue }
-            let text = ASCII.trimmed(parts[1]).filter { $0 != UInt8(ascii: "\"") }
-            return String(decoding: text, as: UTF8.self)
+            return String(decoding: Self.unquoted(ASCII.trimmed(parts[1])), as: UTF8.self)
         }
         return nil
     }
@@ -24,22 +23,55 @@ enum MediaType {
     static func isJSON(_ essence: String) -> Bool {
         essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json")
     }
+
+    /// The types as which documents of a type with a structured suffix can be read too: JSON's for `+json` (RFC 6839
+    /// §3.1), XML's two for `+xml` (RFC 7303 §4.2 and §9.2); none for others.
+    static func typesBehindSuffix(of essence: String) -> [String] {
+        guard let slash = essence.utf8.firstIndex(of: UInt8(ascii: "/")) else { return [] }
+        let subtype = essence[essence.utf8.index(after: slash)...]
+        // Something stands before the suffix.
+        if subtype.utf8.count > 5, subtype.hasSuffix("+json") { return ["application/json"] }
+        if subtype.utf8.count > 4, subtype.hasSuffix("+xml") { return ["application/xml", "text/xml"] }
+        return []
+    }
+
+    /// The type and what follows it, split at semicolons that stand outside of quotes.
+    private static func parameters(of value: [UInt8]) -> [ArraySlice<UInt8>] {
+        var parts: [ArraySlice<UInt8>] = []
+        var (start, index, isQuoted) = (0, 0, false)
+        while index < value.count {
+            switch value[index] {
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: "\\") where isQuoted: index += 1
+            case UInt8(ascii: ";") where !isQuoted:
+                parts.append(value[start..<index])
+                start = index + 1
+            default: break
+            }
+            index += 1
+        }
+        parts.append(value[start...])
+        return parts
+    }
+
+    /// The text of a quoted string (RFC 9110 §5.6.4), or `bytes` where they are none.
+    private static func unquoted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
+            return Array(bytes)
+        }
+        var text: [UInt8] = []
+        var isEscaped = false
+        for byte in bytes.dropFirst().dropLast() {
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { text.append(byte) }
+        }
+        return text
+    }
 }
 
 extension Fields {
     /// The encoding that Content-Type names, or UTF-8 where it names none that is known.
     package var textEncoding: TextEncoding {
         self[.contentType].flatMap(MediaType.charset).flatMap { try? TextEncoding($0) } ?? .utf8
-    }
-
-    /// The content coding that the body has, in lower case; nil where it has none but `identity`.
-    var contentCoding: String? {
-        var coding: String?
-        self.forEachToken(in: .contentEncoding) { token in
-            if !ASCII.equalsIgnoringCase(token, "identity".utf8) {
-                coding = String(decoding: token.map(ASCII.lowercased), as: UTF8.self)
-            }
-        }
-        return coding
     }
 }

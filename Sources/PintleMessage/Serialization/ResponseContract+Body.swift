@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleCoding
+
 /// What is wrong with a body, in words that follow `Request failed: `.
 struct BodyProblem: Error {
+    let kind: ValidationError.Kind
     let message: String
+    let details: [String]
 
-    init(_ message: String) { self.message = message }
+    init(_ message: String, kind: ValidationError.Kind = .responseBody, details: [String] = []) {
+        self.kind = kind
+        self.message = message
+        self.details = details
+    }
+
+    init(_ error: ContentDecodingError) {
+        if case .beyondLimit = error {
+            self.init("the body is too large to be checked: \(error)", kind: .bodyTooLarge)
+        } else {
+            self.init("the body cannot be checked: \(error)")
+        }
+    }
 }
 
 extension ResponseContract {
@@ -12,6 +28,7 @@ extension ResponseContract {
     ///
     /// After a wrong type `decode` is not asked; after a wrong status it is, and what it finds comes first.
     ///
+    /// - Parameter decode: is given the body with its content codings undone.
     /// - Returns: what `decode` made of the body; nil where there can be no body, and under a JSON rule for a blank one.
     /// - Throws: the violation, with the one found earlier behind it.
     func read<Result>(
@@ -22,37 +39,120 @@ extension ResponseContract {
         // What is not of the right type is not worth parsing.
         if let earlier, earlier.has(.responseContentType) { throw earlier }
         var result: Result?
-        if !head.forbidsBody(to: requestMethod), !self.isNothing(body) {
+        if !head.forbidsBody(to: requestMethod) {
             do throws(BodyProblem) {
-                if let coding = head.fields.contentCoding {
-                    throw BodyProblem("the body is encoded with \(coding), so it cannot be checked")
-                }
-                result = try decode(body)
+                let plain = try self.plain(body, of: head)
+                if !self.isNothing(plain) { result = try decode(plain) }
             } catch {
-                throw Self.error(.responseBody, "Request failed: \(error.message)", head, underlying: earlier)
+                throw Self.error(error, head, underlying: earlier)
             }
         }
         if let earlier { throw earlier }
         return result
     }
 
-    /// Whether the body is what JSON services send for "nothing": no byte, or the single space of some frameworks.
+    static func error(
+        _ problem: BodyProblem, _ head: ResponseHead, underlying: ValidationError?
+    ) -> ValidationError {
+        ValidationError(
+            problem.kind, "Request failed: \(problem.message)", status: head.status,
+            contentType: head.fields[.contentType], details: problem.details, underlying: underlying)
+    }
+
+    /// The body without its content codings.
+    private func plain(_ body: [UInt8], of head: ResponseHead) throws(BodyProblem) -> [UInt8] {
+        guard !body.isEmpty, head.fields.contains(.contentEncoding) else { return body }
+        do throws(ContentDecodingError) {
+            let codings = try head.fields.contentCodings()
+            return codings.isEmpty ? body : try ContentDecoder.decoded(body, codings, limit: self.decodedLimit)
+        } catch {
+            throw BodyProblem(error)
+        }
+    }
+
     private func isNothing(_ body: [UInt8]) -> Bool {
         guard case .json = self.body else { return false }
-        return body.isEmpty || body == [0x20]
+        return JSONRule.isBlank(body)
     }
 }
 
-extension JSONScanner {
+extension ResponseContract.BodyRule {
+    /// Holds a body without content codings to the rule.
+    func check(_ body: [UInt8]) throws(BodyProblem) -> CheckedBody {
+        switch self {
+        case .any: return CheckedBody()
+        case .json(let rule): return CheckedBody(replacement: try rule.check(body))
+        case .xml(let scanner):
+            try scanner.checked(body)
+            return CheckedBody()
+        case .propertyList:
+            _ = try PropertyListReader.checked(body)
+            return CheckedBody()
+        case .image(let rule): return CheckedBody(imageSize: try rule.checker.checked(body))
+        case .compound(let rules): return try Self.check(body, rules)
+        }
+    }
+
+    private static func check(
+        _ body: [UInt8], _ rules: [ResponseContract.BodyRule]
+    ) throws(BodyProblem) -> CheckedBody {
+        var sentences: [String] = []
+        for rule in rules {
+            do throws(BodyProblem) {
+                return try rule.check(body)
+            } catch {
+                sentences.append(error.message)
+            }
+        }
+        throw BodyProblem(
+            "no rule of the list takes the body: \(sentences.joined(separator: "; "))", details: sentences)
+    }
+}
+
+extension ResponseContract.JSONRule {
+    /// How many of a document's violations stand in the message; all are in ``ValidationError/details``.
+    private static let toldViolations = 3
+
+    /// Whether the body is what JSON services send for "nothing": no byte, or the single space of some frameworks.
+    static func isBlank(_ body: [UInt8]) -> Bool { body.isEmpty || body == [0x20] }
+
     /// - Returns: the document without nulls, where that is asked and there are any.
-    func checked(_ body: [UInt8], removingNulls: Bool) throws(BodyProblem) -> [UInt8]? {
+    func check(_ body: [UInt8]) throws(BodyProblem) -> [UInt8]? {
+        if Self.isBlank(body) { return nil }
         do throws(JSONSyntaxError) {
-            if removingNulls { return try self.removingNulls(from: body) }
-            try self.validate(body)
-            return nil
+            guard self.document != nil else {
+                if self.removesNulls { return try self.scanner.removingNulls(from: body) }
+                try self.scanner.validate(body)
+                return nil
+            }
         } catch {
             throw BodyProblem("invalid JSON: \(error)")
         }
+        return try self.read(body).replacement
+    }
+
+    /// Holds a document to the rule and reads it.
+    ///
+    /// - Returns: its value, and its bytes without nulls where there were some to take out.
+    func read(_ body: [UInt8]) throws(BodyProblem) -> (value: Parameter, replacement: [UInt8]?) {
+        let value: Parameter
+        let replacement: [UInt8]?
+        do throws(JSONSyntaxError) {
+            replacement = self.removesNulls ? try self.scanner.removingNulls(from: body) : nil
+            value = try self.scanner.parse(replacement ?? body)
+        } catch {
+            throw BodyProblem("invalid JSON: \(error)")
+        }
+        let violations = self.document?.violations(of: value) ?? []
+        guard violations.isEmpty else { throw Self.problem(violations) }
+        return (value, replacement)
+    }
+
+    private static func problem(_ violations: [String]) -> BodyProblem {
+        var message = "unacceptable JSON: \(violations.prefix(Self.toldViolations).joined(separator: "; "))"
+        let rest = violations.count - Self.toldViolations
+        if rest > 0 { message += "; and \(rest) more" }
+        return BodyProblem(message, details: violations)
     }
 }
 

@@ -4,20 +4,6 @@
 ///
 /// A value: a copy shares nothing with its original.
 public struct ResponseContract: Sendable, Equatable {
-    /// What the body must be.
-    public enum BodyRule: Sendable, Equatable {
-        /// Anything.
-        case any
-        /// A JSON document as the scanner takes it; an empty body, or one single space, also passes.
-        case json(JSONScanner)
-        /// An XML document as the scanner takes it.
-        case xml(XMLScanner)
-        /// A property list, in XML or binary, as ``PropertyListReader`` takes it.
-        case propertyList
-        /// An image that can be decoded.
-        case image(ImageRule)
-    }
-
     /// How much of the body ``validate(head:body:requestMethod:)`` has to see for a given head.
     public enum BodyNeed: Sendable, Equatable {
         /// Nothing: ``validateHead(_:requestMethod:)`` has said it all.
@@ -41,9 +27,13 @@ public struct ResponseContract: Sendable, Equatable {
     /// The rule for the body. Default any.
     public var body: BodyRule
 
-    /// Whether nulls are taken out of JSON bodies, as ``JSONScanner/removingNulls(from:)`` does. Default false. It has
-    /// no effect without a JSON rule.
-    public var removesNulls: Bool
+    /// Whether a type with a structured suffix is acceptable where the plain one is: `application/problem+json` as
+    /// `application/json`, `image/svg+xml` as `application/xml` or `text/xml`. Default false.
+    public var acceptsStructuredSuffixes: Bool
+
+    /// The most bytes that a body may have when its content codings are undone, and that any of several codings may
+    /// unfold to. Default 64 MiB. It says nothing about bodies without a coding.
+    public var decodedLimit: Int
 
     /// The media types that JSON is served as.
     public static let jsonTypes: Set<String> = ["application/json", "text/json", "text/javascript"]
@@ -51,12 +41,13 @@ public struct ResponseContract: Sendable, Equatable {
     /// Makes a contract.
     public init(
         statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = nil, body: BodyRule = .any,
-        removesNulls: Bool = false
+        acceptsStructuredSuffixes: Bool = false, decodedLimit: Int = 64 << 20
     ) {
         self.statuses = statuses
         self.contentTypes = contentTypes.map(Self.normalized)
         self.body = body
-        self.removesNulls = removesNulls
+        self.acceptsStructuredSuffixes = acceptsStructuredSuffixes
+        self.decodedLimit = decodedLimit
     }
 
     /// The media types that XML is served as.
@@ -72,7 +63,7 @@ public struct ResponseContract: Sendable, Equatable {
     ]
 
     /// Status 200…299, one of ``jsonTypes``, and a JSON body.
-    public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONScanner()))
+    public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONRule()))
 
     /// Checks what the head alone can tell.
     ///
@@ -87,12 +78,8 @@ public struct ResponseContract: Sendable, Equatable {
     public func bodyNeed(for head: ResponseHead, requestMethod: String) -> BodyNeed {
         guard !head.forbidsBody(to: requestMethod) else { return .nothing }
         let announced = Self.announcesBody(head, requestMethod)
-        switch self.body {
-        // No document of these is empty, so that counts too.
-        case .xml, .propertyList, .image: return .whole
-        case .json: return announced == false ? .nothing : .whole
-        case .any: break
-        }
+        // Where no document is empty, that counts too.
+        if self.body.readsBody { return announced == false && self.body.takesNothing ? .nothing : .whole }
         let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
     }
@@ -103,34 +90,23 @@ public struct ResponseContract: Sendable, Equatable {
     /// not acceptable is a violation even when the body is empty; no Content-Type at all is one only with a body. After
     /// a wrong type the body is not looked at; after a wrong status it is, and what is wrong with it comes first.
     ///
-    /// - Returns: the bytes to pass on in place of `body`, or nil where it stays as it is.
+    /// A rule that looks at the body sees it without its content codings (gzip, deflate, br, zstd, up to four of them). A
+    /// coding that cannot be undone is a violation.
+    ///
+    /// - Returns: what was found out, and above all the bytes to pass on where they are not those that came.
     /// - Throws: the violation, with the one found earlier behind it.
     public func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String
-    ) throws(ValidationError) -> [UInt8]? {
-        switch self.body {
-        case .any:
+    ) throws(ValidationError) -> CheckedBody {
+        guard self.body.readsBody else {
             if let error = self.headError(head, requestMethod, hasBody: !body.isEmpty) { throw error }
-            return nil
-        case .json(let scanner):
-            let removesNulls = self.removesNulls
-            return try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
-                try scanner.checked(body, removingNulls: removesNulls)
-            } ?? nil
-        case .xml(let scanner):
-            _ = try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
-                try scanner.checked(body)
-            }
-            return nil
-        case .propertyList:
-            _ = try self.read(body, of: head, requestMethod: requestMethod, with: PropertyListReader.checked)
-            return nil
-        case .image(let rule):
-            _ = try self.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
-                try rule.checker.checked(body)
-            }
-            return nil
+            return CheckedBody()
         }
+        let rule = self.body
+        let checked = try self.read(body, of: head, requestMethod: requestMethod) { plain throws(BodyProblem) in
+            try rule.check(plain)
+        }
+        return checked ?? CheckedBody()
     }
 
     // MARK: Inside
@@ -153,9 +129,17 @@ public struct ResponseContract: Sendable, Equatable {
             return Self.error(.responseContentType, "Request failed: no content-type", head)
         }
         // A response that announces two types is judged by both: recipients differ in which one they believe.
-        guard let wrong = values.first(where: { !contentTypes.contains(MediaType.essence(of: $0)) }) else { return nil }
+        guard let wrong = values.first(where: { !self.accepts(MediaType.essence(of: $0), contentTypes) }) else {
+            return nil
+        }
         let message = "Request failed: unacceptable content-type: \(MediaType.essence(of: wrong))"
         return Self.error(.responseContentType, message, head)
+    }
+
+    private func accepts(_ type: String, _ contentTypes: Set<String>) -> Bool {
+        if contentTypes.contains(type) { return true }
+        return self.acceptsStructuredSuffixes
+            && MediaType.typesBehindSuffix(of: type).contains(where: contentTypes.contains)
     }
 
     /// Whether the head says that there is a body, or that there is none; nil where it leaves that open.

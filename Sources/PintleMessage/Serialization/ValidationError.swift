@@ -10,6 +10,8 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
         case responseContentType = "response-content-type"
         /// The body is not what it has to be.
         case responseBody = "response-body"
+        /// The body is more than may be held or decoded to be checked.
+        case bodyTooLarge = "body-too-large"
     }
 
     private indirect enum Link: Sendable, Equatable {
@@ -25,6 +27,9 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
     public let status: UInt16
     /// The Content-Type of the response as it came; nil where it has none.
     public let contentType: String?
+    /// One sentence for each thing that is wrong with the body, where ``message`` sums several up: what a document rule
+    /// found, or what each rule of a compound one said. Otherwise empty.
+    public let details: [String]
     private var link: Link = .none
 
     /// The violation that was found earlier, or nil.
@@ -35,12 +40,14 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
 
     /// Makes an error.
     public init(
-        _ kind: Kind, _ message: String, status: UInt16, contentType: String?, underlying: ValidationError? = nil
+        _ kind: Kind, _ message: String, status: UInt16, contentType: String?, details: [String] = [],
+        underlying: ValidationError? = nil
     ) {
         self.kind = kind
         self.message = message
         self.status = status
         self.contentType = contentType
+        self.details = details
         if let underlying { self.link = .error(underlying) }
     }
 

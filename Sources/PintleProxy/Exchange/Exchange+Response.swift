@@ -105,18 +105,16 @@ extension Exchange: TransferDelegate {
         var held = held
         do throws(ValidationError) {
             let body = Array(held.body.readableBytesView)
-            if let replaced = try contract.validate(head: held.head, body: body, requestMethod: self.head.method) {
-                held.body = ByteBuffer(bytes: replaced)
-                for name in Self.fieldsAboutBytes { held.head.fields.remove(name) }
+            let checked = try contract.validate(head: held.head, body: body, requestMethod: self.head.method)
+            if let replacement = checked.replacement {
+                held.body = ByteBuffer(bytes: replacement)
+                checked.removeStaleFields(from: &held.head.fields)
             }
             self.settle(held, nil)
         } catch {
             self.settle(held, error)
         }
     }
-
-    /// What a response says about the exact bytes of its body, which null removal changes.
-    private static let fieldsAboutBytes = ["ETag", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"]
 
     /// Passes a judged response on, or refuses it.
     private func settle(_ held: HeldResponse, _ violation: ValidationError?) {

@@ -188,7 +188,7 @@ final class Exchange {
         var fields = head.fields
         self.rules?.apply(to: &fields)
         // A body that is checked must arrive in plain.
-        if self.rules?.contract?.body.needsPlainBody == true { fields.set("Accept-Encoding", "identity") }
+        if self.rules?.contract?.body.readsBody == true { fields.set("Accept-Encoding", "identity") }
         var request = TransferRequest(
             method: head.method, scheme: decision.scheme, authority: decision.authority, path: path, fields: fields,
             body: body)
@@ -356,15 +356,5 @@ extension RequestHead {
         guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
         if self.fields.hasToken("close", in: .connection) { return false }
         return self.minorVersion == 1 || self.fields.hasToken("keep-alive", in: .connection)
-    }
-}
-
-extension ResponseContract.BodyRule {
-    /// Whether the rule reads the body, which must then not be compressed.
-    var needsPlainBody: Bool {
-        switch self {
-        case .any: false
-        case .json, .xml, .propertyList, .image: true
-        }
     }
 }

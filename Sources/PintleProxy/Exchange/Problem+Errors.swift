@@ -47,8 +47,13 @@ extension Problem {
             case .responseStatus: .responseStatus
             case .responseContentType: .responseContentType
             case .responseBody: .responseBody
+            case .bodyTooLarge: .bodyTooLarge
             }
-        self.init(name, error.message)
+        if error.kind == .bodyTooLarge {
+            self.init(name, error.message, status: 502, proxyError: "http_response_body_size")
+        } else {
+            self.init(name, error.message)
+        }
         self.upstreamStatus = error.status
         self.upstreamContentType = error.contentType
         self.causes = error.chain.dropFirst().map(\.message)
@@ -61,6 +66,7 @@ extension ViolationKind {
         case .responseStatus: self = .responseStatus
         case .responseContentType: self = .responseContentType
         case .responseBody: self = .responseBody
+        case .bodyTooLarge: self = .bodyTooLarge
         }
     }
 }

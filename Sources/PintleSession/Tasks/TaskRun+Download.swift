@@ -10,7 +10,7 @@ extension TaskRun {
         for request: inout SessionRequest, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
         guard case .file(let destination, let contract, let given) = self.output else { return }
-        guard !contract.removesNulls else {
+        guard !contract.body.replacesBodies else {
             throw SessionError(.invalidRequest, "a download is written as it comes, so removesNulls cannot be obeyed")
         }
         guard given == nil || request.isResumable else {

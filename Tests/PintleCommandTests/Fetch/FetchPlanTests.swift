@@ -107,7 +107,7 @@ struct FetchPlanTests {
             "Text/HTML", "--expect-type", "application/json", "--expect-body", "json")
         #expect(plan.contract.statuses == [200...299, 304...304, 500...599] && plan.hasExpectations)
         #expect(plan.contract.contentTypes == ["text/html", "application/json"])
-        #expect(plan.contract.body == .json(JSONScanner()))
+        #expect(plan.contract.body == .json(.init()))
         #expect(try fetchPlan("http://a.test/", "--expect-body", "xml").contract.body == .xml(XMLScanner()))
         #expect(try fetchPlan("http://a.test/", "--expect-body", "plist").contract.body == .propertyList)
         guard case .image = try fetchPlan("http://a.test/", "--expect-body", "image").contract.body else {

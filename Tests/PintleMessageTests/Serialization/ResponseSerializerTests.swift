@@ -18,7 +18,7 @@ import Testing
         let encoded = ResponseHead(status: 200, fields: ["Content-Encoding": "gzip"])
         #expect(try serializer.decode(encoded, body: [1], requestMethod: "GET") == [1])
         var strict = HTTPResponseSerializer(contract: .json)
-        strict.contract.removesNulls = true
+        strict.contract.body = .json(.init(removesNulls: true))
         let head = response(200, "text/json")
         #expect(try strict.decode(head, body: bytes("[null]"), requestMethod: "GET") == bytes("[]"))
     }
@@ -29,9 +29,9 @@ import Testing
         var serializer = JSONResponseSerializer()
         #expect(
             try serializer.decode(head, body: body, requestMethod: "GET") == ["b": .array([1, .null]), "a": 1.5])
-        serializer.removesNulls = true
+        serializer.rule.removesNulls = true
         #expect(try serializer.decode(head, body: body, requestMethod: "GET") == ["b": [1], "a": 1.5])
-        #expect(serializer.contract.removesNulls)
+        #expect(serializer.contract.body == .json(.init(removesNulls: true)))
     }
 
     @Test func `TDL-20 JRS-04 JRS-05 nothing is nil and no error`() throws {
@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func `RSP-17 JRS-20 XMP-05 CMP-09 copies are equal and then independent`() {
-        var json = JSONResponseSerializer(removesNulls: true)
+        var json = JSONResponseSerializer(rule: .init(removesNulls: true))
         let copy = json
         #expect(copy == json)
         json.contentTypes = nil

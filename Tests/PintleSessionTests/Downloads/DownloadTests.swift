@@ -130,7 +130,7 @@ import Testing
     @Test func `a contract that rewrites bodies is refused`() async throws {
         let origin = try NginxOrigin()
         var contract = ResponseContract.json
-        contract.removesNulls = true
+        contract.body = .json(.init(removesNulls: true))
         let error = await sessionError {
             _ = try await self.stage.session.download(
                 request(origin.httpPort, "/json"), to: .file(self.out), accepting: contract)

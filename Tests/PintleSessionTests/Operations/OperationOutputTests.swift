@@ -174,7 +174,7 @@ import Testing
         let origin = try NginxOrigin()
         let operation = self.started(request(origin.httpPort, "/json"))
         #expect(try await operation.value(decodedBy: HTTPResponseSerializer()).count > 0)
-        let document = try await operation.value(decodedBy: JSONResponseSerializer(removesNulls: true))
+        let document = try await operation.value(decodedBy: JSONResponseSerializer(rule: .init(removesNulls: true)))
         #expect(document == ["a": 1, "list": [1, 2]])
         let html = self.started(request(origin.httpPort, "/html"))
         let error = await sessionError { _ = try await html.value(decodedBy: JSONResponseSerializer()) }

@@ -12,25 +12,25 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     public var statuses: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
     public var contentTypes: Set<String>?
-    /// What is accepted as a document.
-    public var scanner: JSONScanner
+    /// What is accepted as a document. Nulls that it takes out are not there to be decoded.
+    public var rule: ResponseContract.JSONRule
     private let makeDecoder: DecoderMaker
 
     /// Makes a serializer.
     public init(
         _ type: Value.Type = Value.self, statuses: [ClosedRange<UInt16>]? = [200...299],
-        contentTypes: Set<String>? = ResponseContract.jsonTypes, scanner: JSONScanner = JSONScanner(),
+        contentTypes: Set<String>? = ResponseContract.jsonTypes, rule: ResponseContract.JSONRule = .init(),
         decoder: @escaping DecoderMaker = { JSONDecoder() }
     ) {
         self.statuses = statuses
         self.contentTypes = contentTypes
-        self.scanner = scanner
+        self.rule = rule
         self.makeDecoder = decoder
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.scanner))
+        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.rule))
     }
 
     /// Holds the response to the contract and decodes the document.
@@ -40,9 +40,9 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Value? {
         try self.contract.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
-            _ = try self.scanner.checked(body, removingNulls: false)
+            let document = try self.rule.check(body) ?? body
             do {
-                return try self.makeDecoder().decode(Value.self, from: Data(body))
+                return try self.makeDecoder().decode(Value.self, from: Data(document))
             } catch {
                 throw BodyProblem("the JSON is not what is expected: \(Self.words(for: error))")
             }

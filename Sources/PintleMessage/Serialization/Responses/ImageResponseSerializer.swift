@@ -4,7 +4,7 @@
 public struct ImageResponseSerializer: ResponseSerializer, Equatable {
     /// An image that has been decoded once.
     public struct Image: Sendable, Equatable {
-        /// The image as it came.
+        /// The image, without content codings.
         public let bytes: [UInt8]
         /// Its size.
         public let size: ImageSize

@@ -6,27 +6,22 @@ public struct JSONResponseSerializer: ResponseSerializer, Equatable {
     public var statuses: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
     public var contentTypes: Set<String>?
-    /// What is accepted as a document.
-    public var scanner: JSONScanner
-    /// Whether nulls are taken out of arrays and objects. Default false.
-    public var removesNulls: Bool
+    /// What is accepted as a document, and whether nulls are taken out of it.
+    public var rule: ResponseContract.JSONRule
 
     /// Makes a serializer.
     public init(
         statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = ResponseContract.jsonTypes,
-        scanner: JSONScanner = JSONScanner(), removesNulls: Bool = false
+        rule: ResponseContract.JSONRule = .init()
     ) {
         self.statuses = statuses
         self.contentTypes = contentTypes
-        self.scanner = scanner
-        self.removesNulls = removesNulls
+        self.rule = rule
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(
-            statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.scanner),
-            removesNulls: self.removesNulls)
+        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.rule))
     }
 
     /// Holds the response to the contract and reads the document.
@@ -36,12 +31,7 @@ public struct JSONResponseSerializer: ResponseSerializer, Equatable {
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Parameter? {
         try self.contract.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
-            let document = try self.scanner.checked(body, removingNulls: self.removesNulls) ?? body
-            do throws(JSONSyntaxError) {
-                return try self.scanner.parse(document)
-            } catch {
-                throw BodyProblem("invalid JSON: \(error)")
-            }
+            try self.rule.read(body).value
         }
     }
 }

@@ -8,7 +8,8 @@ public protocol ResponseSerializer<Output>: Sendable {
     /// What a response must be like. Its media types are those that the serializer takes.
     var contract: ResponseContract { get }
 
-    /// Holds the response to ``contract``, and then decodes its body.
+    /// Holds the response to ``contract``, and then decodes its body. Serializers that read bodies undo content codings
+    /// first (gzip, deflate, br, zstd), up to ``ResponseContract/decodedLimit``; no session asks for them by itself.
     ///
     /// - Parameter requestMethod: of the request that was answered: a response to HEAD has no body to decode.
     /// - Throws: the violation, with the one found earlier behind it. After a wrong media type the body is not looked at;

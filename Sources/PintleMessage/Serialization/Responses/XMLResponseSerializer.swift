@@ -26,7 +26,7 @@ public struct XMLResponseSerializer: ResponseSerializer, Equatable {
 
     /// Holds the response to the contract, which no empty body keeps where there can be one.
     ///
-    /// - Returns: the document as it came; nil where there can be no body.
+    /// - Returns: the document, without content codings; nil where there can be no body.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> [UInt8]? {

@@ -7,7 +7,7 @@ extension FetchPlan.BodyExpectation {
     /// - Throws: ``CommandFailure`` with `incomplete` where this system cannot decode images.
     func rule() throws(CommandFailure) -> ResponseContract.BodyRule {
         switch self {
-        case .json: return .json(JSONScanner())
+        case .json: return .json(.init())
         case .xml: return .xml(XMLScanner())
         case .plist: return .propertyList
         case .image:

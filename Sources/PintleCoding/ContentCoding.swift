@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The content codings that can be undone (RFC 9110 §8.4.1, RFC 7932, RFC 8878). `identity` is none.
+package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
+    /// RFC 1952; `x-gzip` is another name for it.
+    case gzip
+    /// The zlib format (RFC 1950), and the bare deflate stream (RFC 1951) that some servers send under this name.
+    case deflate
+    /// Brotli, with windows up to 16 MiB.
+    case br
+    /// Zstandard, with windows up to 8 MiB (RFC 9659 §3).
+    case zstd
+
+    /// The most codings that may lie over each other in one body. Two are rare and more are unheard of, but each one
+    /// multiplies what a small body can unfold to, and takes a window of up to 16 MiB.
+    package static let layerLimit = 4
+
+    /// An Accept-Encoding value that names all of them, the densest first.
+    package static let accepted = "zstd, br, gzip, deflate"
+
+    /// Reads the values of a message's Content-Encoding fields, in their order.
+    ///
+    /// - Returns: the codings in the order in which they were applied; empty where there is none but `identity`.
+    /// - Throws: `.unknownCoding` for a name that is not among them, `.tooManyCodings` beyond ``layerLimit``.
+    package static func codings(in values: some Sequence<String>) throws(ContentDecodingError) -> [ContentCoding] {
+        var codings: [ContentCoding] = []
+        for value in values {
+            for member in value.utf8.split(separator: UInt8(ascii: ",")) {
+                let name = Self.trimmed(Substring(member)).lowercased()
+                if name.isEmpty || name == "identity" { continue }
+                guard let coding = ContentCoding(name: name) else { throw .unknownCoding(name) }
+                codings.append(coding)
+            }
+        }
+        guard codings.count <= Self.layerLimit else { throw .tooManyCodings(codings.count) }
+        return codings
+    }
+
+    /// What is left of Accept-Encoding for an origin whose answer will have to be decoded (RFC 9110 §12.5.3).
+    ///
+    /// Members that name a coding of ours, or `identity`, stay as they are, weights included. Others go, and so does `*`,
+    /// behind which there could be any coding.
+    ///
+    /// - Parameter values: of the request's Accept-Encoding fields, of which there is at least one: a request without
+    ///   accepts anything, and stays without.
+    /// - Returns: the new value; `identity` where nothing is left.
+    package static func narrowed(accepting values: some Sequence<String>) -> String {
+        var members: [Substring] = []
+        for value in values {
+            for member in value.utf8.split(separator: UInt8(ascii: ",")).lazy.map({ Self.trimmed(Substring($0)) }) {
+                let parts = member.utf8.split(
+                    separator: UInt8(ascii: ";"), maxSplits: 1, omittingEmptySubsequences: false)
+                let name = Self.trimmed(Substring(parts[0])).lowercased()
+                guard name == "identity" || ContentCoding(name: name) != nil else { continue }
+                guard parts.count == 1 || Self.isWeight(Self.trimmed(Substring(parts[1]))) else { continue }
+                members.append(member)
+            }
+        }
+        return members.isEmpty ? "identity" : members.joined(separator: ", ")
+    }
+
+    /// - Parameter name: in lower case.
+    private init?(name: String) {
+        self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+    }
+
+    /// `q=` and 0 to 1 with up to three decimals (RFC 9110 §12.4.2).
+    private static func isWeight(_ text: Substring) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 3, bytes.count <= 7, bytes[0] | 0x20 == UInt8(ascii: "q"), bytes[1] == UInt8(ascii: "=")
+        else { return false }
+        guard bytes.count == 3 || bytes[3] == UInt8(ascii: ".") else { return false }
+        let decimals = bytes.dropFirst(4)
+        switch bytes[2] {
+        case UInt8(ascii: "0"): return decimals.allSatisfy { $0 &- 0x30 < 10 }
+        case UInt8(ascii: "1"): return decimals.allSatisfy { $0 == UInt8(ascii: "0") }
+        default: return false
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var bytes = text.utf8
+        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
+        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        return Substring(bytes)
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the codings of a body cannot be undone.
+package enum ContentDecodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Nobody here knows this coding; the name is in lower case.
+    case unknownCoding(String)
+    /// There are more of them than ``ContentCoding/layerLimit``.
+    case tooManyCodings(Int)
+    /// The bytes are not in the coding's format; the reason is the library's.
+    case corrupt(ContentCoding, reason: String)
+    /// The bytes end before the coding does.
+    case truncated(ContentCoding)
+    /// The coding ends before the bytes do.
+    case trailingBytes(ContentCoding)
+    /// What was decoded is more than this many bytes.
+    case beyondLimit(Int)
+    /// There is no memory for the decoder.
+    case outOfMemory(ContentCoding)
+
+    /// One sentence about the body, such as `its gzip coding is cut off`.
+    package var description: String {
+        switch self {
+        case .unknownCoding(let name):
+            let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
+            return "its content coding “\(name)” is none that can be undone; these can: \(known)"
+        case .tooManyCodings(let count):
+            return "it has \(count) content codings, and at most \(ContentCoding.layerLimit) are undone"
+        case .corrupt(let coding, let reason): return "its \(coding) coding is broken: \(reason)"
+        case .truncated(let coding): return "its \(coding) coding is cut off"
+        case .trailingBytes(let coding): return "bytes follow the end of its \(coding) coding"
+        case .beyondLimit(let limit): return "decoded it is over \(limit) bytes"
+        case .outOfMemory(let coding): return "there is no memory to undo its \(coding) coding"
+        }
+    }
+}

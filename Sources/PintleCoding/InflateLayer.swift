@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleZlib
+
+/// gzip and deflate, with zlib.
+final class InflateLayer: CodingLayer {
+    enum Format {
+        case gzip, deflate
+    }
+
+    private enum State {
+        /// No byte has come.
+        case fresh
+        /// The first byte of a deflate coding: with the second one it tells zlib's format from the bare stream.
+        case undecided(UInt8)
+        case running
+        case ended
+    }
+
+    let coding: ContentCoding
+    private var state = State.fresh
+    /// zlib keeps a pointer to it, so it may not move.
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    init(_ format: Format) throws(ContentDecodingError) {
+        self.coding = format == .gzip ? .gzip : .deflate
+        self.stream = .allocate(capacity: 1)
+        self.stream.initialize(to: z_stream())
+        // 15 bits are the largest window there is; 16 more ask for gzip's format.
+        guard pintle_inflate_init(self.stream, format == .gzip ? 15 + 16 : 15) == Z_OK else {
+            throw .outOfMemory(self.coding)
+        }
+    }
+
+    deinit {
+        inflateEnd(self.stream)
+        self.stream.deallocate()
+    }
+
+    var isAtEnd: Bool {
+        switch self.state {
+        case .fresh, .ended: true
+        case .undecided, .running: false
+        }
+    }
+
+    func decode(
+        _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentDecodingError) -> Int {
+        switch self.state {
+        case .running: break
+        case .fresh:
+            guard let first = input.first else { return 0 }
+            guard self.coding == .deflate else {
+                self.state = .running
+                break
+            }
+            self.state = .undecided(first)
+            input = UnsafeRawBufferPointer(rebasing: input.dropFirst())
+            return 0
+        case .undecided(let first):
+            guard let second = input.first else { return 0 }
+            self.state = .running
+            if !Self.isHeader(first, second) { inflateReset2(self.stream, -15) }
+            // The byte that was kept, alone: it cannot make output.
+            try withUnsafeBytes(of: first) { kept throws(ContentDecodingError) in
+                var kept = kept
+                _ = try self.inflate(&kept, into: output)
+            }
+        case .ended:
+            guard let first = input.first else { return 0 }
+            // A gzip file may have further members (RFC 1952 §2.2), which begin with this byte.
+            guard self.coding == .gzip, first == 0x1F else { throw .trailingBytes(self.coding) }
+            inflateReset(self.stream)
+            self.state = .running
+        }
+        return try self.inflate(&input, into: output)
+    }
+
+    private func inflate(
+        _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentDecodingError) -> Int {
+        // zlib counts in 32 bits.
+        let piece = input.prefix(1 << 30)
+        let stream = self.stream
+        stream.pointee.next_in = UnsafeMutablePointer(
+            mutating: UnsafeRawBufferPointer(rebasing: piece).assumingMemoryBound(to: UInt8.self).baseAddress)
+        stream.pointee.avail_in = UInt32(piece.count)
+        stream.pointee.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
+        stream.pointee.avail_out = UInt32(output.count)
+        let code = CPintleZlib.inflate(stream, Z_NO_FLUSH)
+        input = UnsafeRawBufferPointer(rebasing: input.dropFirst(piece.count - Int(stream.pointee.avail_in)))
+        switch code {
+        // There was nothing to do: no input, or output that the last call has just filled to the end.
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: self.state = .ended
+        case Z_MEM_ERROR: throw .outOfMemory(self.coding)
+        case Z_NEED_DICT: throw .corrupt(self.coding, reason: "it needs a dictionary")
+        default:
+            let reason = stream.pointee.msg.map { String(cString: $0) } ?? "zlib gives no reason (\(code))"
+            throw .corrupt(self.coding, reason: reason)
+        }
+        return output.count - Int(stream.pointee.avail_out)
+    }
+
+    /// Whether two bytes are the header of zlib's format (RFC 1950 §2.2). A bare stream that begins so would open with a
+    /// stored block whose padding is not zero, which no encoder writes.
+    private static func isHeader(_ first: UInt8, _ second: UInt8) -> Bool {
+        first & 0x0F == 8 && first >> 4 <= 7 && (Int(first) << 8 | Int(second)) % 31 == 0
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleZstd
+
+/// zstd, with Zstandard's decoder. There may be several frames, and frames to be skipped (RFC 8878 §3.1).
+final class ZstdLayer: CodingLayer {
+    let coding = ContentCoding.zstd
+    private(set) var isAtEnd = true
+    private let decoder: OpaquePointer
+
+    init() throws(ContentDecodingError) {
+        guard let decoder = ZSTD_createDCtx() else { throw .outOfMemory(.zstd) }
+        self.decoder = decoder
+        // 8 MiB is what a content coding may ask for (RFC 9659 §3).
+        ZSTD_DCtx_setParameter(decoder, ZSTD_d_windowLogMax, 23)
+    }
+
+    deinit { ZSTD_freeDCtx(self.decoder) }
+
+    func decode(
+        _ input: inout UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentDecodingError) -> Int {
+        // At the end of a frame a call without input would begin the next one.
+        if input.isEmpty, self.isAtEnd { return 0 }
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+        let result = ZSTD_decompressStream(self.decoder, &target, &source)
+        guard ZSTD_isError(result) == 0 else {
+            throw .corrupt(.zstd, reason: String(cString: ZSTD_getErrorName(result)))
+        }
+        self.isAtEnd = result == 0
+        input = UnsafeRawBufferPointer(rebasing: input.dropFirst(source.pos))
+        return target.pos
+    }
+}
