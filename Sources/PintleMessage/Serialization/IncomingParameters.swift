@@ -2,14 +2,19 @@
 
 /// The parameters that a request already carries in its body, for a route that adds its own.
 public enum IncomingParameters {
-    /// Reads the body of a request: a form (`application/x-www-form-urlencoded`) or JSON (`application/json`,
-    /// `text/json`, `…+json`).
+    /// Reads the body of a request: a form (`application/x-www-form-urlencoded`, `multipart/form-data`), JSON
+    /// (`application/json`, `text/json`, `…+json`) or a property list in either format (`application/x-plist`).
     ///
+    /// Numbers of JSON and property lists keep every digit; keys of a property list, which has no order, are sorted.
+    ///
+    /// - Parameter encoding: of the text of forms that name no charset.
     /// - Returns: nil for an empty body, whatever its type.
     /// - Throws: `.unsupportedBody` for other types, a missing or repeated Content-Type and any content coding;
     ///   `.unknownEncoding` for a form's unknown charset; `.malformedBody` for a body that is not of its type, which
     ///   includes JSON that is neither array nor object.
-    public static func read(_ head: RequestHead, body: [UInt8]) throws(SerializationError) -> Parameter? {
+    public static func read(
+        _ head: RequestHead, body: [UInt8], encoding: TextEncoding = .utf8
+    ) throws(SerializationError) -> Parameter? {
         guard !body.isEmpty else { return nil }
         if let coding = head.fields.contentCoding {
             throw SerializationError(
@@ -19,28 +24,30 @@ public enum IncomingParameters {
         let types = head.fields.values(of: "Content-Type")
         guard types.count == 1 else {
             throw SerializationError(
-                .unsupportedBody, types.isEmpty ? "the body has no Content-Type." : "the body has two Content-Types.")
+                .unsupportedBody,
+                types.isEmpty
+                    ? "the body has no Content-Type; say what it is." : "the body has two Content-Types; send one.")
         }
         let essence = MediaType.essence(of: types[0])
-        if essence == "application/x-www-form-urlencoded" {
-            return try Self.form(body, charset: MediaType.charset(of: types[0]))
-        }
-        guard MediaType.isJSON(essence) else {
+        switch essence {
+        case "application/x-www-form-urlencoded":
+            return try Self.form(body, charset: MediaType.charset(of: types[0]), encoding: encoding)
+        case "multipart/form-data":
+            return try MultipartReader.read(body, contentType: types[0], encoding: encoding)
+        case "application/x-plist": return try Self.propertyList(body)
+        case _ where MediaType.isJSON(essence): return try Self.json(body)
+        default:
             throw SerializationError(
-                .unsupportedBody, "the body is \(essence); parameters can be merged only into forms and JSON.")
-        }
-        do throws(JSONSyntaxError) {
-            return try JSONScanner().parse(body)
-        } catch {
-            throw SerializationError(.malformedBody, "the body is not valid JSON.", cause: error.description)
+                .unsupportedBody,
+                "the body is \(essence); parameters can be merged only into forms, JSON and property lists.")
         }
     }
 
     /// Puts a route's parameters over incoming ones, key by key at the top level.
     ///
     /// Where both have a key the route's value stands, whole, in the place of the incoming one; incoming repetitions of
-    /// the key vanish. The route's other keys follow. Keys are the same when their bytes are. Either side may be
-    /// missing, and then the other is the result.
+    /// the key vanish. The route's other keys follow. Keys are the same when their bytes are. What lies deeper is never
+    /// mixed. Either side may be missing, and then the other is the result.
     ///
     /// - Throws: `.unmergeable` where both are there and one is no dictionary.
     public static func merge(_ incoming: Parameter?, with route: Parameter?) throws(SerializationError) -> Parameter? {
@@ -79,12 +86,29 @@ public enum IncomingParameters {
         return head
     }
 
-    private static func form(_ body: [UInt8], charset: String?) throws(SerializationError) -> Parameter {
-        guard let charset else { return try FormReader.read(body) }
-        let encoding = try TextEncoding(charset)
+    private static func form(
+        _ body: [UInt8], charset: String?, encoding: TextEncoding
+    ) throws(SerializationError) -> Parameter {
+        let encoding = try charset.map { (name) throws(SerializationError) in try TextEncoding(name) } ?? encoding
         guard encoding.keepsASCII else {
-            throw SerializationError(.unsupportedBody, "a form in \(encoding) cannot be read.")
+            throw SerializationError(.unsupportedBody, "a form in \(encoding) cannot be read; send it in UTF-8.")
         }
         return try FormReader.read(body, encoding: encoding)
+    }
+
+    private static func json(_ body: [UInt8]) throws(SerializationError) -> Parameter {
+        do throws(JSONSyntaxError) {
+            return try JSONScanner().parse(body)
+        } catch {
+            throw SerializationError(.malformedBody, "the body is not valid JSON.", cause: error.description)
+        }
+    }
+
+    private static func propertyList(_ body: [UInt8]) throws(SerializationError) -> Parameter {
+        do throws(PropertyListError) {
+            return Parameter(try PropertyListReader.read(body))
+        } catch {
+            throw SerializationError(.malformedBody, "the body is no property list.", cause: error.description)
+        }
     }
 }

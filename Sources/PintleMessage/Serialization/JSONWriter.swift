@@ -25,122 +25,156 @@ public struct JSONWriter {
 
     private let options: Options
     private var bytes: [UInt8] = []
-    private var path = ParameterPath()
+    private var depth = 0
 
     /// The document for `parameter`.
     ///
     /// Keys that repeat are written as often as they stand in the dictionary. A `Double` is written with the fewest
     /// digits that read back as the same number; `/` and non-ASCII characters are not escaped.
     ///
-    /// - Throws: `.unserializable` with the path of the value for sets, bytes, NaN, infinities, nesting beyond
-    ///   ``nestingLimit``, and scalars at the top unless `.fragmentsAllowed`.
+    /// - Throws: `.unserializable` with the path of the value for sets, bytes, dates, files, NaN, infinities, nesting
+    ///   beyond ``nestingLimit``, and scalars at the top unless `.fragmentsAllowed`.
     public static func write(_ parameter: Parameter, options: Options = []) throws(SerializationError) -> [UInt8] {
         var writer = JSONWriter(options: options)
-        switch parameter {
-        case .array, .dictionary, .set, .data: break
-        case .null, .bool, .integer, .number, .decimal, .string:
-            guard options.contains(.fragmentsAllowed) else {
-                throw writer.error("the top of a JSON document must be an array or a dictionary.")
-            }
+        do throws(Misfit) {
+            try writer.document(parameter)
+        } catch {
+            throw error.error
         }
-        try writer.value(parameter)
         return writer.bytes
     }
 
     private init(options: Options) { self.options = options }
 
-    private mutating func value(_ parameter: Parameter) throws(SerializationError) {
+    private mutating func document(_ parameter: Parameter) throws(Misfit) {
+        switch parameter {
+        case .array, .dictionary, .set, .data, .date, .file: break
+        case .null, .bool, .integer, .number, .decimal, .string:
+            guard self.options.contains(.fragmentsAllowed) else {
+                throw Misfit("the top of a JSON document must be an array or a dictionary.")
+            }
+        }
+        try self.value(parameter)
+    }
+
+    private mutating func value(_ parameter: Parameter) throws(Misfit) {
         switch parameter {
         case .null: self.append("null")
         case .bool(let value): self.append(value ? "true" : "false")
         case .integer(let value): self.append(String(value))
-        case .number(let value): try self.number(value)
+        case .number(let value):
+            guard value.isFinite else { throw Misfit("\(value) is not a JSON number.") }
+            // Swift's own text is already JSON: shortest digits, `1e+20`, `-0.0`.
+            self.append(value.description)
         case .decimal(let text):
-            guard JSONScanner.isNumber(text) else { throw self.error("“\(text)” is not a JSON number.") }
+            guard JSONScanner.isNumber(text) else { throw Misfit("“\(text)” is not a JSON number.") }
             self.append(text)
         case .string(let text): self.string(text)
-        case .data: throw self.error("bytes have no form in JSON.")
-        case .set: throw self.error("a set has no form in JSON; write an array.")
+        case .data: throw Misfit("bytes have no form in JSON.")
+        case .date: throw Misfit("a date has no form in JSON; write text or a number.")
+        case .file: throw Misfit("a file has no form in JSON; only multipart carries files.")
+        case .set: throw Misfit("a set has no form in JSON; write an array.")
         case .array(let elements): try self.array(elements)
         case .dictionary(let entries): try self.dictionary(entries)
         }
     }
 
-    private mutating func number(_ value: Double) throws(SerializationError) {
-        guard value.isFinite else { throw self.error("\(value) is not a JSON number.") }
-        // Swift's own text is already JSON: shortest digits, `1e+20`, `-0.0`.
-        self.append(value.description)
-    }
-
-    private mutating func array(_ elements: [Parameter]) throws(SerializationError) {
-        self.bytes.append(UInt8(ascii: "["))
+    private mutating func array(_ elements: [Parameter]) throws(Misfit) {
+        try self.open(UInt8(ascii: "["))
         for (index, element) in elements.enumerated() {
-            try self.enter(.index(index), isFirst: index == 0)
-            try self.value(element)
-            self.path.leave()
+            self.separate(isFirst: index == 0)
+            do throws(Misfit) {
+                try self.value(element)
+            } catch {
+                throw error.inside(.index(index))
+            }
         }
         self.close(UInt8(ascii: "]"), isEmpty: elements.isEmpty)
     }
 
-    private mutating func dictionary(_ entries: [Parameter.Entry]) throws(SerializationError) {
+    private mutating func dictionary(_ entries: [Parameter.Entry]) throws(Misfit) {
         var entries = entries
         if self.options.contains(.sortedKeys) { entries.sort { $0.key.precedesByCodeUnit($1.key) } }
-        self.bytes.append(UInt8(ascii: "{"))
+        try self.open(UInt8(ascii: "{"))
         for (index, entry) in entries.enumerated() {
-            try self.enter(.key(entry.key), isFirst: index == 0)
+            self.separate(isFirst: index == 0)
             self.string(entry.key)
-            self.append(self.options.contains(.pretty) ? ": " : ":")
-            try self.value(entry.value)
-            self.path.leave()
+            self.bytes.append(UInt8(ascii: ":"))
+            if self.options.contains(.pretty) { self.bytes.append(0x20) }
+            do throws(Misfit) {
+                try self.value(entry.value)
+            } catch {
+                throw error.inside(.key(entry.key))
+            }
         }
         self.close(UInt8(ascii: "}"), isEmpty: entries.isEmpty)
     }
 
-    private mutating func enter(_ step: ParameterPath.Step, isFirst: Bool) throws(SerializationError) {
-        guard self.path.steps.count < Self.nestingLimit else {
-            throw SerializationError(
-                .unserializable, "more than \(Self.nestingLimit) levels of nesting.", path: "parameters")
-        }
+    private mutating func open(_ bracket: UInt8) throws(Misfit) {
+        guard self.depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
+        self.depth += 1
+        self.bytes.append(bracket)
+    }
+
+    @inline(__always)
+    private mutating func separate(isFirst: Bool) {
         if !isFirst { self.bytes.append(UInt8(ascii: ",")) }
-        self.path.enter(step)
         self.newLine()
     }
 
     private mutating func close(_ bracket: UInt8, isEmpty: Bool) {
+        self.depth -= 1
         if !isEmpty { self.newLine() }
         self.bytes.append(bracket)
     }
 
+    @inline(__always)
     private mutating func newLine() {
         guard self.options.contains(.pretty) else { return }
         self.bytes.append(UInt8(ascii: "\n"))
-        self.bytes.append(contentsOf: repeatElement(0x20, count: 2 * self.path.steps.count))
+        self.bytes.append(contentsOf: repeatElement(0x20, count: 2 * self.depth))
     }
+
+    // MARK: Text
 
     private mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""): self.append("\\\"")
-            case UInt8(ascii: "\\"): self.append("\\\\")
-            case 0x08: self.append("\\b")
-            case 0x09: self.append("\\t")
-            case 0x0A: self.append("\\n")
-            case 0x0C: self.append("\\f")
-            case 0x0D: self.append("\\r")
-            case 0..<0x20:
-                self.append("\\u00")
-                self.append(byte < 0x10 ? "0" : "1")
-                self.bytes.append(Self.hexDigits[Int(byte & 15)])
-            default: self.bytes.append(byte)
-            }
-        }
+        var text = text
+        text.withUTF8 { self.escape($0) }
         self.bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
-
-    private func error(_ message: String) -> SerializationError {
-        SerializationError(.unserializable, message, path: self.path.text)
+    /// Copies runs of bytes that need no escape, which most strings are.
+    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+        var start = 0
+        for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
+            self.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
+            self.escape(byte: byte)
+            start = index + 1
+        }
+        self.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
     }
+
+    @inline(__always)
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(byte: UInt8) {
+        switch byte {
+        case 0x08: self.append("\\b")
+        case 0x09: self.append("\\t")
+        case 0x0A: self.append("\\n")
+        case 0x0C: self.append("\\f")
+        case 0x0D: self.append("\\r")
+        case 0..<0x20:
+            self.append(byte < 0x10 ? "\\u000" : "\\u001")
+            self.bytes.append(Self.hexDigits[Int(byte & 15)])
+        default:
+            self.bytes.append(UInt8(ascii: "\\"))
+            self.bytes.append(byte)
+        }
+    }
+
+    private mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
 }

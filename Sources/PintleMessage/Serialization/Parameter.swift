@@ -4,7 +4,7 @@
 ///
 /// Two values are equal when they have the same members in the same order; that holds for sets and dictionaries too,
 /// because the order in which they were written is the order in which JSON writes them.
-public indirect enum Parameter: Sendable, Equatable {
+public enum Parameter: Sendable, Equatable {
     /// The absence of a value: `null` in JSON, a name without `=` in a query.
     case null
     /// `true` or `false` in JSON, `1` or `0` in a query.
@@ -19,6 +19,10 @@ public indirect enum Parameter: Sendable, Equatable {
     case string(String)
     /// Bytes. Neither a query nor JSON has a form for them.
     case data([UInt8])
+    /// A moment, in seconds since 1970 began (UTC). Only property lists have a form for it.
+    case date(Double)
+    /// A file. Only multipart has a form for it.
+    indirect case file(FilePart)
     /// Values in order.
     case array([Parameter])
     /// Values that a query sorts and writes under one repeated name. The writer keeps the members distinct; JSON has
@@ -45,6 +49,25 @@ public indirect enum Parameter: Sendable, Equatable {
     public subscript(_ key: String) -> Parameter? {
         guard case .dictionary(let entries) = self else { return nil }
         return entries.first { $0.key == key }?.value
+    }
+}
+
+/// A file as a form carries it (RFC 7578 §4.2, §4.4): bytes that are in memory, with a name and a type.
+public struct FilePart: Sendable, Equatable {
+    /// What is in the file.
+    public var bytes: [UInt8]
+    /// What the sender calls it. It is not to be trusted as a path.
+    public var fileName: String
+    /// The media type that the sender gives it, with its parameters.
+    public var mediaType: String
+
+    /// Makes a file.
+    ///
+    /// - Parameter mediaType: told by the extension of `fileName` unless given, and else `application/octet-stream`.
+    public init(_ bytes: [UInt8], fileName: String, mediaType: String? = nil) {
+        self.bytes = bytes
+        self.fileName = fileName
+        self.mediaType = mediaType ?? FileMediaType.named(fileName)
     }
 }
 

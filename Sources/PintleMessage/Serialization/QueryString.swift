@@ -27,15 +27,24 @@ public enum QueryString {
     /// - Throws: `.unserializable` for an array or set that has no name to repeat, which is the top one, and for
     ///   nesting beyond ``nestingLimit``.
     public static func pairs(of parameter: Parameter) throws(SerializationError) -> [Pair] {
+        try Self.pairs(of: parameter) { (_) throws(Misfit) in }
+    }
+
+    /// Flattens `parameter` into pairs, each of which `check` has seen; what it throws gets the path of the value.
+    static func pairs(
+        of parameter: Parameter, check: (Parameter) throws(Misfit) -> Void
+    ) throws(SerializationError) -> [Pair] {
         switch parameter {
         case .array, .set:
-            throw SerializationError(
-                .unserializable, "a list has no name at the top of a query; put it into a dictionary.",
-                path: "parameters")
-        case .null, .bool, .integer, .number, .decimal, .string, .data, .dictionary: break
+            throw Misfit("a list has no name at the top of a query; put it into a dictionary.").error
+        case .null, .bool, .integer, .number, .decimal, .string, .data, .date, .file, .dictionary: break
         }
         var pairs: [Pair] = []
-        try Self.flatten(parameter, name: nil, depth: 0, into: &pairs)
+        do throws(Misfit) {
+            try Self.flatten(parameter, name: nil, depth: 0, into: &pairs, check: check)
+        } catch {
+            throw error.error
+        }
         return pairs
     }
 
@@ -43,68 +52,91 @@ public enum QueryString {
     ///
     /// Booleans are `1` and `0`; null is a name without `=`. The result is ASCII and may be empty.
     ///
-    /// - Throws: `.unserializable` as ``pairs(of:)`` does, and for bytes, which have no text.
+    /// - Throws: `.unserializable` as ``pairs(of:)`` does, and with the path of the value for bytes, dates and files.
     public static func encode(_ parameter: Parameter) throws(SerializationError) -> String {
         var bytes: [UInt8] = []
-        for (index, pair) in try Self.pairs(of: parameter).enumerated() {
+        for (index, pair) in try Self.pairs(of: parameter, check: Self.checkHasText).enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: "&")) }
             PercentEscaping.escape(pair.name, into: &bytes)
             if pair.value == .null { continue }
-            guard let text = pair.value.text else {
-                throw SerializationError(
-                    .unserializable, "bytes have no form in a query; only multipart carries them.",
-                    path: pair.name.isEmpty ? "parameters" : "parameters.\(pair.name)")
-            }
+            guard let text = pair.value.text else { preconditionFailure("BUG: a value without text was let through") }
             bytes.append(UInt8(ascii: "="))
             PercentEscaping.escape(text, into: &bytes)
         }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func flatten(
-        _ parameter: Parameter, name: String?, depth: Int, into pairs: inout [Pair]
-    ) throws(SerializationError) {
-        guard depth <= Self.nestingLimit else {
-            throw SerializationError(
-                .unserializable, "more than \(Self.nestingLimit) levels of nesting.", path: "parameters")
+    private static func checkHasText(_ value: Parameter) throws(Misfit) {
+        switch value {
+        case .data: throw Misfit("bytes have no form in a query; only multipart carries them.")
+        case .date: throw Misfit("a date has no form in a query; write text or a number.")
+        case .file: throw Misfit("a file has no form in a query; only multipart carries files.")
+        case .null, .bool, .integer, .number, .decimal, .string, .array, .set, .dictionary: break
         }
+    }
+
+    private static func flatten(
+        _ parameter: Parameter, name: String?, depth: Int, into pairs: inout [Pair],
+        check: (Parameter) throws(Misfit) -> Void
+    ) throws(Misfit) {
+        guard depth <= Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         switch parameter {
         case .dictionary(let entries):
             for entry in entries.sorted(by: { $0.key.precedesByCodeUnit($1.key) }) {
                 let child = name.map { "\($0)[\(entry.key)]" } ?? entry.key
-                try Self.flatten(entry.value, name: child, depth: depth + 1, into: &pairs)
+                do throws(Misfit) {
+                    try Self.flatten(entry.value, name: child, depth: depth + 1, into: &pairs, check: check)
+                } catch {
+                    throw error.inside(.key(entry.key))
+                }
             }
         case .array(let elements):
-            for element in elements {
-                try Self.flatten(element, name: "\(name ?? "")[]", depth: depth + 1, into: &pairs)
+            let child = "\(name ?? "")[]"
+            for (index, element) in elements.enumerated() {
+                do throws(Misfit) {
+                    try Self.flatten(element, name: child, depth: depth + 1, into: &pairs, check: check)
+                } catch {
+                    throw error.inside(.index(index))
+                }
             }
         case .set(let members):
-            for member in try Self.sorted(members, depth: depth) {
-                try Self.flatten(member, name: name ?? "", depth: depth + 1, into: &pairs)
-            }
-        case .null, .bool, .integer, .number, .decimal, .string, .data:
+            pairs += try Self.sorted(members, name: name ?? "", depth: depth, check: check)
+        case .null, .bool, .integer, .number, .decimal, .string, .data, .date, .file:
+            try check(parameter)
             pairs.append(Pair(name ?? "", parameter))
         }
     }
 
-    /// Members by their text; a member that is a container is placed by the text of the pairs it becomes.
-    private static func sorted(_ members: [Parameter], depth: Int) throws(SerializationError) -> [Parameter] {
-        var keyed: [(text: String, member: Parameter)] = []
-        for member in members {
-            if let text = member.text {
-                keyed.append((text, member))
-            } else {
-                var pairs: [Pair] = []
-                try Self.flatten(member, name: "", depth: depth + 1, into: &pairs)
-                keyed.append((pairs.map { "\($0.name)=\($0.value.text ?? "")" }.joined(separator: "&"), member))
+    /// The pairs of a set: members by their text, a member that is a container by the text of the pairs it becomes.
+    /// Members without text, and those of the same text, stay in their order.
+    private static func sorted(
+        _ members: [Parameter], name: String, depth: Int, check: (Parameter) throws(Misfit) -> Void
+    ) throws(Misfit) -> [Pair] {
+        var groups: [(text: String, index: Int, pairs: [Pair])] = []
+        for (index, member) in members.enumerated() {
+            var pairs: [Pair] = []
+            do throws(Misfit) {
+                try Self.flatten(member, name: name, depth: depth + 1, into: &pairs, check: check)
+            } catch {
+                throw error.inside(.index(index))
             }
+            let text =
+                member.text
+                ?? pairs.map { pair in
+                    let rest = String(decoding: pair.name.utf8.dropFirst(name.utf8.count), as: UTF8.self)
+                    return "\(rest)=\(pair.value.text ?? "")"
+                }.joined(separator: "&")
+            groups.append((text, index, pairs))
         }
-        return keyed.sorted { $0.text.precedesByCodeUnit($1.text) }.map { $0.member }
+        groups.sort {
+            $0.text.precedesByCodeUnit($1.text) || ($0.index < $1.index && !$1.text.precedesByCodeUnit($0.text))
+        }
+        return groups.flatMap(\.pairs)
     }
 }
 
 extension Parameter {
-    /// The value as plain text, as queries and multipart forms write it; nil for bytes and containers.
+    /// The value as plain text, as queries and multipart forms write it; nil for bytes, dates, files and containers.
     ///
     /// Null is empty. A whole `Double` is written without a fraction, as JSON clients write it: `2`, not `2.0`.
     public var text: String? {
@@ -114,7 +146,7 @@ extension Parameter {
         case .integer(let value): String(value)
         case .number(let value): Int64(exactly: value).map { String($0) } ?? value.description
         case .decimal(let text), .string(let text): text
-        case .data, .array, .set, .dictionary: nil
+        case .data, .date, .file, .array, .set, .dictionary: nil
         }
     }
 }

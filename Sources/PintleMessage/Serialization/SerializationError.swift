@@ -18,7 +18,7 @@ public struct SerializationError: Error, Sendable, Equatable, CustomStringConver
         case unsupportedMethod = "unsupported-method"
         /// A file cannot be sent: it is missing, no regular file, or may not be read. The path is the file's.
         case unreadableFile = "unreadable-file"
-        /// The body to merge with is neither a form nor JSON, or is compressed.
+        /// The body to merge with is no form, JSON or property list, or is compressed.
         case unsupportedBody = "unsupported-body"
         /// The body to merge with is not what its Content-Type says.
         case malformedBody = "malformed-body"
@@ -51,39 +51,5 @@ public struct SerializationError: Error, Sendable, Equatable, CustomStringConver
         var text = self.path.map { "\($0): \(self.message)" } ?? self.message
         if let cause = self.cause { text += " (\(cause))" }
         return text
-    }
-}
-
-/// The way from the top of the parameters to one value, for error messages.
-///
-/// Steps are kept apart and put into words only when an error is raised.
-struct ParameterPath {
-    enum Step {
-        case key(String)
-        case index(Int)
-    }
-
-    private(set) var steps: [Step] = []
-
-    mutating func enter(_ step: Step) { self.steps.append(step) }
-
-    mutating func leave() { self.steps.removeLast() }
-
-    /// `parameters.tags[2]`; keys that are not plain words are quoted: `parameters["a b"]`.
-    var text: String {
-        self.steps.reduce(into: "parameters") { text, step in
-            switch step {
-            case .index(let index): text += "[\(index)]"
-            case .key(let key) where Self.isWord(key): text += ".\(key)"
-            case .key(let key): text += "[\(key.debugDescription)]"
-            }
-        }
-    }
-
-    private static func isWord(_ key: String) -> Bool {
-        !key.isEmpty
-            && key.utf8.allSatisfy {
-                $0 == 0x5F || $0 == 0x2D || ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26
-            }
     }
 }

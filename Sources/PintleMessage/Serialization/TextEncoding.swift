@@ -51,6 +51,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether the bytes below 128 mean what they mean in ASCII, so that a form's `&`, `=` and `%` can be found.
     var keepsASCII: Bool {
+        if self.encoding == .utf8 { return true }
         let marks = "&=%+[]09azAZ"
         return (try? self.encode(marks)) == Array(marks.utf8)
     }

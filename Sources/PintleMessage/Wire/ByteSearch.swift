@@ -9,4 +9,20 @@ extension UnsafeRawBufferPointer {
         guard let found = memchr(base + start, Int32(byte), self.count - start) else { return nil }
         return UnsafeRawPointer(found) - base
     }
+
+    /// The first place of `pattern` at or after `start`. Linear where the first byte of the pattern is in no other place
+    /// of it, as the carriage return of a delimiter.
+    func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {
+        guard let first = pattern.first else { return nil }
+        var place = start
+        while let found = self.firstIndex(of: first, from: place), found <= self.count - pattern.count {
+            let isThere = pattern.withUnsafeBufferPointer { wanted in
+                for offset in wanted.indices where self[found + offset] != wanted[offset] { return false }
+                return true
+            }
+            if isThere { return found }
+            place = found + 1
+        }
+        return nil
+    }
 }

@@ -91,12 +91,15 @@ import Testing
 
     @Test(
         arguments: [
-            ([:], "the body has no Content-Type."),
+            ([:], "the body has no Content-Type; say what it is."),
             (
                 ["Content-Type": "text/xml; a=b"],
-                "the body is text/xml; parameters can be merged only into forms and JSON."
+                "the body is text/xml; parameters can be merged only into forms, JSON and property lists."
             ),
-            (["Content-Type": "application/json", "content-type": "text/json"], "the body has two Content-Types."),
+            (
+                ["Content-Type": "application/json", "content-type": "text/json"],
+                "the body has two Content-Types; send one."
+            ),
             (
                 ["Content-Type": "application/json", "Content-Encoding": "identity, GZIP"],
                 "the body is encoded with gzip; parameters can be merged only into plain bodies."

@@ -178,7 +178,7 @@ import Testing
         }
         #expect(content == [0xF6])
         let error = SerializationError(
-            .unencodable, "the text has characters that iso-8859-1 lacks.", path: "parameters.a[b]")
+            .unencodable, "the text has characters that iso-8859-1 lacks.", path: "parameters.a.b")
         #expect(throws: error) {
             try MultipartForm(parameters: ["a": ["b": "中"]], encoding: try TextEncoding("iso-8859-1"))
         }

@@ -114,7 +114,7 @@ import Testing
         let parameter: Parameter = ["a": ["file": .data([1, 2])]]
         let error = SerializationError(
             .unserializable, "bytes have no form in a query; only multipart carries them.",
-            path: "parameters.a[file]")
+            path: "parameters.a.file")
         #expect(throws: error) { try QueryString.encode(parameter) }
         #expect(try QueryString.pairs(of: parameter) == [QueryString.Pair("a[file]", .data([1, 2]))])
     }

@@ -25,18 +25,27 @@ public struct MultipartForm: Sendable {
 
     /// Makes a form of parameters: a part for each of ``QueryString/pairs(of:)``, with names as nesting built them.
     ///
-    /// Bytes stay bytes, null is empty, everything else is its text.
+    /// Files are files with name and type; bytes stay bytes, null is empty, everything else is its text.
     ///
     /// - Parameters:
     ///   - parameters: nil makes a form without parts.
     ///   - encoding: of text values only; names are UTF-8.
-    /// - Throws: `.unserializable` as ``QueryString/pairs(of:)`` does; `.unencodable` with the path of a text that has
-    ///   characters which the encoding lacks.
+    /// - Throws: `.unserializable` as ``QueryString/pairs(of:)`` does, and with the path of the value for dates and for
+    ///   a file whose type may not stand in a field; `.unencodable` with the path of a text that has characters which
+    ///   the encoding lacks.
     public init(parameters: Parameter?, encoding: TextEncoding = .utf8) throws(SerializationError) {
         self.init()
         guard let parameters else { return }
-        for pair in try QueryString.pairs(of: parameters) {
-            self.append(name: pair.name, bytes: try Self.bytes(of: pair, in: encoding))
+        let pairs = try QueryString.pairs(of: parameters) { (value) throws(Misfit) in
+            try Self.check(value, in: encoding)
+        }
+        for pair in pairs {
+            switch pair.value {
+            case .file(let file):
+                try self.append(name: pair.name, bytes: file.bytes, fileName: file.fileName, type: file.mediaType)
+            case .data(let bytes): self.append(name: pair.name, bytes: bytes)
+            default: self.append(name: pair.name, bytes: try encoding.encode(pair.value.text ?? ""))
+            }
         }
     }
 
@@ -110,11 +119,15 @@ public struct MultipartForm: Sendable {
     private static func fields(
         _ name: String, _ fileName: String, _ type: String
     ) throws(SerializationError) -> Fields {
+        try Self.check(type: type)
+        return ["Content-Disposition": Self.disposition(name, fileName: fileName), "Content-Type": type]
+    }
+
+    private static func check(type: String) throws(SerializationError) {
         guard !type.isEmpty, FieldSyntax.isValue(type) else {
             throw SerializationError(
                 .invalidField, "\(type.debugDescription) is no media type: it is empty, or has control characters.")
         }
-        return ["Content-Disposition": Self.disposition(name, fileName: fileName), "Content-Type": type]
     }
 
     private static func disposition(_ name: String, fileName: String?) -> String {
@@ -138,15 +151,18 @@ public struct MultipartForm: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func bytes(
-        of pair: QueryString.Pair, in encoding: TextEncoding
-    ) throws(SerializationError) -> [UInt8] {
-        if case .data(let bytes) = pair.value { return bytes }
-        guard let text = pair.value.text else { preconditionFailure("BUG: a container among flattened pairs") }
+    /// What can be wrong is found while there is a path to tell.
+    private static func check(_ value: Parameter, in encoding: TextEncoding) throws(Misfit) {
         do throws(SerializationError) {
-            return try encoding.encode(text)
+            switch value {
+            case .date:
+                throw SerializationError(.unserializable, "a date has no form in multipart; write text or a number.")
+            case .file(let file): try Self.check(type: file.mediaType)
+            case .string(let text) where encoding != .utf8: _ = try encoding.encode(text)
+            default: break
+            }
         } catch {
-            throw SerializationError(error.code, error.message, path: "parameters.\(pair.name)")
+            throw Misfit(error.message, code: error.code)
         }
     }
 }

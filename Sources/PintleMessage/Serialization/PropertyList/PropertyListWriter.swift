@@ -16,15 +16,21 @@ public struct PropertyListWriter {
     public static let nestingLimit = 512
 
     private let format: Format
-    private var path = ParameterPath()
 
     /// The document for `parameter`.
     ///
-    /// - Throws: `.unserializable` with the path of the value for null, sets, numbers that neither a 64-bit integer nor a
-    ///   `Double` holds, keys that repeat, nesting beyond ``nestingLimit``, and, in XML, text with control characters.
+    /// A date is written in XML to the whole second, which is all that the format has.
+    ///
+    /// - Throws: `.unserializable` with the path of the value for null, sets, files, numbers that neither a 64-bit
+    ///   integer nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat, nesting beyond
+    ///   ``nestingLimit``, and, in XML, text with control characters.
     public static func write(_ parameter: Parameter, format: Format) throws(SerializationError) -> [UInt8] {
-        var writer = PropertyListWriter(format: format)
-        let value = try writer.value(parameter)
+        let value: Any
+        do throws(Misfit) {
+            value = try PropertyListWriter(format: format).value(parameter, depth: 0)
+        } catch {
+            throw error.error
+        }
         do {
             return Array(
                 try PropertyListSerialization.data(
@@ -37,62 +43,67 @@ public struct PropertyListWriter {
 
     private init(format: Format) { self.format = format }
 
-    private mutating func value(_ parameter: Parameter) throws(SerializationError) -> Any {
+    private func value(_ parameter: Parameter, depth: Int) throws(Misfit) -> Any {
         switch parameter {
-        case .null: throw self.error("null has no form in a property list; leave the entry out.")
+        case .null: throw Misfit("null has no form in a property list; leave the entry out.")
         case .bool(let value): return value
         case .integer(let value): return NSNumber(value: value)
         case .number(let value): return NSNumber(value: value)
         case .decimal(let text):
-            guard let value = UInt64(text) else { throw self.error("“\(text)” has no form in a property list.") }
+            guard let value = UInt64(text) else { throw Misfit("“\(text)” has no form in a property list.") }
             return NSNumber(value: value)
         case .string(let text):
             try self.check(text)
             return text
         case .data(let bytes): return Data(bytes)
-        case .set: throw self.error("a set has no form in a property list; write an array.")
-        case .array(let elements): return try self.array(elements)
-        case .dictionary(let entries): return try self.dictionary(entries)
+        case .date(let seconds): return try Self.date(seconds)
+        case .file: throw Misfit("a file has no form in a property list; only multipart carries files.")
+        case .set: throw Misfit("a set has no form in a property list; write an array.")
+        case .array(let elements): return try self.array(elements, depth: depth)
+        case .dictionary(let entries): return try self.dictionary(entries, depth: depth)
         }
     }
 
-    private mutating func array(_ elements: [Parameter]) throws(SerializationError) -> [Any] {
+    private func array(_ elements: [Parameter], depth: Int) throws(Misfit) -> [Any] {
+        guard depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         var result: [Any] = []
         for (index, element) in elements.enumerated() {
-            try self.enter(.index(index))
-            result.append(try self.value(element))
-            self.path.leave()
+            do throws(Misfit) {
+                result.append(try self.value(element, depth: depth + 1))
+            } catch {
+                throw error.inside(.index(index))
+            }
         }
         return result
     }
 
-    private mutating func dictionary(_ entries: [Parameter.Entry]) throws(SerializationError) -> [String: Any] {
+    private func dictionary(_ entries: [Parameter.Entry], depth: Int) throws(Misfit) -> [String: Any] {
+        guard depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
         var result: [String: Any] = [:]
         for entry in entries {
-            try self.enter(.key(entry.key))
-            try self.check(entry.key)
-            guard result.updateValue(try self.value(entry.value), forKey: entry.key) == nil else {
-                throw self.error("a dictionary of a property list has each key once.")
+            do throws(Misfit) {
+                try self.check(entry.key)
+                guard result.updateValue(try self.value(entry.value, depth: depth + 1), forKey: entry.key) == nil else {
+                    throw Misfit("a dictionary of a property list has each key once.")
+                }
+            } catch {
+                throw error.inside(.key(entry.key))
             }
-            self.path.leave()
         }
         return result
     }
 
-    private mutating func enter(_ step: ParameterPath.Step) throws(SerializationError) {
-        guard self.path.steps.count < Self.nestingLimit else {
-            throw self.error("more than \(Self.nestingLimit) levels of nesting.")
+    /// XML has four digits for the year, and Foundation's calendar traps far outside of it.
+    private static func date(_ seconds: Double) throws(Misfit) -> Date {
+        guard -62_135_596_800..<253_402_300_800 ~= seconds else {
+            throw Misfit("a date outside the years 1 to 9999 has no form in a property list.")
         }
-        self.path.enter(step)
+        return Date(timeIntervalSince1970: seconds)
     }
 
     /// Foundation writes such characters into XML as they are, and nobody can read the document.
-    private func check(_ text: String) throws(SerializationError) {
+    private func check(_ text: String) throws(Misfit) {
         guard self.format == .xml, !text.unicodeScalars.allSatisfy(XMLText.isCharacter) else { return }
-        throw self.error("XML has no form for control characters; the binary format has.")
-    }
-
-    private func error(_ message: String) -> SerializationError {
-        SerializationError(.unserializable, message, path: self.path.text)
+        throw Misfit("XML has no form for control characters; the binary format has.")
     }
 }

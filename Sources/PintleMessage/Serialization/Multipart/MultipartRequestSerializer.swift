@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes parameters into a body of type `multipart/form-data` (RFC 7578), or into the query for the methods that have
+/// none.
+///
+/// The whole body is in memory, since the parameters are. A form with files that are read while they are sent is a
+/// ``MultipartForm``.
+public struct MultipartRequestSerializer: RequestSerializer {
+    /// Default fields, URI methods, the query of requests without a body, and the encoding of text values.
+    public var http: HTTPRequestSerializer
+
+    /// Makes a serializer.
+    public init(http: HTTPRequestSerializer = HTTPRequestSerializer()) { self.http = http }
+
+    /// Adds the default fields that `head` lacks and places the parameters.
+    ///
+    /// Requests with one of the URI methods are serialized as ``HTTPRequestSerializer`` does. Without parameters no body
+    /// is made and no Content-Type set; otherwise Content-Type is the form's, with its boundary, whatever it was before.
+    /// Parameters without a value to send, such as an empty dictionary, are a form without parts: only its end.
+    ///
+    /// - Throws: as ``MultipartForm/init(parameters:encoding:)`` does; `.unsupportedMethod` for GET and HEAD that are no
+    ///   URI methods here.
+    public func serialize(
+        _ head: RequestHead, parameters: Parameter?
+    ) throws(SerializationError) -> SerializedRequest {
+        if self.http.placesInTarget(head) { return try self.http.serialize(head, parameters: parameters) }
+        guard let parameters else {
+            return SerializedRequest(head: self.http.addingDefaultFields(to: head), body: nil)
+        }
+        let form = try MultipartForm(parameters: parameters, encoding: self.http.stringEncoding)
+        var result = SerializedRequest(head: try self.serialize(head, form: form).head, body: form.bytes)
+        result.head.fields.set("Content-Type", form.contentType)
+        return result
+    }
+}
+
+extension MultipartForm {
+    /// The body of a form whose parts are all bytes.
+    fileprivate var bytes: [UInt8] {
+        guard !self.parts.isEmpty else { return Array("--\(self.boundary)--\r\n".utf8) }
+        return self.segments.reduce(into: []) { body, segment in
+            guard case .bytes(let bytes) = segment else { preconditionFailure("BUG: a part that is not in memory") }
+            body += bytes
+        }
+    }
+}
