@@ -50,11 +50,13 @@ let package = Package(
         .systemLibrary(name: "CPintleZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CPintleBrotli", pkgConfig: "libbrotlidec", providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(name: "CPintleZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CPintlePCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 
         .target(name: "CPintleLinux"),
 
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
         room("PintleMessage", ["PintleCoding"]),
+        room("PintleSchema", ["PintleMessage", "CPintlePCRE2"]),
         room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
         room("PintleActivity", [logging]),
@@ -92,6 +94,7 @@ let package = Package(
 
         tests("PintleCodingTests", ["PintleCoding"]),
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
+        tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", logging]),

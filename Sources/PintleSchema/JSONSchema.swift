@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// A JSON Schema of draft 2020-12, compiled once and used from any thread.
+///
+/// The work for an instance is bounded by its size, and nothing recurses on its depth; see `docs/schema.md`.
+package struct JSONSchema: Sendable {
+    let graph: SchemaGraph
+    let root: Int
+    let options: SchemaOptions
+
+    init(graph: SchemaGraph, root: Int, options: SchemaOptions) {
+        self.graph = graph
+        self.root = root
+        self.options = options
+    }
+
+    /// Compiles a schema and all that it refers to.
+    ///
+    /// - Parameters:
+    ///   - document: as ``PintleMessage/JSONScanner/parse(_:)`` reads it.
+    ///   - name: the document's path, against which its relative references are resolved, and by which errors call it.
+    ///   - resolve: reads other files. It is not asked for URLs, which are refused.
+    /// - Throws: the first thing that is wrong with one of the schemas.
+    package init(
+        _ document: Parameter, name: String, options: SchemaOptions = SchemaOptions(),
+        resolve: @escaping SchemaResolver
+    ) throws(SchemaError) {
+        var compiler = SchemaCompiler(options: options, resolve: resolve)
+        let number = try compiler.add(document, name: name, dialect: .draft202012)
+        let place = SchemaPlace(number, "")
+        try compiler.index(document, at: place, isRead: true)
+        self.root = try compiler.number(of: document, at: place)
+        self.graph = try compiler.finish()
+        self.options = options
+    }
+
+    /// Judges a value.
+    ///
+    /// A key that an object has twice is a violation, and then nothing else is judged: it is unknown which value counts.
+    ///
+    /// - Returns: what is wrong, at most ``SchemaOptions/violationLimit`` of it; nothing for a valid value.
+    package func validate(_ instance: Parameter) -> [SchemaViolation] {
+        let survey = InstanceSurvey(instance, faultLimit: self.options.violationLimit)
+        guard survey.faults.isEmpty else {
+            return survey.faults.map { fault in
+                SchemaViolation(
+                    instanceLocation: fault.pointer, schemaLocation: "", keyword: "", sentence: fault.sentence)
+            }
+        }
+        var validation = Validation(self, valueCount: survey.valueCount)
+        return validation.run(instance)
+    }
+
+    /// The violations as sentences with their places: `at /items/3/price: must be at least 0, is -1`.
+    package func violations(of document: Parameter) -> [String] { self.validate(document).map(\.description) }
+}

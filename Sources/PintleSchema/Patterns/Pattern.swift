@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintlePCRE2
+
+/// A regular expression of ECMA-262, searched for in strings with work and memory that are bounded.
+struct Pattern: Sendable {
+    enum Outcome {
+        case matches
+        case differs
+        /// The string needed more steps or memory than it may; nobody knows whether it matches.
+        case exhausted
+    }
+
+    /// As it was written.
+    let source: String
+    private let code: Code
+
+    /// The most memory for one match, in KiB: PCRE2 keeps what it could go back to on the heap.
+    private static let heapLimit: UInt32 = 64 * 1024
+
+    /// The most steps for a string of `length` bytes. They grow with the string, so that the work for a document is
+    /// bounded by its length, however many strings it has.
+    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(clamping: 10_000 + 100 * length) }
+
+    /// - Throws: what the expression has that ECMA-262 or PCRE2 does not.
+    init(_ source: String) throws(PatternError) {
+        self.source = source
+        self.code = try Code(PatternTranslator.translate(source), source: source)
+    }
+
+    /// Searches for the expression anywhere in `text`.
+    func search(_ text: String) -> Outcome {
+        var text = text
+        return text.withUTF8 { self.code.search($0) }
+    }
+
+    /// The compiled expression.
+    ///
+    /// Unchecked: PCRE2 only reads a compiled pattern while it matches, provided it was not handed to the JIT compiler,
+    /// and the pointer is set once; every match has a context and a place for results of its own.
+    private final class Code: @unchecked Sendable {
+        private let pointer: OpaquePointer
+
+        init(_ translated: String, source: String) throws(PatternError) {
+            let options =
+                PCRE2_UTF | PCRE2_NO_UTF_CHECK | PCRE2_DOLLAR_ENDONLY | PCRE2_MATCH_UNSET_BACKREF
+                | PCRE2_NEVER_BACKSLASH_C | PCRE2_ALLOW_EMPTY_CLASS
+            var text = translated
+            var (code, offset): (Int32, Int) = (0, 0)
+            let pointer = text.withUTF8 { bytes in
+                pcre2_compile_8(bytes.baseAddress, bytes.count, options, &code, &offset, nil)
+            }
+            guard let pointer else {
+                var message = [UInt8](repeating: 0, count: 256)
+                let count = pcre2_get_error_message_8(code, &message, message.count)
+                throw PatternError(
+                    "cannot be compiled: " + String(decoding: message.prefix(max(0, Int(count))), as: UTF8.self))
+            }
+            self.pointer = pointer
+        }
+
+        deinit { pcre2_code_free_8(self.pointer) }
+
+        func search(_ text: UnsafeBufferPointer<UInt8>) -> Outcome {
+            // Only whether there is a match is asked, so one pair of offsets is enough.
+            guard let result = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
+                return .exhausted
+            }
+            defer {
+                pcre2_match_data_free_8(result)
+                pcre2_match_context_free_8(context)
+            }
+            let limit = Pattern.stepLimit(forLength: text.count)
+            pcre2_set_match_limit_8(context, limit)
+            pcre2_set_depth_limit_8(context, limit)
+            pcre2_set_heap_limit_8(context, Pattern.heapLimit)
+            let code = pcre2_match_8(
+                self.pointer, text.baseAddress, text.count, 0, PCRE2_NO_UTF_CHECK, result, context)
+            return code >= 0 ? .matches : code == PCRE2_ERROR_NOMATCH ? .differs : .exhausted
+        }
+    }
+}
+
+/// What is wrong with a regular expression, in words that follow its name.
+struct PatternError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a schema or an OpenAPI document is refused: the place, what is wrong there, and what to do about it.
+package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The name of the document and a JSON pointer into it (RFC 6901), as in `charge.json#/properties/amount`.
+    package let location: String
+    /// One sentence, beginning in lower case and without a full stop.
+    package let sentence: String
+
+    package init(_ location: String, _ sentence: String) {
+        self.location = location
+        self.sentence = sentence
+    }
+
+    /// `charge.json#/minLength: must be a whole number from 0, is “3”; …`
+    package var description: String { "\(self.location): \(self.sentence)" }
+}

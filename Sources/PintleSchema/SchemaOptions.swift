@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// How schemas are read and applied.
+package struct SchemaOptions: Sendable, Equatable {
+    /// Whether `format` is asserted, for the formats that can be. Default false: the draft makes it an annotation.
+    package var assertsFormats: Bool
+    /// The most violations that are told of one instance, at least 1. Default 16.
+    package var violationLimit: Int
+
+    package init(assertsFormats: Bool = false, violationLimit: Int = 16) {
+        self.assertsFormats = assertsFormats
+        self.violationLimit = max(1, violationLimit)
+    }
+}
+
+/// Reads the document that a relative reference names.
+///
+/// The argument is the reference as it stands, resolved against the name of the document that has it: in
+/// `schemas/charge.json` the reference `../common.json#/$defs/money` asks for `common.json`. It is asked once per name.
+/// What it throws becomes the sentence of a ``SchemaError``.
+package typealias SchemaResolver = (String) throws -> Parameter

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+extension Fault {
+    /// What must hold and what is there instead.
+    func sentence(in graph: SchemaGraph) -> String {
+        switch graph.nodes[self.node].keywords[self.keyword] {
+        case .assertion(let assertion): self.sentence(assertion, in: graph)
+        case .applicator(let applicator): self.sentence(applicator, in: graph)
+        }
+    }
+
+    private func sentence(_ assertion: Assertion, in graph: SchemaGraph) -> String {
+        let found = Wording.value(self.value)
+        switch assertion {
+        case .never: return "is not allowed"
+        case .type(let types): return "must be \(types.words), is \(found)"
+        case .enumeration(_, let shown):
+            return "must be \(Wording.list(shown.map(Wording.value), "or")), is \(found)"
+        case .constant(let constant): return "must be \(Wording.value(constant.value)), is \(found)"
+        case .multipleOf(let divisor): return "must be a multiple of \(Wording.value(divisor.value)), is \(found)"
+        case .maximum(let bound, let isExclusive):
+            return "must be \(isExclusive ? "below" : "at most") \(Wording.value(bound.value)), is \(found)"
+        case .minimum(let bound, let isExclusive):
+            return "must be \(isExclusive ? "above" : "at least") \(Wording.value(bound.value)), is \(found)"
+        case .pattern(let pattern): return "must match the pattern \(Wording.quoted(pattern.source)), is \(found)"
+        case .format(let format): return "must have the format \(format.rawValue), is \(found)"
+        case .maxLength(let limit): return self.size("at most", limit, "character")
+        case .minLength(let limit): return self.size("at least", limit, "character")
+        case .maxItems(let limit): return self.size("at most", limit, "item")
+        case .minItems(let limit): return self.size("at least", limit, "item")
+        case .maxProperties(let limit): return self.size("at most", limit, "property", "properties")
+        case .minProperties(let limit): return self.size("at least", limit, "property", "properties")
+        case .uniqueItems: return self.repetition
+        case .required(let names):
+            return "must have \(Self.properties(Validation.missing(names, in: self.entries)))"
+        case .dependentRequired(let rules):
+            let missing = Validation.missing(rules, in: self.entries).map { rule in
+                "must have \(Self.properties(rule.needs)), because it has \(Wording.quoted(rule.key.string))"
+            }
+            return Wording.list(missing, "and")
+        }
+    }
+
+    private func sentence(_ applicator: Applicator, in graph: SchemaGraph) -> String {
+        switch applicator {
+        case .anyOf(let schemas):
+            return "must keep to at least one of the \(Wording.count(schemas.count, "schema")) of anyOf, keeps to none"
+                + self.reasons(in: graph)
+        case .oneOf(let schemas):
+            let what = "must keep to exactly one of the \(Wording.count(schemas.count, "schema")) of oneOf"
+            return self.passed == 0 ? "\(what), keeps to none" + self.reasons(in: graph) : "\(what), keeps to more"
+        case .not: return "must not keep to the schema of not"
+        case .contains(_, let minimum, let maximum):
+            if let maximum, self.passed > maximum {
+                return "must have at most \(Wording.count(maximum, "item")) that keep to contains, has more"
+            }
+            return "must have at least \(Wording.count(minimum, "item")) that keep to contains, has \(self.passed)"
+        case .reference, .dynamicReference, .allOf, .condition, .dependentSchemas, .members, .propertyNames, .elements,
+            .unevaluatedItems, .unevaluatedProperties:
+            preconditionFailure("BUG: it is the schemas of this keyword that are broken")
+        }
+    }
+
+    // MARK: Parts
+
+    private var entries: [Parameter.Entry] { if case .dictionary(let entries) = self.value { entries } else { [] } }
+
+    private func size(_ relation: String, _ limit: Int, _ one: String, _ many: String? = nil) -> String {
+        let count =
+            switch self.value {
+            case .string(let text): text.unicodeScalars.count
+            case .array(let elements): elements.count
+            case .dictionary(let entries): entries.count
+            default: 0
+            }
+        return "must have \(relation) \(Wording.count(limit, one, many)), has \(count)"
+    }
+
+    private var repetition: String {
+        guard case .array(let elements) = self.value else { return "must have no item twice" }
+        var first: [JSONIdentity: Int] = [:]
+        for (index, element) in elements.enumerated() {
+            if let other = first.updateValue(index, forKey: JSONIdentity(element)) {
+                return "must have no item twice, has \(Wording.value(element)) at \(other) and at \(index)"
+            }
+        }
+        return "must have no item twice"
+    }
+
+    private static func properties(_ names: [ExactText]) -> String {
+        (names.count == 1 ? "the property " : "the properties ")
+            + Wording.list(names.map { Wording.quoted($0.string) }, "and")
+    }
+
+    /// Why the first branches do not hold: ` (must be a string, is 3; at /id: …)`.
+    private func reasons(in graph: SchemaGraph) -> String {
+        if self.branches.isEmpty { return "" }
+        let reasons = self.branches.map { branch in
+            var pointer = ""
+            for token in branch.tokens.reversed() { JSONPointer.append(token, to: &pointer) }
+            let place = pointer.isEmpty ? "" : "at \(Wording.line(pointer, limit: 80)): "
+            // A branch of a branch would make it a paragraph.
+            var branch = branch
+            branch.branches = []
+            return place + branch.sentence(in: graph)
+        }
+        return " (\(reasons.joined(separator: "; ")))"
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+extension Validation {
+    enum Verdict {
+        case holds, broken, unknown
+
+        init(_ holds: Bool) { self = holds ? .holds : .broken }
+    }
+
+    /// Applies a keyword that needs nothing but the value; one for another type holds.
+    mutating func judge(_ assertion: Assertion, _ value: Parameter) -> Verdict {
+        switch assertion {
+        case .never: return .broken
+        case .type(let types): return Verdict(types.allows(value))
+        case .enumeration(let values, _):
+            self.charge(for: value)
+            return Verdict(values.contains(JSONIdentity(value)))
+        case .constant(let constant):
+            self.charge(for: value)
+            return Verdict(constant == JSONIdentity(value))
+        default: break
+        }
+        switch value {
+        case .integer, .number, .decimal: return Verdict(Self.holds(assertion, number: value))
+        case .string(let text): return self.judge(assertion, text: text)
+        case .array(let elements): return Verdict(self.holds(assertion, elements: elements))
+        case .dictionary(let entries): return Verdict(self.holds(assertion, entries: entries))
+        default: return .holds
+        }
+    }
+
+    private static func holds(_ assertion: Assertion, number: Parameter) -> Bool {
+        switch assertion {
+        case .maximum(let bound, let isExclusive): bound.side(of: number).map { isExclusive ? $0 < 0 : $0 <= 0 } ?? true
+        case .minimum(let bound, let isExclusive): bound.side(of: number).map { isExclusive ? $0 > 0 : $0 >= 0 } ?? true
+        case .multipleOf(let divisor):
+            if case .integer(let whole) = number, case .integer(let divisor) = divisor.value {
+                whole % divisor == 0
+            } else {
+                DecimalValue(number).map { $0.isMultiple(of: divisor.decimal) } ?? true
+            }
+        default: true
+        }
+    }
+
+    private mutating func judge(_ assertion: Assertion, text: String) -> Verdict {
+        self.stepsLeft -= text.utf8.count / 64
+        switch assertion {
+        case .maxLength(let limit): return Verdict(text.utf8.count <= limit || text.unicodeScalars.count <= limit)
+        case .minLength(let limit): return Verdict(text.utf8.count >= limit && text.unicodeScalars.count >= limit)
+        case .format(let format): return Verdict(format.accepts(text))
+        case .pattern(let pattern):
+            switch self.search(pattern, text) {
+            case .matches: return .holds
+            case .differs: return .broken
+            case .exhausted: return .unknown
+            }
+        default: return .holds
+        }
+    }
+
+    private mutating func holds(_ assertion: Assertion, elements: [Parameter]) -> Bool {
+        switch assertion {
+        case .maxItems(let limit): return elements.count <= limit
+        case .minItems(let limit): return elements.count >= limit
+        case .uniqueItems:
+            self.charge(for: .array(elements))
+            var seen = Set<JSONIdentity>(minimumCapacity: elements.count)
+            return elements.allSatisfy { seen.insert(JSONIdentity($0)).inserted }
+        default: return true
+        }
+    }
+
+    private mutating func holds(_ assertion: Assertion, entries: [Parameter.Entry]) -> Bool {
+        switch assertion {
+        case .maxProperties(let limit): return entries.count <= limit
+        case .minProperties(let limit): return entries.count >= limit
+        case .required(let names):
+            self.stepsLeft -= (entries.count + names.count) / 16
+            return Self.missing(names, in: entries).isEmpty
+        case .dependentRequired(let rules):
+            self.stepsLeft -= (entries.count + rules.count) / 16
+            return Self.missing(rules, in: entries).isEmpty
+        default: return true
+        }
+    }
+
+    // MARK: Names
+
+    /// Those of the names that no entry has.
+    static func missing(_ names: [ExactText], in entries: [Parameter.Entry]) -> [ExactText] {
+        // A set costs more than a few comparisons.
+        if names.count * entries.count <= 64 {
+            return names.filter { name in !entries.contains { ExactText.areEqual($0.key, name.string) } }
+        }
+        let keys = Set(entries.map { ExactText($0.key) })
+        return names.filter { !keys.contains($0) }
+    }
+
+    /// Names that an entry needs and that none has, with the name of that entry.
+    static func missing(
+        _ rules: [(key: ExactText, needs: [ExactText])], in entries: [Parameter.Entry]
+    ) -> [(key: ExactText, needs: [ExactText])] {
+        let keys = Set(entries.map { ExactText($0.key) })
+        return rules.compactMap { rule in
+            guard keys.contains(rule.key) else { return nil }
+            let missing = rule.needs.filter { !keys.contains($0) }
+            return missing.isEmpty ? nil : (rule.key, missing)
+        }
+    }
+
+    // MARK: Work
+
+    mutating func search(_ pattern: Pattern, _ text: String) -> Pattern.Outcome {
+        self.stepsLeft -= 8 + text.utf8.count / 16
+        return pattern.search(text)
+    }
+
+    /// Counts the work of comparing a value: its parts are what it takes.
+    private mutating func charge(for value: Parameter) {
+        var open = [value]
+        while let value = open.popLast(), self.stepsLeft >= 0 {
+            self.stepsLeft -= 1
+            switch value {
+            case .array(let elements): open += elements
+            case .dictionary(let entries): open += entries.map(\.value)
+            case .string(let text): self.stepsLeft -= text.utf8.count / 64
+            default: break
+            }
+        }
+    }
+}

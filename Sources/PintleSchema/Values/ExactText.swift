@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A string that equals another when their code points do.
+///
+/// `String` takes canonically equivalent texts for equal; JSON does not, and hostile keys could all be equivalent.
+struct ExactText: Sendable, Hashable {
+    let string: String
+
+    init(_ string: String) { self.string = string }
+
+    static func == (left: ExactText, right: ExactText) -> Bool {
+        Self.areEqual(left.string, right.string)
+    }
+
+    static func areEqual(_ left: String, _ right: String) -> Bool {
+        left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = self.string
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        hasher.combine(UInt8(0xFF))
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// A value as JSON Schema compares it (core §4.2.2): numbers by what they are worth, strings by code points, objects
+/// without regard to order.
+///
+/// It walks values by recursion, so only those that ``InstanceSurvey`` has passed, at most 512 levels deep, may be
+/// compared; no object of theirs has a key twice.
+struct JSONIdentity: Hashable, Sendable {
+    let value: Parameter
+
+    init(_ value: Parameter) { self.value = value }
+
+    static func == (left: JSONIdentity, right: JSONIdentity) -> Bool {
+        switch (left.value, right.value) {
+        case (.null, .null): return true
+        case (.bool(let left), .bool(let right)): return left == right
+        case (.string(let left), .string(let right)): return ExactText.areEqual(left, right)
+        case (.integer(let left), .integer(let right)): return left == right
+        case (.array(let left), .array(let right)):
+            return left.count == right.count
+                && zip(left, right).allSatisfy { JSONIdentity($0) == JSONIdentity($1) }
+        case (.dictionary(let left), .dictionary(let right)):
+            guard left.count == right.count else { return false }
+            let members = Dictionary(
+                left.map { (ExactText($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+            return right.allSatisfy { entry in
+                members[ExactText(entry.key)].map { JSONIdentity($0) == JSONIdentity(entry.value) } ?? false
+            }
+        case (.integer, _), (.number, _), (.decimal, _):
+            guard let left = DecimalValue(left.value), let right = DecimalValue(right.value) else { return false }
+            return left == right
+        default: return false
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        switch self.value {
+        case .null: hasher.combine(0)
+        case .bool(let bool): hasher.combine(bool)
+        case .string(let text): hasher.combine(ExactText(text))
+        case .integer(let whole): hasher.combine(whole)
+        case .number, .decimal:
+            guard let number = DecimalValue(self.value) else { return }
+            if let whole = number.integer { hasher.combine(whole) } else { hasher.combine(number) }
+        case .array(let elements):
+            hasher.combine(elements.count)
+            for element in elements { hasher.combine(JSONIdentity(element)) }
+        case .dictionary(let entries):
+            hasher.combine(~entries.count)
+            // The sum is the same in every order, and the hashes are seeded, so nobody can aim at one.
+            hasher.combine(
+                entries.reduce(0) { sum, entry in
+                    var hasher = Hasher()
+                    hasher.combine(ExactText(entry.key))
+                    hasher.combine(JSONIdentity(entry.value))
+                    return sum &+ hasher.finalize()
+                })
+        default: hasher.combine(1)
+        }
+    }
+}
