@@ -29,7 +29,9 @@ public struct ImageDecoder: ImageChecking {
             return try XBitmap.size(of: bytes, pixelLimit: self.pixelLimit)
         }
         guard format.isWhole(bytes) else { throw ImageError(.undecodable, "the \(format) image is cut off") }
-        try format.checkParts(of: bytes, pixelLimit: self.pixelLimit)
+        try format.checkCost(of: bytes)
+        // The picture is a PNG or an icon without one, so this goes no deeper.
+        if format == .ico, let picture = IconDirectory(bytes).firstPicture { return try self.check(picture) }
         return try ImageLoading(self.library, format, pixelLimit: self.pixelLimit).size(of: bytes)
     }
 

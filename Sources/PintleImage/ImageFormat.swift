@@ -33,7 +33,7 @@ enum ImageFormat: String, CaseIterable {
         case .png: Self.pngEnds(bytes)
         case .jpeg: Self.jpegScans(bytes) != nil
         case .bmp: Self.little(bytes, at: 2, size: 4).map { $0 <= bytes.count } ?? false
-        case .ico: Self.icoEnds(bytes)
+        case .ico: IconDirectory(bytes).isWhole
         case .tiff: TIFFDirectory(bytes).isWhole
         case .gif: true
         }
@@ -81,42 +81,12 @@ enum ImageFormat: String, CaseIterable {
     /// The most scans of a JPEG. Encoders write a dozen; each goes over all pixels again, and takes a few dozen bytes.
     private static let scanLimit = 100
 
-    /// Looks at what decoding would cost beyond what the size of the first picture tells.
+    /// Holds an image to what decoding costs beyond its pixels.
     ///
-    /// - Throws: `.tooLarge` for it.
-    func checkParts(of bytes: [UInt8], pixelLimit: Int) throws(ImageError) {
-        switch self {
-        case .jpeg:
-            guard let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
-            throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
-        case .ico:
-            for size in Self.pngSizes(inIcon: bytes) { try size.check(limit: pixelLimit) }
-        case .png, .gif, .tiff, .bmp: break
-        }
-    }
-
-    /// A directory of up to 65535 images, each with a length and a place.
-    private static func icoEnds(_ bytes: [UInt8]) -> Bool {
-        guard let count = Self.little(bytes, at: 4, size: 2) else { return false }
-        return (0..<count).allSatisfy { entry in
-            guard let length = Self.little(bytes, at: 14 + entry * 16, size: 4),
-                let start = Self.little(bytes, at: 18 + entry * 16, size: 4)
-            else { return false }
-            return start + length <= bytes.count
-        }
-    }
-
-    /// The sizes of the PNG images in an icon: a loader inside of the icon's reads them, and tells nobody.
-    private static func pngSizes(inIcon bytes: [UInt8]) -> [ImageSize] {
-        let mark: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
-        return (0..<(Self.little(bytes, at: 4, size: 2) ?? 0)).compactMap { entry in
-            guard let start = Self.little(bytes, at: 18 + entry * 16, size: 4), start + 24 <= bytes.count,
-                bytes[start...].starts(with: mark)
-            else { return nil }
-            let (width, height) = (bytes[start + 16..<start + 20], bytes[start + 20..<start + 24])
-            return ImageSize(
-                width: width.reduce(0) { $0 << 8 | Int($1) }, height: height.reduce(0) { $0 << 8 | Int($1) })
-        }
+    /// - Throws: `.tooLarge`.
+    func checkCost(of bytes: [UInt8]) throws(ImageError) {
+        guard self == .jpeg, let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
+        throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
     }
 
     private static func little(_ bytes: [UInt8], at offset: Int, size: Int) -> Int? {

@@ -32,6 +32,17 @@ import Testing
         #expect(try ImageDecoder().check(bytes) == MadeImage.size)
     }
 
+    @Test func `of an icon with PNGs the first picture counts`() throws {
+        let (png, bitmap) = (try MadeImage.png.make(), try MadeImage.ico.make())
+        let decoder = try ImageDecoder()
+        for pictures in [[png], [bitmap], [png, bitmap], [bitmap, png]] {
+            #expect(try decoder.check(icon(of: pictures)) == MadeImage.size)
+        }
+        #expect(throws: ImageError.self) { try decoder.check(Array(icon(of: [png]).dropLast())) }
+        #expect(throws: ImageError.self) { try decoder.check(icon(of: [Array(png.dropLast()), bitmap])) }
+        #expect(throws: ImageError.self) { try decoder.check(icon(of: [Array(bitmap.dropLast(900)), png])) }
+    }
+
     @Test(arguments: MadeImage.allCases)
     func `an image that is cut off anywhere is none`(image: MadeImage) throws {
         let bytes = try image.make()

@@ -59,3 +59,15 @@ func little(_ value: Int, _ size: Int) -> [UInt8] { (0..<size).map { UInt8(trunc
 
 /// In big endian.
 func big(_ value: Int, _ size: Int) -> [UInt8] { little(value, size).reversed() }
+
+/// A Windows icon of pictures that are PNGs or, in an icon of their own, bitmaps.
+func icon(of pictures: [[UInt8]]) -> [UInt8] {
+    let bodies = pictures.map { $0.starts(with: [0, 0, 1, 0]) ? Array($0[22...]) : $0 }
+    var directory = little(1 << 16, 4) + little(pictures.count, 2)
+    var place = directory.count + 16 * pictures.count
+    for body in bodies {
+        directory += [37, 23, 0, 0, 1, 0, 32, 0] + little(body.count, 4) + little(place, 4)
+        place += body.count
+    }
+    return directory + bodies.joined()
+}
