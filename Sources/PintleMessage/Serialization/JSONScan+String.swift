@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONScan {
-    /// Scans from the opening quote to after the closing one.
+    /// `\ud83d\ude00`: the bytes that may be needed to see whether an escape is in order.
+    static let longestEscape = 12
+
+    /// Scans from anywhere within a string to after the closing quote.
     @inline(__always)
-    mutating func string() -> Failure? {
-        self.index += 1
+    mutating func text() -> Failure? {
         while true {
             self.skipPlainBytes()
-            guard self.index < self.end else { return .stringByte }
-            let byte = self.base[self.index]
+            guard self.index < self.end else { return self.isLast ? .stringByte : .unfinished }
+            let byte = self.bytes[self.index]
             if byte == UInt8(ascii: "\"") {
                 self.index += 1
                 return nil
@@ -39,7 +41,8 @@ extension JSONScan {
         let high: UInt64 = 0x8080_8080_8080_8080
         while self.end &- self.index >= 8 {
             let word = UInt64(
-                littleEndian: UnsafeRawPointer(self.base + self.index).loadUnaligned(as: UInt64.self))
+                littleEndian: UnsafeRawBufferPointer(self.bytes).loadUnaligned(
+                    fromByteOffset: self.index, as: UInt64.self))
             let quote = word ^ (low &* 0x22)
             let backslash = word ^ (low &* 0x5C)
             let found =
@@ -54,12 +57,13 @@ extension JSONScan {
     }
 
     private mutating func escape() -> Failure? {
+        guard self.isLast || self.end - self.index >= Self.longestEscape else { return .unfinished }
         guard self.index + 1 < self.end else {
             self.index = self.end
             return .escape
         }
         self.index += 1
-        switch self.base[self.index] {
+        switch self.bytes[self.index] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             self.index += 1
@@ -76,8 +80,8 @@ extension JSONScan {
         let start = self.index - 2
         guard let unit = self.hexUnit() else { return .hexDigit }
         guard unit & 0xF800 == 0xD800 else { return nil }
-        guard unit < 0xDC00, self.index + 1 < self.end, self.base[self.index] == UInt8(ascii: "\\"),
-            self.base[self.index + 1] == UInt8(ascii: "u")
+        guard unit < 0xDC00, self.index + 1 < self.end, self.bytes[self.index] == UInt8(ascii: "\\"),
+            self.bytes[self.index + 1] == UInt8(ascii: "u")
         else {
             self.index = start
             return .lowSurrogate
@@ -94,7 +98,7 @@ extension JSONScan {
     private mutating func hexUnit() -> UInt16? {
         var unit: UInt16 = 0
         for _ in 0..<4 {
-            guard self.index < self.end, let digit = ASCII.hexValue(self.base[self.index]) else { return nil }
+            guard self.index < self.end, let digit = ASCII.hexValue(self.bytes[self.index]) else { return nil }
             unit = unit << 4 | UInt16(digit)
             self.index += 1
         }
@@ -107,9 +111,10 @@ extension JSONScan {
     /// points beyond U+10FFFF.
     private mutating func multiByteRun() -> Failure? {
         while self.index < self.end {
-            let lead = self.base[self.index]
+            let lead = self.bytes[self.index]
             if lead < 0x80 { return nil }
             let left = self.end - self.index
+            guard self.isLast || left >= 4 else { return .unfinished }
             let length: Int
             var lowest: UInt8 = 0x80
             var highest: UInt8 = 0xBF
@@ -124,10 +129,10 @@ extension JSONScan {
             default: return .utf8
             }
             guard left >= length else { return .utf8 }
-            let second = self.base[self.index + 1]
+            let second = self.bytes[self.index + 1]
             guard second >= lowest, second <= highest else { return .utf8 }
-            if length > 2, self.base[self.index + 2] & 0xC0 != 0x80 { return .utf8 }
-            if length > 3, self.base[self.index + 3] & 0xC0 != 0x80 { return .utf8 }
+            if length > 2, self.bytes[self.index + 2] & 0xC0 != 0x80 { return .utf8 }
+            if length > 3, self.bytes[self.index + 3] & 0xC0 != 0x80 { return .utf8 }
             self.index += length
         }
         return nil

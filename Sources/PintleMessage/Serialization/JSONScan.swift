@@ -1,94 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One pass over a document: checks syntax and UTF-8 together, without recursion and without allocation.
+/// One pass over a document, or over the next piece of it: checks syntax and UTF-8 together, without recursion.
 ///
-/// It holds a pointer, so it lives only inside the `withUnsafe…` call of ``JSONScanner`` that makes it.
+/// What is short and makes sense only as a whole (a literal, an escape, a character beyond ASCII) is left to the next
+/// piece where it does not fit; strings, numbers and white space are not, however long they are.
+///
+/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
 struct JSONScan {
-    /// What was expected where scanning stopped.
+    /// Why scanning stopped.
     enum Failure: Error {
+        /// What was expected there.
         case value, container, valueOrClose, keyOrClose, key, colon, commaOrBracket, commaOrBrace, end
         case digit, literal, stringByte, escape, hexDigit, lowSurrogate, utf8, encoding, nesting
+        /// Nothing is wrong: the piece ends there, and the document does not.
+        case unfinished
     }
 
     /// What may come next.
-    private enum State {
-        case value, firstElement, firstKey, key, afterValue
+    enum Place: Equatable {
+        case value, firstElement, firstKey, key, colon, afterValue
+        /// Within the quotes.
+        case keyText, valueText
+        case number(NumberPart)
     }
 
-    let base: UnsafePointer<UInt8>
-    let end: Int
-    private let fragmentsAllowed: Bool
-    /// Where scanning stands; after a failure, the offending byte.
-    var index: Int
-    /// One byte for each level that may be open: 1 for an object, 0 for an array.
-    private let levels: UnsafeMutableBufferPointer<UInt8>
-
-    init(
-        _ bytes: UnsafeBufferPointer<UInt8>, base: UnsafePointer<UInt8>, from start: Int,
-        levels: UnsafeMutableBufferPointer<UInt8>, fragmentsAllowed: Bool
-    ) {
-        self.base = base
-        self.end = bytes.count
-        self.index = start
-        self.levels = levels
-        self.fragmentsAllowed = fragmentsAllowed
-    }
-
-    /// Scans a whole document.
-    ///
-    /// - Returns: what was missing at ``index``, or nil for a document in order.
-    mutating func document() -> Failure? {
-        var state = State.value
+    /// What is known between two pieces.
+    struct State {
+        var place = Place.value
         var depth = 0
+        /// A bit for each open level up to the innermost 64, the lowest for the innermost: 1 for an object.
+        var kinds: UInt64 = 0
+        /// The bits of the levels outside of those, 64 at a time.
+        var outerKinds: [UInt64] = []
+        let fragmentsAllowed: Bool
+        /// The most levels.
+        let nestingLimit: Int
+
+        init(_ scanner: JSONScanner) {
+            self.fragmentsAllowed = scanner.fragmentsAllowed
+            self.nestingLimit = scanner.nestingLimit
+        }
+    }
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    let end: Int
+    /// Whether the document ends with these bytes.
+    let isLast: Bool
+    /// Where scanning stands; after a failure, the offending byte.
+    var index = 0
+    var state: State
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool, _ state: State) {
+        self.bytes = bytes
+        self.end = bytes.count
+        self.isLast = isLast
+        self.state = state
+    }
+
+    /// Scans to the end of the bytes.
+    ///
+    /// - Returns: what was missing at ``index``; `.unfinished` where the next piece goes on from there; or nil for a
+    ///   document in order, of which this was the last piece.
+    mutating func run() -> Failure? {
+        if let failure = self.resume() { return failure }
         while true {
             self.skipWhiteSpace()
-            guard self.index < self.end else { return self.failureAtEnd(state, depth: depth) }
-            let byte = self.base[self.index]
-            switch state {
+            guard self.index < self.end else { return self.isLast ? self.failureAtEnd() : .unfinished }
+            let byte = self.bytes[self.index]
+            switch self.state.place {
             case .afterValue:
-                guard depth > 0 else { return .end }
-                let isObject = self.levels[depth - 1] == 1
-                if byte == UInt8(ascii: ",") {
-                    state = isObject ? .key : .value
-                } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
-                    depth -= 1
-                } else {
-                    return isObject ? .commaOrBrace : .commaOrBracket
-                }
-                self.index += 1
+                if let failure = self.separator(byte) { return failure }
             case .firstKey, .key:
-                if byte == UInt8(ascii: "}"), state == .firstKey {
-                    self.index += 1
-                    depth -= 1
-                    state = .afterValue
+                if byte == UInt8(ascii: "}"), self.state.place == .firstKey {
+                    self.close()
                     continue
                 }
-                guard byte == UInt8(ascii: "\"") else { return state == .firstKey ? .keyOrClose : .key }
-                if let failure = self.string() { return failure }
-                self.skipWhiteSpace()
-                guard self.index < self.end, self.base[self.index] == UInt8(ascii: ":") else { return .colon }
+                guard byte == UInt8(ascii: "\"") else { return self.state.place == .firstKey ? .keyOrClose : .key }
                 self.index += 1
-                state = .value
+                self.state.place = .keyText
+                if let failure = self.text() { return failure }
+                self.state.place = .colon
+            case .colon:
+                guard byte == UInt8(ascii: ":") else { return .colon }
+                self.index += 1
+                self.state.place = .value
             case .firstElement where byte == UInt8(ascii: "]"):
-                self.index += 1
-                depth -= 1
-                state = .afterValue
+                self.close()
             case .firstElement, .value:
-                switch byte {
-                case UInt8(ascii: "{"), UInt8(ascii: "["):
-                    guard depth < self.levels.count else { return .nesting }
-                    let isObject = byte == UInt8(ascii: "{")
-                    self.levels[depth] = isObject ? 1 : 0
-                    depth += 1
-                    self.index += 1
-                    state = isObject ? .firstKey : .firstElement
-                default:
-                    guard depth > 0 || self.fragmentsAllowed else { return .container }
-                    if let failure = self.scalar(byte) {
-                        return failure == .value && state == .firstElement ? .valueOrClose : failure
-                    }
-                    state = .afterValue
+                if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+                    guard self.open(isObject: byte == UInt8(ascii: "{")) else { return .nesting }
+                } else {
+                    guard self.state.depth > 0 || self.state.fragmentsAllowed else { return .container }
+                    if let failure = self.scalar(byte) { return failure }
+                    self.state.place = .afterValue
                 }
+            case .keyText, .valueText, .number: preconditionFailure("BUG: a token was left open")
             }
         }
     }
@@ -96,7 +102,7 @@ struct JSONScan {
     /// Scans a number and nothing else.
     mutating func isNumber() -> Bool {
         guard self.index < self.end else { return false }
-        let first = self.base[self.index]
+        let first = self.bytes[self.index]
         return (ASCII.isDigit(first) || first == UInt8(ascii: "-")) && self.number() == nil && self.index == self.end
     }
 
@@ -106,25 +112,79 @@ struct JSONScan {
         byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
     }
 
-    private func failureAtEnd(_ state: State, depth: Int) -> Failure? {
-        switch state {
-        case .value: return depth > 0 || self.fragmentsAllowed ? .value : .container
+    /// Goes on within the string or number that the piece before ended in.
+    private mutating func resume() -> Failure? {
+        let failure: Failure?
+        let next: Place
+        switch self.state.place {
+        case .keyText: (failure, next) = (self.text(), .colon)
+        case .valueText: (failure, next) = (self.text(), .afterValue)
+        case .number(let part): (failure, next) = (self.number(from: part), .afterValue)
+        case .value, .firstElement, .firstKey, .key, .colon, .afterValue: return nil
+        }
+        if failure == nil { self.state.place = next }
+        return failure
+    }
+
+    private func failureAtEnd() -> Failure? {
+        switch self.state.place {
+        case .value: return self.state.depth > 0 || self.state.fragmentsAllowed ? .value : .container
         case .firstElement: return .valueOrClose
         case .firstKey: return .keyOrClose
         case .key: return .key
+        case .colon: return .colon
         case .afterValue:
-            if depth == 0 { return nil }
-            return self.levels[depth - 1] == 1 ? .commaOrBrace : .commaOrBracket
+            if self.state.depth == 0 { return nil }
+            return self.state.kinds & 1 == 1 ? .commaOrBrace : .commaOrBracket
+        case .keyText, .valueText, .number: preconditionFailure("BUG: a token was left open")
         }
     }
 
     @inline(__always)
     private mutating func skipWhiteSpace() {
         while self.index < self.end {
-            let byte = self.base[self.index]
+            let byte = self.bytes[self.index]
             guard byte <= 0x20, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return }
             self.index += 1
         }
+    }
+
+    // MARK: Levels
+
+    /// - Returns: false where there may be no more levels.
+    @inline(__always)
+    private mutating func open(isObject: Bool) -> Bool {
+        guard self.state.depth < self.state.nestingLimit else { return false }
+        if self.state.depth & 63 == 0, self.state.depth > 0 { self.state.outerKinds.append(self.state.kinds) }
+        self.state.kinds = self.state.kinds << 1 | (isObject ? 1 : 0)
+        self.state.depth += 1
+        self.state.place = isObject ? .firstKey : .firstElement
+        self.index += 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func close() {
+        self.state.depth -= 1
+        self.state.kinds >>= 1
+        if self.state.depth & 63 == 0, let outer = self.state.outerKinds.popLast() { self.state.kinds = outer }
+        self.state.place = .afterValue
+        self.index += 1
+    }
+
+    @inline(__always)
+    private mutating func separator(_ byte: UInt8) -> Failure? {
+        guard self.state.depth > 0 else { return .end }
+        let isObject = self.state.kinds & 1 == 1
+        if byte == UInt8(ascii: ",") {
+            self.state.place = isObject ? .key : .value
+            self.index += 1
+        } else if byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
+            self.close()
+        } else {
+            return isObject ? .commaOrBrace : .commaOrBracket
+        }
+        return nil
     }
 
     // MARK: Scalars
@@ -132,51 +192,25 @@ struct JSONScan {
     @inline(__always)
     private mutating func scalar(_ byte: UInt8) -> Failure? {
         switch byte {
-        case UInt8(ascii: "\""): self.string()
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): self.number()
-        case UInt8(ascii: "t"): self.literal("true")
-        case UInt8(ascii: "f"): self.literal("false")
-        case UInt8(ascii: "n"): self.literal("null")
-        default: .value
+        case UInt8(ascii: "\""):
+            self.index += 1
+            // Set first: the string may go on in the next piece.
+            self.state.place = .valueText
+            return self.text()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return self.number()
+        case UInt8(ascii: "t"): return self.literal("true")
+        case UInt8(ascii: "f"): return self.literal("false")
+        case UInt8(ascii: "n"): return self.literal("null")
+        default: return self.state.place == .firstElement ? .valueOrClose : .value
         }
     }
 
     @inline(__always)
     private mutating func literal(_ word: StaticString) -> Failure? {
         let count = word.utf8CodeUnitCount
-        guard self.end - self.index >= count else { return .literal }
-        for offset in 1..<count where self.base[self.index + offset] != word.utf8Start[offset] { return .literal }
+        guard self.end - self.index >= count else { return self.isLast ? .literal : .unfinished }
+        for offset in 1..<count where self.bytes[self.index + offset] != word.utf8Start[offset] { return .literal }
         self.index += count
         return nil
-    }
-
-    private mutating func number() -> Failure? {
-        if self.base[self.index] == UInt8(ascii: "-") { self.index += 1 }
-        guard self.index < self.end else { return .digit }
-        if self.base[self.index] == UInt8(ascii: "0") {
-            self.index += 1
-        } else if !self.digits() {
-            return .digit
-        }
-        if self.index < self.end, self.base[self.index] == UInt8(ascii: ".") {
-            self.index += 1
-            guard self.digits() else { return .digit }
-        }
-        if self.index < self.end, self.base[self.index] | 0x20 == UInt8(ascii: "e") {
-            self.index += 1
-            if self.index < self.end {
-                let sign = self.base[self.index]
-                if sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { self.index += 1 }
-            }
-            guard self.digits() else { return .digit }
-        }
-        return nil
-    }
-
-    @inline(__always)
-    private mutating func digits() -> Bool {
-        let start = self.index
-        while self.index < self.end, ASCII.isDigit(self.base[self.index]) { self.index += 1 }
-        return self.index > start
     }
 }

@@ -21,65 +21,41 @@ public struct JSONScanner: Sendable, Hashable {
     ///
     /// - Throws: where and why the bytes stop being JSON.
     public func validate(_ bytes: [UInt8]) throws(JSONSyntaxError) {
-        if let error = bytes.withUnsafeBufferPointer({ self.error(in: $0) }) { throw error }
+        try bytes.withUnsafeBufferPointer { bytes throws(JSONSyntaxError) in try self.validate(bytes) }
     }
 
     /// Checks a whole document that lies anywhere in memory.
     ///
     /// - Throws: where and why the bytes stop being JSON.
     public func validate(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
-        if let error = bytes.withMemoryRebound(to: UInt8.self, { self.error(in: $0) }) { throw error }
+        try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(JSONSyntaxError) in try self.validate(bytes) }
+    }
+
+    private func validate(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONSyntaxError) {
+        var validator = JSONValidator(self)
+        try validator.take(bytes, isLast: true)
     }
 
     /// The document in UTF-8 without byte order mark: `bytes` itself where that is what they are.
     func checkedUTF8(_ bytes: [UInt8]) throws(JSONSyntaxError) -> [UInt8] {
-        switch JSONEncodingForm(of: bytes) {
-        case .utf8(let mark):
-            try self.validate(bytes)
-            return mark == 0 ? bytes : Array(bytes[mark...])
-        case .utf16, .utf32:
-            try self.validate(bytes)
-            // It has just been transcoded without an error; doing it twice keeps the common path simple.
-            return JSONEncodingForm(of: bytes).transcode(bytes).utf8
+        try self.validate(bytes)
+        guard UnicodeForm(of: bytes) != .utf8(mark: 0) else { return bytes }
+        // It has just been transcoded without an error; doing it twice keeps the common path simple.
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count)
+        var transcoder = UnicodeTranscoder()
+        _ = bytes.withUnsafeBufferPointer { bytes in
+            transcoder.take(bytes, isLast: true) { piece, _ in text.append(contentsOf: piece) }
         }
+        return text
     }
 
     /// Whether `text` is a JSON number (RFC 8259 §6).
     static func isNumber(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
-            guard let base = bytes.baseAddress else { return false }
-            let none = UnsafeMutableBufferPointer<UInt8>(start: nil, count: 0)
-            var scan = JSONScan(bytes, base: base, from: 0, levels: none, fragmentsAllowed: true)
+            var scan = JSONScan(bytes, isLast: true, JSONScan.State(JSONScanner(fragmentsAllowed: true)))
             return scan.isNumber()
-        }
-    }
-
-    private func error(in bytes: UnsafeBufferPointer<UInt8>) -> JSONSyntaxError? {
-        let form = JSONEncodingForm(of: bytes)
-        if case .utf8(let mark) = form { return self.errorInUTF8(bytes, from: mark) }
-        let (text, isWhole) = form.transcode(bytes)
-        return text.withUnsafeBufferPointer { utf8 in
-            let error = self.errorInUTF8(utf8, from: 0)
-            // The text ends where decoding failed; an error before that place is the first one.
-            if isWhole || (error.map { $0.offset < utf8.count } ?? false) { return error }
-            return JSONSyntaxError(.encoding, at: utf8.count, in: utf8, nestingLimit: self.nestingLimit)
-        }
-    }
-
-    private func errorInUTF8(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> JSONSyntaxError? {
-        guard let base = bytes.baseAddress else {
-            let failure = self.fragmentsAllowed ? JSONScan.Failure.value : .container
-            return JSONSyntaxError(failure, at: 0, in: bytes, nestingLimit: self.nestingLimit)
-        }
-        // No document is deeper than it is long.
-        let levelCount = max(0, min(self.nestingLimit, bytes.count))
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: levelCount) { levels in
-            levels.initialize(repeating: 0)
-            var scan = JSONScan(
-                bytes, base: base, from: start, levels: levels, fragmentsAllowed: self.fragmentsAllowed)
-            guard let failure = scan.document() else { return nil }
-            return JSONSyntaxError(failure, at: scan.index, in: bytes, nestingLimit: self.nestingLimit)
         }
     }
 }

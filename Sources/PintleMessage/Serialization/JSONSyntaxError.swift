@@ -2,7 +2,7 @@
 
 /// The first place where bytes stop being a JSON document.
 public struct JSONSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Bytes before the offending one. For UTF-16 and UTF-32 it counts in the text's UTF-8 form.
+    /// Bytes before the offending one, in the text's UTF-8 form, without a byte order mark.
     public let offset: Int
     /// From 1; lines end with a line feed.
     public let line: Int
@@ -13,13 +13,19 @@ public struct JSONSyntaxError: Error, Sendable, Equatable, CustomStringConvertib
     /// What stands there: a character in quotes, a byte in hexadecimal, or `the end`.
     public let found: String
 
-    init(_ failure: JSONScan.Failure, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>, nestingLimit: Int) {
-        let before = bytes.prefix(offset)
-        self.offset = offset
-        self.line = before.reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
-        self.column = offset - (before.lastIndex(of: 0x0A) ?? -1)
+    /// - Parameters:
+    ///   - index: where the offending byte is in `bytes`, or would be.
+    ///   - start: where `bytes` begin.
+    init(
+        _ failure: JSONScan.Failure, at index: Int, in bytes: UnsafeBufferPointer<UInt8>, from start: TextPosition,
+        nestingLimit: Int
+    ) {
+        let position = start.advanced(by: index, into: bytes)
+        self.offset = position.offset
+        self.line = position.line
+        self.column = position.column
         self.expected = failure.expectation(nestingLimit: nestingLimit)
-        self.found = Self.name(of: offset < bytes.count ? bytes[offset] : nil)
+        self.found = Self.name(of: index < bytes.count ? bytes[index] : nil)
     }
 
     /// `line 3, column 5 (byte 41): expected “,” or “}”, found “x”`.
@@ -56,6 +62,7 @@ extension JSONScan.Failure {
         case .lowSurrogate: "a pair of surrogates"
         case .utf8: "valid UTF-8"
         case .encoding: "valid UTF-16 or UTF-32"
+        case .unfinished: preconditionFailure("BUG: nothing is wrong there")
         case .nesting: "at most \(nestingLimit) levels of nesting"
         }
     }

@@ -32,7 +32,7 @@ import Testing
         var accepted = 0
         for _ in 0..<10_000 {
             var document = try JSONWriter.write(RandomParameter.document(depth: 3, &random))
-            for _ in 0..<Int.random(in: 1...3, using: &random) { Self.mutate(&document, &random) }
+            for _ in 0..<Int.random(in: 1...3, using: &random) { Mutation.json.apply(to: &document, &random) }
             let isValid = (try? scanner.validate(document)) != nil
             let read = try? scanner.parse(document)
             #expect((read != nil) == isValid)
@@ -62,17 +62,6 @@ import Testing
             let isValid = (try? JSONScanner(fragmentsAllowed: true).validate(bytes(document))) != nil
             let theirs = try? JSONSerialization.jsonObject(with: Data(document.utf8), options: .fragmentsAllowed)
             #expect((theirs != nil) == isValid, "\(document)")
-        }
-    }
-
-    private static func mutate(_ document: inout [UInt8], _ random: inout SeededGenerator) {
-        let place = Int.random(in: 0...document.count, using: &random)
-        let tokens = Array("[]{},:\"\\ntu0-1.eE \u{0}".utf8) + [0x80, 0xC3, 0xE2, 0xF0, 0xFF]
-        switch Int.random(in: 0...3, using: &random) {
-        case 0: document.insert(tokens.randomElement(using: &random) ?? 0, at: place)
-        case 1 where place < document.count: document.remove(at: place)
-        case 2 where place < document.count: document[place] = UInt8(truncatingIfNeeded: random.next())
-        default: document.removeSubrange(place...)
         }
     }
 

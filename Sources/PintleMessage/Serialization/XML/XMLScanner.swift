@@ -31,19 +31,18 @@ public struct XMLScanner: Sendable, Hashable {
 
     /// The document in UTF-8, not yet checked, without byte order mark.
     private static func utf8(_ bytes: [UInt8]) throws(XMLSyntaxError) -> [UInt8] {
-        let form = JSONEncodingForm(of: bytes)
-        switch form {
-        case .utf8(let mark) where mark > 0: return Array(bytes[mark...])
-        case .utf8:
+        let form = UnicodeForm(of: bytes)
+        if form == .utf8(mark: 0) {
             guard let name = XMLText.declaredEncoding(in: bytes), name.lowercased() != "utf-8" else { return bytes }
             return try Self.utf8(bytes, in: name)
-        case .utf16, .utf32:
-            let (text, isWhole) = form.transcode(bytes)
-            guard isWhole else {
-                throw XMLSyntaxError("this is no valid UTF-16 or UTF-32", at: text.count, in: text)
-            }
-            return text
         }
+        var text: [UInt8] = []
+        var transcoder = UnicodeTranscoder()
+        let isText = bytes.withUnsafeBufferPointer { bytes in
+            transcoder.take(bytes, isLast: true) { piece, _ in text.append(contentsOf: piece) }
+        }
+        guard isText else { throw XMLSyntaxError("this is no valid UTF-16 or UTF-32", at: text.count, in: text) }
+        return text
     }
 
     private static func utf8(_ bytes: [UInt8], in name: String) throws(XMLSyntaxError) -> [UInt8] {

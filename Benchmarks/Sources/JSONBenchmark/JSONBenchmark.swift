@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleMessage
+
+/// How fast documents are validated and read: `JSONBenchmark write FOLDER` makes them, `JSONBenchmark measure FOLDER`
+/// prints a line for each document and way, of name, way and bytes a second, with tabs between.
+@main struct JSONBenchmark {
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 2, let verb = arguments.first, let folder = arguments.last else {
+            throw Failure(description: "usage: JSONBenchmark write|measure FOLDER")
+        }
+        switch verb {
+        case "write":
+            for document in Documents.all {
+                try Data(document.text.utf8).write(to: URL(filePath: folder).appending(path: document.name))
+            }
+        case "measure":
+            for document in Documents.all {
+                let data = try Data(contentsOf: URL(filePath: folder).appending(path: document.name))
+                try self.measure(document.name, Array(data))
+            }
+        default: throw Failure(description: "“\(verb)” is neither write nor measure")
+        }
+    }
+
+    private static func measure(_ name: String, _ document: [UInt8]) throws {
+        if name.hasSuffix(".xml") {
+            try self.report(name, "validate", document) { try XMLScanner().validate(document) }
+            return
+        }
+        try self.report(name, "validate", document) { try JSONScanner().validate(document) }
+        try self.report(name, "parse", document) { _ = try JSONScanner().parse(document) }
+    }
+
+    /// Prints the best of many rounds, by the processor's time: what else the machine does only ever adds to it.
+    private static func report(_ name: String, _ way: String, _ document: [UInt8], _ work: () throws -> Void) throws {
+        try work()
+        var best = Double.infinity
+        var rounds = 0
+        let start = self.processorTime()
+        while rounds < 10 || self.processorTime() - start < 1 {
+            let before = self.processorTime()
+            try work()
+            best = min(best, self.processorTime() - before)
+            rounds += 1
+        }
+        print(name, way, Int(Double(document.count) / best), separator: "\t")
+    }
+
+    /// Seconds that the process has computed for.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+}
