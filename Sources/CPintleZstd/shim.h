@@ -3,5 +3,6 @@
 #define C_PINTLE_ZSTD_H
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #endif

@@ -6,6 +6,7 @@ internal import CPintleZstd
 final class ZstdLayer: CodingLayer {
     let coding = ContentCoding.zstd
     private(set) var isAtEnd = true
+    private var hasFrame = false
     private let decoder: OpaquePointer
 
     init() throws(ContentDecodingError) {
@@ -26,9 +27,11 @@ final class ZstdLayer: CodingLayer {
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = ZSTD_decompressStream(self.decoder, &target, &source)
         guard ZSTD_isError(result) == 0 else {
+            if self.hasFrame, ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown { throw .trailingBytes(.zstd) }
             throw .corrupt(.zstd, reason: String(cString: ZSTD_getErrorName(result)))
         }
         self.isAtEnd = result == 0
+        self.hasFrame = self.hasFrame || self.isAtEnd
         input = UnsafeRawBufferPointer(rebasing: input.dropFirst(source.pos))
         return target.pos
     }

@@ -2,10 +2,7 @@
 
 public import PintleMessage
 
-/// Decodes PNG, JPEG, GIF, TIFF, BMP and Windows icons with gdk-pixbuf.
-///
-/// X bitmaps are not decoded, although their media type is among those of images: they are C source, and their reader
-/// believes the size that it finds there.
+/// Decodes PNG, JPEG, GIF, TIFF, BMP and Windows icons with gdk-pixbuf, and X bitmaps by itself.
 public struct ImageDecoder: ImageChecking {
     /// The most pixels of an image, width times height. An image is decoded to four bytes a pixel at most.
     public let pixelLimit: Int
@@ -26,9 +23,15 @@ public struct ImageDecoder: ImageChecking {
     ///   size is known, before memory is taken for it.
     public func check(_ bytes: [UInt8]) throws(ImageError) -> ImageSize {
         guard let format = ImageFormat(of: bytes) else {
-            throw ImageError(.undecodable, "the bytes are no PNG, JPEG, GIF, TIFF, BMP or icon")
+            guard XBitmap.begins(bytes) else {
+                throw ImageError(.undecodable, "the bytes are no PNG, JPEG, GIF, TIFF, BMP, icon or X bitmap")
+            }
+            return try XBitmap.size(of: bytes, pixelLimit: self.pixelLimit)
         }
         guard format.isWhole(bytes) else { throw ImageError(.undecodable, "the \(format) image is cut off") }
+        try format.checkCost(of: bytes)
+        // The picture is a PNG or an icon without one, so this goes no deeper.
+        if format == .ico, let picture = IconDirectory(bytes).firstPicture { return try self.check(picture) }
         return try ImageLoading(self.library, format, pixelLimit: self.pixelLimit).size(of: bytes)
     }
 

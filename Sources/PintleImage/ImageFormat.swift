@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
+
 /// The formats that are decoded, told by their first bytes. The raw value is gdk-pixbuf's name.
 ///
 /// gdk-pixbuf knows more, and systems add to them. What is named here is all that hostile bytes can reach.
@@ -29,10 +31,11 @@ enum ImageFormat: String, CaseIterable {
     func isWhole(_ bytes: [UInt8]) -> Bool {
         switch self {
         case .png: Self.pngEnds(bytes)
-        case .jpeg: Self.jpegEnds(bytes)
+        case .jpeg: Self.jpegScans(bytes) != nil
         case .bmp: Self.little(bytes, at: 2, size: 4).map { $0 <= bytes.count } ?? false
-        case .ico: Self.icoEnds(bytes)
-        case .gif, .tiff: true
+        case .ico: IconDirectory(bytes).isWhole
+        case .tiff: TIFFDirectory(bytes).isWhole
+        case .gif: true
         }
     }
 
@@ -49,37 +52,41 @@ enum ImageFormat: String, CaseIterable {
 
     /// Segments that begin with FF and a marker, with a length but for those that stand alone; after the one that begins
     /// a scan come its bytes, in which FF is followed by 0 or a restart marker (ISO/IEC 10918-1 §B.1.1).
-    private static func jpegEnds(_ bytes: [UInt8]) -> Bool {
+    ///
+    /// - Returns: how many scans there are up to the end; nil where there is no end.
+    private static func jpegScans(_ bytes: [UInt8]) -> Int? {
+        var scans = 0
         var index = 2
         var isInScan = false
         while index + 1 < bytes.count {
             guard bytes[index] == 0xFF else {
-                guard isInScan else { return false }
+                guard isInScan else { return nil }
                 index += 1
                 continue
             }
             switch bytes[index + 1] {
-            case 0xD9: return true
+            case 0xD9: return scans
             case 0xFF: index += 1
             case 0x00, 0x01, 0xD0...0xD7: index += 2
             case let marker:
-                guard index + 3 < bytes.count else { return false }
+                guard index + 3 < bytes.count else { return nil }
                 isInScan = marker == 0xDA
+                if isInScan { scans += 1 }
                 index += 2 + (Int(bytes[index + 2]) << 8 | Int(bytes[index + 3]))
             }
         }
-        return false
+        return nil
     }
 
-    /// A directory of up to 65535 images, each with a length and a place.
-    private static func icoEnds(_ bytes: [UInt8]) -> Bool {
-        guard let count = Self.little(bytes, at: 4, size: 2) else { return false }
-        return (0..<count).allSatisfy { entry in
-            guard let length = Self.little(bytes, at: 14 + entry * 16, size: 4),
-                let start = Self.little(bytes, at: 18 + entry * 16, size: 4)
-            else { return false }
-            return start + length <= bytes.count
-        }
+    /// The most scans of a JPEG. Encoders write a dozen; each goes over all pixels again, and takes a few dozen bytes.
+    private static let scanLimit = 100
+
+    /// Holds an image to what decoding costs beyond its pixels.
+    ///
+    /// - Throws: `.tooLarge`.
+    func checkCost(of bytes: [UInt8]) throws(ImageError) {
+        guard self == .jpeg, let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
+        throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
     }
 
     private static func little(_ bytes: [UInt8], at offset: Int, size: Int) -> Int? {

@@ -33,11 +33,7 @@ final class ImageLoading {
         let failure = self.feed(bytes, to: loader)
         // A loader must be closed before it is let go, even after an error, when closing does nothing.
         let atEnd = self.library.errorText { _ = self.library.close(loader, $0) }
-        if let refused = self.refused {
-            throw ImageError(
-                .tooLarge,
-                "\(refused.width) × \(refused.height) pixels are more than the \(self.pixelLimit) that are accepted")
-        }
+        try self.refused?.check(limit: self.pixelLimit)
         guard failure == nil, atEnd == nil, let picture = self.library.pixbuf(loader) else {
             let reason = failure ?? atEnd ?? "no picture"
             throw ImageError(.undecodable, "the \(self.format) image cannot be decoded: \(reason)")
@@ -68,10 +64,23 @@ final class ImageLoading {
     }
 
     private func judge(_ size: ImageSize, of loader: PixbufLibrary.Loader) {
-        let (pixels, isBeyond) = size.width.multipliedReportingOverflow(by: size.height)
-        guard isBeyond || pixels > self.pixelLimit else { return }
+        guard size.isOver(self.pixelLimit) else { return }
         self.refused = size
         // A size of nothing makes every loader stop here.
         self.library.setSize(loader, 0, 0)
+    }
+}
+
+extension ImageSize {
+    func isOver(_ pixelLimit: Int) -> Bool {
+        let (pixels, isBeyond) = self.width.multipliedReportingOverflow(by: self.height)
+        return isBeyond || pixels > pixelLimit
+    }
+
+    /// - Throws: `.tooLarge` where there are more pixels than `limit`.
+    func check(limit: Int) throws(ImageError) {
+        guard self.isOver(limit) else { return }
+        throw ImageError(
+            .tooLarge, "\(self.width) × \(self.height) pixels are more than the \(limit) that are accepted")
     }
 }

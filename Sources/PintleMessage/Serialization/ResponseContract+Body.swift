@@ -104,6 +104,7 @@ extension ResponseContract.BodyRule {
                 sentences.append(error.message)
             }
         }
+        guard !rules.isEmpty else { throw BodyProblem("the list of rules is empty, so no body passes") }
         throw BodyProblem(
             "no rule of the list takes the body: \(sentences.joined(separator: "; "))", details: sentences)
     }
