@@ -8,7 +8,8 @@ extension JSONScan {
     @inline(__always)
     mutating func text() -> Failure? {
         while true {
-            self.skipPlainBytes()
+            self.index = PlainBytes.end(
+                in: self.bytes, from: self.index, before: UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "\\"))
             guard self.index < self.end else { return self.isLast ? .stringByte : .unfinished }
             let byte = self.bytes[self.index]
             if byte == UInt8(ascii: "\"") {
@@ -27,32 +28,6 @@ extension JSONScan {
                 failure = nil
             }
             if let failure { return failure }
-        }
-    }
-
-    /// Skips ASCII that needs no look, eight bytes at a time, to the first quote, backslash, control or high byte, or
-    /// to the last seven bytes of the document.
-    ///
-    /// Each test sets the top bit of a byte that matches, and perhaps of bytes above it, never of one below the first
-    /// match; so the lowest bit set is right.
-    @inline(__always)
-    private mutating func skipPlainBytes() {
-        let low: UInt64 = 0x0101_0101_0101_0101
-        let high: UInt64 = 0x8080_8080_8080_8080
-        while self.end &- self.index >= 8 {
-            let word = UInt64(
-                littleEndian: UnsafeRawBufferPointer(self.bytes).loadUnaligned(
-                    fromByteOffset: self.index, as: UInt64.self))
-            let quote = word ^ (low &* 0x22)
-            let backslash = word ^ (low &* 0x5C)
-            let found =
-                (((quote &- low) & ~quote) | ((backslash &- low) & ~backslash)
-                    | ((word &- (low &* 0x20)) & ~word) | word) & high
-            guard found == 0 else {
-                self.index &+= found.trailingZeroBitCount >> 3
-                return
-            }
-            self.index &+= 8
         }
     }
 

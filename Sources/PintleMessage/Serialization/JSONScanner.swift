@@ -45,7 +45,7 @@ public struct JSONScanner: Sendable, Hashable {
         text.reserveCapacity(bytes.count)
         var transcoder = UnicodeTranscoder()
         _ = bytes.withUnsafeBufferPointer { bytes in
-            transcoder.take(bytes, isLast: true) { piece, _ in text.append(contentsOf: piece) }
+            transcoder.take(bytes, isLast: true) { piece, _, _ in text.append(contentsOf: piece) }
         }
         return text
     }

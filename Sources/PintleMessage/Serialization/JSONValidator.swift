@@ -49,7 +49,7 @@ public struct JSONValidator: Sendable {
         _ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool, through transcoder: inout UnicodeTranscoder,
         to document: inout JSONPieces
     ) throws(JSONSyntaxError) {
-        let isText = try transcoder.take(bytes, isLast: isLast) { (piece, isLast) throws(JSONSyntaxError) in
+        let isText = try transcoder.take(bytes, isLast: isLast) { (piece, _, isLast) throws(JSONSyntaxError) in
             try document.take(piece, isLast: isLast)
         }
         if !isText { throw document.encodingError() }
@@ -102,6 +102,8 @@ private struct JSONPieces {
     /// - Returns: how many bytes need not be seen again.
     private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(JSONSyntaxError) -> Int {
         var scan = JSONScan(bytes, isLast: isLast, self.state)
+        // There is one owner, or each piece would copy the levels.
+        self.state.outerKinds = []
         let failure = scan.run()
         if let failure, failure != .unfinished { throw self.error(failure, at: scan.index, in: bytes) }
         self.state = scan.state

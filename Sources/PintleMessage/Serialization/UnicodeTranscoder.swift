@@ -4,8 +4,8 @@
 ///
 /// UTF-8 is handed on as it comes and is not checked. Of the others, what is no text ends the document.
 struct UnicodeTranscoder {
-    /// How the document begins; nil until four bytes of it have come, or all.
-    private(set) var form: UnicodeForm?
+    /// Nil until four bytes have come, or all.
+    private var form: UnicodeForm?
     private var head: [UInt8] = []
     /// A code unit of which so many bytes have come.
     private var unit: UInt32 = 0
@@ -17,11 +17,11 @@ struct UnicodeTranscoder {
     ///
     /// - Parameters:
     ///   - isLast: whether the document ends with it.
-    ///   - pass: takes UTF-8, and whether that is the end of the document; once for the last piece, if it is text.
+    ///   - pass: takes UTF-8, what it was, and whether that is the end of the document; once for the last piece, if it is text.
     /// - Returns: whether all of it was text. If not, what came before has been passed on, and nothing may follow.
     mutating func take<Problem: Error>(
         _ piece: UnsafeBufferPointer<UInt8>, isLast: Bool,
-        pass: (UnsafeBufferPointer<UInt8>, _ isLast: Bool) throws(Problem) -> Void
+        pass: (UnsafeBufferPointer<UInt8>, UnicodeForm, _ isLast: Bool) throws(Problem) -> Void
     ) throws(Problem) -> Bool {
         if let form = self.form { return try self.take(piece, in: form, isLast: isLast, pass: pass) }
         guard isLast || self.head.count + piece.count >= UnicodeForm.headCount else {
@@ -44,18 +44,18 @@ struct UnicodeTranscoder {
 
     private mutating func take<Problem: Error>(
         _ piece: UnsafeBufferPointer<UInt8>, in form: UnicodeForm, isLast: Bool,
-        pass: (UnsafeBufferPointer<UInt8>, _ isLast: Bool) throws(Problem) -> Void
+        pass: (UnsafeBufferPointer<UInt8>, UnicodeForm, _ isLast: Bool) throws(Problem) -> Void
     ) throws(Problem) -> Bool {
         switch form {
         case .utf8:
-            try pass(piece, isLast)
+            try pass(piece, form, isLast)
             return true
         case .utf16(_, let bigEndian):
-            return try self.transcode(piece, isLast: isLast, pass: pass) { machine, byte in
+            return try self.transcode(piece, in: form, isLast: isLast, pass: pass) { machine, byte in
                 machine.unit16(adding: byte, bigEndian)
             }
         case .utf32(_, let bigEndian):
-            return try self.transcode(piece, isLast: isLast, pass: pass) { machine, byte in
+            return try self.transcode(piece, in: form, isLast: isLast, pass: pass) { machine, byte in
                 machine.unit32(adding: byte, bigEndian)
             }
         }
@@ -70,8 +70,8 @@ struct UnicodeTranscoder {
 
     @inline(__always)
     private mutating func transcode<Problem: Error>(
-        _ piece: UnsafeBufferPointer<UInt8>, isLast: Bool,
-        pass: (UnsafeBufferPointer<UInt8>, _ isLast: Bool) throws(Problem) -> Void,
+        _ piece: UnsafeBufferPointer<UInt8>, in form: UnicodeForm, isLast: Bool,
+        pass: (UnsafeBufferPointer<UInt8>, UnicodeForm, _ isLast: Bool) throws(Problem) -> Void,
         step: (inout UnicodeTranscoder, UInt8) -> Step
     ) throws(Problem) -> Bool {
         let room = 4096
@@ -86,19 +86,20 @@ struct UnicodeTranscoder {
             }
             if !isText { break }
             if text.count > room - 4 {
-                try Self.pass(text, isLast: false, pass)
+                try Self.pass(text, isLast: false, as: form, pass)
                 text.removeAll(keepingCapacity: true)
             }
         }
         if isLast, self.filled != 0 || self.highSurrogate != nil { isText = false }
-        try Self.pass(text, isLast: isLast && isText, pass)
+        try Self.pass(text, isLast: isLast && isText, as: form, pass)
         return isText
     }
 
     private static func pass<Problem: Error>(
-        _ text: [UInt8], isLast: Bool, _ pass: (UnsafeBufferPointer<UInt8>, Bool) throws(Problem) -> Void
+        _ text: [UInt8], isLast: Bool, as form: UnicodeForm,
+        _ pass: (UnsafeBufferPointer<UInt8>, UnicodeForm, Bool) throws(Problem) -> Void
     ) throws(Problem) {
-        try text.withUnsafeBufferPointer { bytes throws(Problem) in try pass(bytes, isLast) }
+        try text.withUnsafeBufferPointer { bytes throws(Problem) in try pass(bytes, form, isLast) }
     }
 
     private mutating func unit16(adding byte: UInt8, _ bigEndian: Bool) -> Step {

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    private static let wellFormed = [
+    static let wellFormed = [
         "<a/>", "<a></a>", "<a />", " \n<a\t\r\n></a >\n ", "<a><b/><c>x</c>y</a>",
         "<?xml version=\"1.0\"?><a/>", "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>\n<a/>",
         "<a b=\"1\" c='\"' d=\"&lt;&#10;'\"/>", "<a b = 'c'/>", "<ä:ö-1.·>é</ä:ö-1.·>", "<_/>", "<:/>",
@@ -26,7 +26,7 @@ import Testing
         "<!DOCTYPE a PUBLIC '-//X//Y' \"http://example.com/\"><a/>", "\u{FEFF}<a/>", "<a>\u{10000}</a>",
     ]
 
-    private static let broken = [
+    static let broken = [
         "", " ", "x", "<", "<a", "<a>", "<a/", "<a><b></a>", "<a></b>", "<a/><b/>", "<a/>x", "</a>", "x<a/>",
         "<a b/>", "<a b=c/>", "<a b='c/>", "<a b='1' b='2'/>", "<a b='1'c='2'/>", "<a b='<'/>", "<a b='&'/>",
         "<1a/>", "<-a/>", "< a/>", "<a ×='1'/>", "<a><b</a>", "</ a>", "<a></ a>", "<a></a b='c'>",
@@ -97,7 +97,7 @@ import Testing
         #expect(self.problem(bytes("<a>") + [0xE9] + bytes("</a>")) == "line 1, column 4: a byte that is not UTF-8")
         #expect(
             self.problem("<?xml version='1.0' encoding='us-ascii'?><a>é</a>")
-                == "line 1, column 1: the document has bytes that are not us-ascii")
+                == "line 1, column 45: a byte that is not us-ascii")
         for name in ["utf-16", "nonsense", "UTF-7"] {
             #expect(
                 self.problem("<?xml version='1.0' encoding='\(name)'?><a/>")

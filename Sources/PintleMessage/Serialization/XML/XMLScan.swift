@@ -1,62 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One walk through a document whose characters have been checked. Depth costs no recursion.
+/// One walk through a document, or through the next piece of it. Depth costs no recursion.
+///
+/// What is short and makes sense only as a whole (a name, a reference, a delimiter, a declaration) is left to the next
+/// piece where it does not fit; texts, values, comments and white space are not, however long they are.
+///
+/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
 struct XMLScan {
+    /// Why scanning stopped.
     struct Failure: Error {
-        let offset: Int
-        let problem: String
+        /// Where in the bytes.
+        let index: Int
+        /// Nil where nothing is wrong: the piece ends, and the document does not.
+        let problem: String?
 
-        init(_ offset: Int, _ problem: String) {
-            self.offset = offset
+        static let unfinished = Failure(0, nil)
+
+        init(_ index: Int, _ problem: String?) {
+            self.index = index
             self.problem = problem
         }
     }
 
-    let bytes: [UInt8]
-    var index = 0
-    private let nestingLimit: Int
-    /// The names of the elements that are open.
-    private var open: [ArraySlice<UInt8>] = []
-
-    init(_ bytes: [UInt8], nestingLimit: Int) {
-        self.bytes = bytes
-        self.nestingLimit = nestingLimit
+    /// Where in the grammar scanning stands.
+    enum Place {
+        case start, prolog, content, epilog
+        /// In a start tag, where white space is due before a name, and after it.
+        case tag, tagSpace
+        case beforeEquals, afterEquals
+        case value(quote: UInt8)
+        /// After an end tag's name.
+        case endTag
+        case comment, instruction, section
     }
 
-    mutating func document() throws(Failure) {
-        try self.declaration()
-        try self.prolog()
-        try self.startTag()
-        while !self.open.isEmpty { try self.content() }
-        while self.index < self.bytes.count { try self.miscellany(orElse: "something follows the document's element") }
-    }
-
-    // MARK: Around the element
-
-    /// Comments, instructions and white space, with one document type declaration among them.
-    private mutating func prolog() throws(Failure) {
+    /// What is known between two pieces.
+    struct State {
+        var place = Place.start
         var mayHaveType = true
+        var hasElement = false
+        var open = XMLOpenElements()
+        var attributes = XMLAttributeNames()
+        /// The most levels of elements.
+        var nestingLimit = 0
+    }
+
+    /// The most bytes of a name, and of a declaration: what may be held from one piece to the next.
+    static let tokenLimit = 4096
+
+    let bytes: UnsafeBufferPointer<UInt8>
+    /// Where the bytes end, or where a declaration must.
+    var end: Int
+    /// Whether the document ends with these bytes.
+    let isLast: Bool
+    var index = 0
+    /// Where what is not settled yet begins: the next piece goes on from there.
+    private(set) var settled = 0
+    /// Where the declaration begins that is being read.
+    var declarationStart: Int?
+    var state: State
+
+    init(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool, _ state: State) {
+        self.bytes = bytes
+        self.end = bytes.count
+        self.isLast = isLast
+        self.state = state
+    }
+
+    /// Scans to the end of the document.
+    ///
+    /// - Throws: what is wrong, or ``Failure/unfinished``; then ``settled`` says from where on bytes have to be seen again.
+    mutating func run() throws(Failure) {
         while true {
-            self.skipSpace()
-            if mayHaveType, self.take("<!DOCTYPE") {
-                try self.documentType()
-                mayHaveType = false
-            } else if self.isAt("<!--") || self.isAt("<?") {
-                try self.miscellany(orElse: "")
-            } else {
-                guard self.isAt("<") else { throw self.failure("the first element is due") }
-                return
+            self.settled = self.index
+            switch self.state.place {
+            case .start: try self.start()
+            case .prolog: try self.prolog()
+            case .content: try self.content()
+            case .epilog:
+                self.settleSpace()
+                if self.index == self.end, self.isLast { return }
+                try self.miscellany(orElse: "something follows the document's element")
+            case .tag, .tagSpace: try self.tag()
+            case .beforeEquals:
+                self.settleSpace()
+                try self.demand("=", "“=”")
+                self.state.place = .afterEquals
+            case .afterEquals:
+                self.settleSpace()
+                self.state.place = .value(quote: try self.quote("a value in quotes"))
+            case .value(let quote): try self.value(quote)
+            case .endTag:
+                self.settleSpace()
+                try self.demand(">", "“>”")
+                self.state.place = self.outside
+            case .comment: try self.comment()
+            case .instruction: try self.instruction()
+            case .section: try self.section()
             }
         }
     }
 
+    /// Where scanning goes on after a tag, a comment or an instruction.
+    private var outside: Place {
+        self.state.open.isEmpty ? (self.state.hasElement ? .epilog : .prolog) : .content
+    }
+
+    /// Skips white space that need not be seen again.
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    private mutating func settleSpace() -> Bool {
+        let hasSpace = self.skipSpace()
+        self.settled = self.index
+        return hasSpace
+    }
+
+    // MARK: Around the element
+
+    private mutating func start() throws(Failure) {
+        if try self.take("<?xml") {
+            guard self.index < self.end else { throw self.failure("“?>” or white space is due") }
+            if XMLText.isSpace(self.bytes[self.index]) {
+                try self.declaration()
+            } else {
+                self.index = self.settled
+            }
+        }
+        self.state.place = .prolog
+    }
+
+    /// Comments, instructions and white space, with one document type declaration among them.
+    private mutating func prolog() throws(Failure) {
+        self.settleSpace()
+        if self.state.mayHaveType, try self.take("<!DOCTYPE") {
+            try self.documentType()
+            self.state.mayHaveType = false
+        } else if try self.isAtMiscellany() {
+            try self.miscellany(orElse: "")
+        } else {
+            guard try self.isAt("<") else { throw self.failure("the first element is due") }
+            try self.startTag()
+        }
+    }
+
+    private func isAtMiscellany() throws(Failure) -> Bool {
+        if try self.isAt("<!--") { return true }
+        return try self.isAt("<?")
+    }
+
     private mutating func miscellany(orElse problem: String) throws(Failure) {
-        self.skipSpace()
-        if self.index == self.bytes.count { return }
-        if self.take("<!--") {
-            try self.comment()
-        } else if self.take("<?") {
-            try self.instruction()
+        if try self.take("<!--") {
+            self.state.place = .comment
+        } else if try self.take("<?") {
+            try self.instructionStart()
         } else {
             throw self.failure(problem)
         }
@@ -64,68 +161,170 @@ struct XMLScan {
 
     // MARK: Elements
 
-    /// A whole start tag, which opens an element unless it ends with `/>`.
     private mutating func startTag() throws(Failure) {
         try self.demand("<", "a tag")
+        let start = self.index
         let name = try self.name("the name of an element")
-        var attributes: Set<ArraySlice<UInt8>> = []
-        while true {
-            let hasSpace = self.skipSpace()
-            if self.take("/>") { return }
-            if self.take(">") { break }
-            guard hasSpace else { throw self.failure("“>”, “/>” or white space is due") }
-            let start = self.index
-            let attribute = try self.name("the name of an attribute, “>” or “/>”")
-            guard attributes.insert(attribute).inserted else {
-                throw Failure(start, "a second attribute “\(Self.text(attribute))”")
-            }
-            try self.equals()
-            try self.attributeValue()
+        guard self.state.open.push(name) else {
+            throw Failure(start, "names of open elements of more than \(XMLOpenElements.limit) bytes")
         }
-        guard self.open.count < self.nestingLimit else {
-            throw self.failure("more than \(self.nestingLimit) levels of elements")
-        }
-        self.open.append(name)
+        self.state.hasElement = true
+        self.state.place = .tag
     }
 
+    /// What may follow a tag's name, or an attribute's value.
+    private mutating func tag() throws(Failure) {
+        if self.settleSpace() { self.state.place = .tagSpace }
+        if try self.take(">") {
+            guard self.state.open.count <= self.state.nestingLimit else {
+                throw Failure(self.index, "more than \(self.state.nestingLimit) levels of elements")
+            }
+            self.state.attributes.removeAll()
+            self.state.place = .content
+        } else if try self.take("/>") {
+            self.state.attributes.removeAll()
+            self.state.open.pop()
+            self.state.place = self.outside
+        } else {
+            guard case .tagSpace = self.state.place else { throw self.failure("“>”, “/>” or white space is due") }
+            let start = self.index
+            let name = try self.name("the name of an attribute, “>” or “/>”")
+            switch self.state.attributes.insert(name) {
+            case .isNew: self.state.place = .beforeEquals
+            case .isThere: throw Failure(start, "a second attribute “\(XMLText.text(name))”")
+            case .isTooMuch:
+                throw Failure(start, "names of attributes of more than \(XMLAttributeNames.limit) bytes in one tag")
+            }
+        }
+    }
+
+    /// After `</`.
     private mutating func endTag() throws(Failure) {
         let start = self.index - 2
         let name = try self.name("the name of an element")
-        self.skipSpace()
-        try self.demand(">", "“>”")
-        guard let last = self.open.popLast() else { return }
-        guard last == name else {
-            throw Failure(start, "“</\(Self.text(name))>” where “</\(Self.text(last))>” is due")
+        guard self.state.open.isLast(name) else {
+            throw Failure(start, "“</\(XMLText.text(name))>” where “</\(self.state.open.last)>” is due")
+        }
+        self.state.open.pop()
+        self.state.place = .endTag
+    }
+
+    private mutating func value(_ quote: UInt8) throws(Failure) {
+        while true {
+            switch try self.text(before: quote, UInt8(ascii: "<"), UInt8(ascii: "&")) {
+            case quote:
+                self.index += 1
+                self.state.place = .tag
+                return
+            case UInt8(ascii: "&"): try self.reference()
+            case UInt8(ascii: "<"): throw self.failure("“<” in a value, where it must be escaped")
+            default: throw self.failure("the end, within a value")
+            }
         }
     }
 
-    /// The next tag, reference, comment, instruction or section within an element, with the text before it.
+    // MARK: Content
+
+    /// The next tag, comment, instruction or section within an element, with the text and the references before it.
     private mutating func content() throws(Failure) {
-        while self.index < self.bytes.count {
-            switch self.bytes[self.index] {
+        while true {
+            switch try self.text(before: UInt8(ascii: "<"), UInt8(ascii: "&"), UInt8(ascii: "]")) {
             case UInt8(ascii: "<"): return try self.markup()
             case UInt8(ascii: "&"): try self.reference()
-            case UInt8(ascii: "]") where self.isAt("]]>"): throw self.failure("“]]>” in text, which must be escaped")
-            default: self.index += 1
+            case UInt8(ascii: "]"):
+                guard try !self.isAt("]]>") else { throw self.failure("“]]>” in text, which must be escaped") }
+                self.index += 1
+            default: throw self.failure("the end, while “\(self.state.open.last)” is open")
             }
         }
-        let name = self.open.last.map { Self.text($0) } ?? ""
-        throw self.failure("the end, while “\(name)” is open")
     }
 
     private mutating func markup() throws(Failure) {
-        if self.take("</") {
+        if try self.take("</") {
             try self.endTag()
-        } else if self.take("<!--") {
-            try self.comment()
-        } else if self.take("<![CDATA[") {
-            try self.skip(past: "]]>", "a CDATA section without end")
-        } else if self.take("<?") {
-            try self.instruction()
+        } else if try self.take("<![CDATA[") {
+            self.state.place = .section
+        } else if try self.isAtMiscellany() {
+            try self.miscellany(orElse: "")
         } else {
             try self.startTag()
         }
     }
 
-    static func text(_ bytes: ArraySlice<UInt8>) -> String { String(decoding: bytes.prefix(64), as: UTF8.self) }
+    private mutating func comment() throws(Failure) {
+        while true {
+            guard try self.text(before: UInt8(ascii: "-"), UInt8(ascii: "-"), UInt8(ascii: "-")) != nil else {
+                throw self.failure("the end, within a comment")
+            }
+            if try self.take("--") {
+                try self.demand(">", "no “--” within a comment, or “>” after it,")
+                self.state.place = self.outside
+                return
+            }
+            self.index += 1
+        }
+    }
+
+    private mutating func instruction() throws(Failure) {
+        while true {
+            guard try self.text(before: UInt8(ascii: "?"), UInt8(ascii: "?"), UInt8(ascii: "?")) != nil else {
+                throw self.failure("the end, within an instruction")
+            }
+            if try self.take("?>") {
+                self.state.place = self.outside
+                return
+            }
+            self.index += 1
+        }
+    }
+
+    private mutating func section() throws(Failure) {
+        while true {
+            guard try self.text(before: UInt8(ascii: "]"), UInt8(ascii: "]"), UInt8(ascii: "]")) != nil else {
+                throw self.failure("the end, within a CDATA section")
+            }
+            if try self.take("]]>") {
+                self.state.place = .content
+                return
+            }
+            self.index += 1
+        }
+    }
+
+    /// After `<?`.
+    private mutating func instructionStart() throws(Failure) {
+        let start = self.index
+        let target = try self.name("the name of an instruction")
+        guard !ASCII.equalsIgnoringCase(target, "xml".utf8) else {
+            throw Failure(start, "an XML declaration that is not at the start")
+        }
+        if try self.take("?>") {
+            self.state.place = self.outside
+        } else {
+            guard self.skipSpace() else { throw self.failure("“?>” or white space is due") }
+            self.state.place = .instruction
+        }
+    }
+
+    /// Text up to one of three bytes, which is left unread.
+    ///
+    /// - Returns: which one; nil at the end of the document.
+    @inline(__always)
+    private mutating func text(before first: UInt8, _ second: UInt8, _ third: UInt8) throws(Failure) -> UInt8? {
+        while true {
+            self.index = PlainBytes.end(in: self.bytes, from: self.index, before: first, second, third)
+            self.settled = self.index
+            guard self.index < self.end else {
+                if self.isLast { return nil }
+                throw .unfinished
+            }
+            let byte = self.bytes[self.index]
+            if byte == first || byte == second || byte == third { return byte }
+            if byte < 0x80, byte >= 0x20 || XMLText.isSpace(byte) {
+                self.index += 1
+            } else {
+                self.index += try self.character().width
+            }
+        }
+    }
 }

@@ -7,7 +7,10 @@
 /// one that includes files of whoever reads it. Namespaces are not looked at.
 ///
 /// The encoding is told by a byte order mark, by the zero bytes of UTF-16 and UTF-32, or by the XML declaration, and
-/// else is UTF-8. A declared encoding must keep ASCII as it is.
+/// else is UTF-8. A declared encoding must keep ASCII as it is, and have no states to switch between (ISO-2022, HZ).
+///
+/// A name has at most 4096 bytes of UTF-8, and so has a declaration; the names of open elements, and those of a tag's
+/// attributes, have at most 1 MiB together. Values, texts, comments and all else may be of any length.
 public struct XMLScanner: Sendable, Hashable {
     /// The most levels of elements. Default 512.
     public var nestingLimit: Int
@@ -19,40 +22,10 @@ public struct XMLScanner: Sendable, Hashable {
     ///
     /// - Throws: where and why the bytes stop being XML.
     public func validate(_ bytes: [UInt8]) throws(XMLSyntaxError) {
-        let text = try Self.utf8(bytes)
-        do throws(XMLScan.Failure) {
-            try XMLText.check(text)
-            var scan = XMLScan(text, nestingLimit: self.nestingLimit)
-            try scan.document()
-        } catch {
-            throw XMLSyntaxError(error.problem, at: error.offset, in: text)
+        try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in
+            var validator = XMLValidator(self)
+            try validator.take(bytes, isLast: true)
         }
-    }
-
-    /// The document in UTF-8, not yet checked, without byte order mark.
-    private static func utf8(_ bytes: [UInt8]) throws(XMLSyntaxError) -> [UInt8] {
-        let form = UnicodeForm(of: bytes)
-        if form == .utf8(mark: 0) {
-            guard let name = XMLText.declaredEncoding(in: bytes), name.lowercased() != "utf-8" else { return bytes }
-            return try Self.utf8(bytes, in: name)
-        }
-        var text: [UInt8] = []
-        var transcoder = UnicodeTranscoder()
-        let isText = bytes.withUnsafeBufferPointer { bytes in
-            transcoder.take(bytes, isLast: true) { piece, _ in text.append(contentsOf: piece) }
-        }
-        guard isText else { throw XMLSyntaxError("this is no valid UTF-16 or UTF-32", at: text.count, in: text) }
-        return text
-    }
-
-    private static func utf8(_ bytes: [UInt8], in name: String) throws(XMLSyntaxError) -> [UInt8] {
-        guard let encoding = try? TextEncoding(name), encoding.keepsASCII else {
-            throw XMLSyntaxError("the declared encoding is not the document's, or is not known", at: 0, in: bytes)
-        }
-        guard let text = encoding.decode(bytes) else {
-            throw XMLSyntaxError("the document has bytes that are not \(name)", at: 0, in: bytes)
-        }
-        return Array(text.utf8)
     }
 }
 
@@ -60,15 +33,14 @@ public struct XMLScanner: Sendable, Hashable {
 public struct XMLSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
     /// From 1; lines end with a line feed.
     public let line: Int
-    /// From 1, in bytes of UTF-8 from the start of the line.
+    /// From 1, in bytes of UTF-8 from the start of the line, without a byte order mark.
     public let column: Int
     /// What is wrong there.
     public let problem: String
 
-    init(_ problem: String, at offset: Int, in bytes: [UInt8]) {
-        let before = bytes.prefix(offset)
-        self.line = before.reduce(1) { $1 == 0x0A ? $0 + 1 : $0 }
-        self.column = offset - (before.lastIndex(of: 0x0A) ?? -1)
+    init(_ problem: String, at position: TextPosition) {
+        self.line = position.line
+        self.column = position.column
         self.problem = problem
     }
 

@@ -27,25 +27,40 @@ enum XMLText {
         }
     }
 
+    @inline(__always)
     static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D }
 
-    /// Checks that `bytes` are UTF-8 and characters of XML throughout.
-    static func check(_ bytes: [UInt8]) throws(XMLScan.Failure) {
-        var codec = UTF8()
-        var rest = bytes.makeIterator()
-        var offset = 0
-        while true {
-            switch codec.decode(&rest) {
-            case .emptyInput: return
-            case .error: throw XMLScan.Failure(offset, "a byte that is not UTF-8")
-            case .scalarValue(let scalar):
-                guard Self.isCharacter(scalar) else {
-                    let code = String(scalar.value, radix: 16, uppercase: true)
-                    throw XMLScan.Failure(offset, "the character U+\(code), which no document may have")
-                }
-                offset += UTF8.width(scalar)
-            }
+    /// `isNameStart` for ASCII.
+    @inline(__always)
+    static func isNameStartByte(_ byte: UInt8) -> Bool {
+        (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ":")
+    }
+
+    /// `isNamePart` for ASCII.
+    @inline(__always)
+    static func isNameByte(_ byte: UInt8) -> Bool {
+        Self.isNameStartByte(byte) || byte &- 0x30 < 11 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+    }
+
+    /// Whether a public identifier may have the byte (XML 1.0 §2.3).
+    static func isPublicIdentifierByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x20, 0x0A, 0x0D, 0x30...0x3B, 0x3D, 0x3F...0x5A, 0x5F, 0x61...0x7A: true
+        case UInt8(ascii: "!"), 0x23...0x25, 0x27...0x2F: true
+        default: false
         }
+    }
+
+    /// As much of a name as an error shows.
+    static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        String(decoding: bytes.prefix(64), as: UTF8.self)
+    }
+
+    /// Whether no more bytes are needed to see what encoding is declared.
+    static func declarationIsOver(in start: [UInt8]) -> Bool {
+        let opening = "<?xml".utf8
+        return start.contains(UInt8(ascii: ">"))
+            || !start.prefix(opening.count).elementsEqual(opening.prefix(start.count))
     }
 
     /// The encoding that a declaration at the very start names. Whether the declaration is in order is found out later.
@@ -56,17 +71,5 @@ enum XMLText {
         else { return nil }
         let name = words[index + 1].filter { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "'") }
         return String(decoding: name.prefix { $0 != UInt8(ascii: "?") }, as: UTF8.self)
-    }
-}
-
-extension UTF8 {
-    /// How many bytes a character has.
-    fileprivate static func width(_ scalar: UnicodeScalar) -> Int {
-        switch scalar.value {
-        case ..<0x80: 1
-        case ..<0x800: 2
-        case ..<0x10000: 3
-        default: 4
-        }
     }
 }

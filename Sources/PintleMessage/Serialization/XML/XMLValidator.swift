@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Checks an XML document as it comes, in pieces of any size.
+///
+/// Its verdict, and the error with its place, are those of ``XMLScanner/validate(_:)`` on the whole document, wherever it
+/// is cut. What it keeps between two pieces is the names of the open elements and of the attributes of an unfinished tag,
+/// within the limits of ``XMLScanner``, and at most 64 KiB of what cannot be judged alone.
+public struct XMLValidator: Sendable {
+    private var transcoder = UnicodeTranscoder()
+    private var declared = XMLDeclaredText()
+    private var document: XMLPieces
+    private var error: XMLSyntaxError?
+
+    /// Makes a validator for one document.
+    ///
+    /// - Parameter scanner: what is accepted.
+    public init(_ scanner: XMLScanner = XMLScanner()) { self.document = XMLPieces(scanner) }
+
+    /// Takes the next piece.
+    ///
+    /// - Throws: where and why the bytes stop being XML, as soon as that is certain, and again on every later call.
+    public mutating func take(_ bytes: UnsafeRawBufferPointer) throws(XMLSyntaxError) {
+        try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(XMLSyntaxError) in
+            try self.take(bytes, isLast: false)
+        }
+    }
+
+    /// Takes the next piece, as ``take(_:)-(UnsafeRawBufferPointer)`` does.
+    public mutating func take(_ bytes: [UInt8]) throws(XMLSyntaxError) {
+        try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in try self.take(bytes, isLast: false) }
+    }
+
+    /// Tells that the document ends here. Nothing may follow.
+    ///
+    /// - Throws: as ``take(_:)-(UnsafeRawBufferPointer)`` does; also where more would have been needed.
+    public mutating func finish() throws(XMLSyntaxError) {
+        try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
+    }
+
+    mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) {
+        if let error = self.error { throw error }
+        do throws(XMLSyntaxError) {
+            try Self.pass(
+                bytes, isLast: isLast, through: &self.transcoder, &self.declared, to: &self.document)
+        } catch {
+            self.error = error
+            throw error
+        }
+    }
+
+    private static func pass(
+        _ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool, through transcoder: inout UnicodeTranscoder,
+        _ declared: inout XMLDeclaredText, to document: inout XMLPieces
+    ) throws(XMLSyntaxError) {
+        let isText = try transcoder.take(bytes, isLast: isLast) { (piece, form, isLast) throws(XMLSyntaxError) in
+            // With a mark, or with zero bytes, the encoding is certain whatever is declared.
+            guard form == .utf8(mark: 0) else { return try document.take(piece, isLast: isLast) }
+            try declared.take(piece, isLast: isLast, to: &document)
+        }
+        if !isText { throw document.error(endingWith: "this is no valid UTF-16 or UTF-32") }
+    }
+}
+
+/// A document in UTF-8 that comes in pieces. What a piece ends with that cannot be judged alone is kept, and put before
+/// the start of the next one.
+struct XMLPieces {
+    private var state = XMLScan.State()
+    /// Little more than a name or a declaration at most.
+    private var held: [UInt8] = []
+    /// Where ``held`` begins.
+    private var position = TextPosition()
+
+    init(_ scanner: XMLScanner) { self.state.nestingLimit = scanner.nestingLimit }
+
+    mutating func take(_ piece: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) {
+        guard !self.held.isEmpty else { return try self.scanAndHold(piece, isLast: isLast) }
+        // Longer than what can be left of it, so that all that was held is read unless the piece ends first.
+        let start = piece.prefix(2 * XMLScan.tokenLimit)
+        let heldCount = self.held.count
+        let joined = self.held + start
+        let isWhole = start.count == piece.count
+        let read = try joined.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in
+            try self.scan(bytes, isLast: isLast && isWhole)
+        }
+        if isWhole {
+            self.held = Array(joined[read...])
+        } else {
+            try self.scanAndHold(UnsafeBufferPointer(rebasing: piece[(read - heldCount)...]), isLast: isLast)
+        }
+    }
+
+    /// What is wrong with a document whose text ends because the bytes that follow are none: `problem`, where nothing
+    /// was wrong before.
+    mutating func error(endingWith problem: String) -> XMLSyntaxError {
+        self.held.withUnsafeBufferPointer { bytes in
+            var scan = XMLScan(bytes, isLast: true, self.state)
+            do throws(XMLScan.Failure) {
+                try scan.run()
+            } catch {
+                if error.index < bytes.count { return self.error(error, in: bytes) }
+            }
+            return XMLSyntaxError(problem, at: self.position.advanced(by: bytes.count, into: bytes))
+        }
+    }
+
+    private mutating func scanAndHold(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) {
+        self.held = Array(bytes[(try self.scan(bytes, isLast: isLast))...])
+    }
+
+    /// - Returns: how many bytes need not be seen again.
+    private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) -> Int {
+        var scan = XMLScan(bytes, isLast: isLast, self.state)
+        // There is one owner, or each piece would copy the names.
+        self.state = XMLScan.State()
+        do throws(XMLScan.Failure) {
+            try scan.run()
+            return bytes.count
+        } catch {
+            self.state = scan.state
+            guard error.problem == nil else { throw self.error(error, in: bytes) }
+            self.position.advance(over: UnsafeBufferPointer(rebasing: bytes.prefix(scan.settled)))
+            return scan.settled
+        }
+    }
+
+    private func error(_ failure: XMLScan.Failure, in bytes: UnsafeBufferPointer<UInt8>) -> XMLSyntaxError {
+        XMLSyntaxError(failure.problem ?? "", at: self.position.advanced(by: failure.index, into: bytes))
+    }
+}
