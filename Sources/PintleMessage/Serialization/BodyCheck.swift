@@ -7,15 +7,13 @@ internal import PintleCoding
 /// Its verdict is that of ``ResponseContract/validate(head:body:requestMethod:)`` on the whole body, wherever the pieces
 /// are cut. Memory is bounded by the windows of content codings and by the scanner's nesting limit.
 package final class BodyCheck {
-    private enum Document {
-        case json(JSONValidator)
-    }
-
     private let head: ResponseHead
     /// What the head has violated.
     private let earlier: ValidationError?
     private let decoder: Result<ContentDecoder?, ContentDecodingError>
-    private var document: Document
+    // One of the two, in a place of its own so that it is never copied.
+    private var json: JSONValidator?
+    private var xml: XMLValidator?
     /// The first two bytes, without content codings.
     private var start: [UInt8] = []
     private var violation: ValidationError?
@@ -28,8 +26,9 @@ package final class BodyCheck {
         guard contract.bodyNeed(for: head, requestMethod: requestMethod) == .whole else { return nil }
         switch contract.body {
         case .json(let rule) where !rule.removesNulls && rule.document == nil:
-            self.document = .json(JSONValidator(rule.scanner))
-        case .any, .json, .xml, .propertyList, .image, .compound: return nil
+            self.json = JSONValidator(rule.scanner)
+        case .xml(let scanner): self.xml = XMLValidator(scanner)
+        case .any, .json, .propertyList, .image, .compound: return nil
         }
         let earlier = contract.validateHead(head, requestMethod: requestMethod)
         if let earlier, earlier.has(.responseContentType) { return nil }
@@ -86,26 +85,29 @@ package final class BodyCheck {
 
     private func read(_ bytes: UnsafeRawBufferPointer) throws(BodyProblem) {
         if self.start.count < 2 { self.start += bytes.prefix(2 - self.start.count) }
-        switch self.document {
-        case .json(var validator):
-            do throws(JSONSyntaxError) {
-                defer { self.document = .json(validator) }
-                try validator.take(bytes)
-            } catch {
-                throw BodyProblem(error)
-            }
+        do throws(JSONSyntaxError) {
+            try self.json?.take(bytes)
+        } catch {
+            throw BodyProblem(error)
+        }
+        do throws(XMLSyntaxError) {
+            try self.xml?.take(bytes)
+        } catch {
+            throw BodyProblem(error)
         }
     }
 
     private func end() throws(BodyProblem) {
-        switch self.document {
-        case .json(var validator):
-            if ResponseContract.JSONRule.isBlank(self.start) { return }
-            do throws(JSONSyntaxError) {
-                try validator.finish()
-            } catch {
-                throw BodyProblem(error)
-            }
+        if self.json != nil, ResponseContract.JSONRule.isBlank(self.start) { return }
+        do throws(JSONSyntaxError) {
+            try self.json?.finish()
+        } catch {
+            throw BodyProblem(error)
+        }
+        do throws(XMLSyntaxError) {
+            try self.xml?.finish()
+        } catch {
+            throw BodyProblem(error)
         }
     }
 
