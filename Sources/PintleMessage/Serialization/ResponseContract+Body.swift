@@ -14,6 +14,10 @@ struct BodyProblem: Error {
         self.details = details
     }
 
+    init(_ error: JSONSyntaxError) { self.init("invalid JSON: \(error)") }
+
+    init(_ error: XMLSyntaxError) { self.init("invalid XML: \(error)") }
+
     init(_ error: ContentDecodingError) {
         if case .beyondLimit = error {
             self.init("the body is too large to be checked: \(error)", kind: .bodyTooLarge)
@@ -127,7 +131,7 @@ extension ResponseContract.JSONRule {
                 return nil
             }
         } catch {
-            throw BodyProblem("invalid JSON: \(error)")
+            throw BodyProblem(error)
         }
         return try self.read(body).replacement
     }
@@ -142,7 +146,7 @@ extension ResponseContract.JSONRule {
             replacement = self.removesNulls ? try self.scanner.removingNulls(from: body) : nil
             value = try self.scanner.parse(replacement ?? body)
         } catch {
-            throw BodyProblem("invalid JSON: \(error)")
+            throw BodyProblem(error)
         }
         let violations = self.document?.violations(of: value) ?? []
         guard violations.isEmpty else { throw Self.problem(violations) }
@@ -162,7 +166,7 @@ extension XMLScanner {
         do throws(XMLSyntaxError) {
             try self.validate(body)
         } catch {
-            throw BodyProblem("invalid XML: \(error)")
+            throw BodyProblem(error)
         }
     }
 }

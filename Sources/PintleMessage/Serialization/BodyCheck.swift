@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleCoding
+
+/// Judges a body as it passes by, for who does not have to hold it back.
+///
+/// Its verdict is that of ``ResponseContract/validate(head:body:requestMethod:)`` on the whole body, wherever the pieces
+/// are cut. Memory is bounded by the windows of content codings and by the scanner's nesting limit.
+package final class BodyCheck {
+    private let head: ResponseHead
+    /// What the head has violated.
+    private let earlier: ValidationError?
+    private let decoder: Result<ContentDecoder?, ContentDecodingError>
+    // One of the two, in a place of its own so that it is never copied.
+    private var json: JSONValidator?
+    private var xml: XMLValidator?
+    /// The first two bytes, without content codings.
+    private var start: [UInt8] = []
+    private var violation: ValidationError?
+
+    /// Makes a check for one response.
+    ///
+    /// - Returns: nil where the body need not be seen, must be seen whole (rules that replace it, document rules, property
+    ///   lists, images and compounds) or is not worth parsing, because it is of a wrong type.
+    package init?(_ contract: ResponseContract, head: ResponseHead, requestMethod: String) {
+        guard contract.bodyNeed(for: head, requestMethod: requestMethod) == .whole else { return nil }
+        switch contract.body {
+        case .json(let rule) where !rule.removesNulls && rule.document == nil:
+            self.json = JSONValidator(rule.scanner)
+        case .xml(let scanner): self.xml = XMLValidator(scanner)
+        case .any, .json, .propertyList, .image, .compound: return nil
+        }
+        let earlier = contract.validateHead(head, requestMethod: requestMethod)
+        if let earlier, earlier.has(.responseContentType) { return nil }
+        self.earlier = earlier
+        self.head = head
+        self.decoder = Result { () throws(ContentDecodingError) in
+            let codings = try head.fields.contentCodings()
+            return codings.isEmpty ? nil : try ContentDecoder(codings, limit: contract.decodedLimit)
+        }
+    }
+
+    /// Looks at the next piece.
+    ///
+    /// - Throws: what is wrong with the body as soon as that is certain, with the violation of the head behind it; and
+    ///   the same on every later call.
+    package func take(_ bytes: UnsafeRawBufferPointer) throws(ValidationError) {
+        if let violation = self.violation { throw violation }
+        // A body without a byte has no codings to undo.
+        guard !bytes.isEmpty else { return }
+        try self.noting { () throws(BodyProblem) in
+            guard let decoder = try self.undoing({ () throws(ContentDecodingError) in try self.decoder.get() }) else {
+                return try self.read(bytes)
+            }
+            var problem: BodyProblem?
+            try self.undoing { () throws(ContentDecodingError) in
+                _ = try decoder.decode(bytes) { piece in
+                    do throws(BodyProblem) {
+                        try self.read(piece)
+                    } catch {
+                        problem = error
+                    }
+                    return problem == nil
+                }
+            }
+            if let problem { throw problem }
+        }
+    }
+
+    /// Looks at the end.
+    ///
+    /// - Throws: what is wrong with the response, as ``ResponseContract/validate(head:body:requestMethod:)`` has it.
+    package func finish() throws(ValidationError) {
+        if let violation = self.violation { throw violation }
+        try self.noting { () throws(BodyProblem) in
+            if case .success(let decoder?) = self.decoder {
+                try self.undoing { () throws(ContentDecodingError) in try decoder.finish() }
+            }
+            try self.end()
+        }
+        if let earlier = self.earlier { throw earlier }
+    }
+
+    // MARK: Inside
+
+    private func read(_ bytes: UnsafeRawBufferPointer) throws(BodyProblem) {
+        if self.start.count < 2 { self.start += bytes.prefix(2 - self.start.count) }
+        do throws(JSONSyntaxError) {
+            try self.json?.take(bytes)
+        } catch {
+            throw BodyProblem(error)
+        }
+        do throws(XMLSyntaxError) {
+            try self.xml?.take(bytes)
+        } catch {
+            throw BodyProblem(error)
+        }
+    }
+
+    private func end() throws(BodyProblem) {
+        if self.json != nil, ResponseContract.JSONRule.isBlank(self.start) { return }
+        do throws(JSONSyntaxError) {
+            try self.json?.finish()
+        } catch {
+            throw BodyProblem(error)
+        }
+        do throws(XMLSyntaxError) {
+            try self.xml?.finish()
+        } catch {
+            throw BodyProblem(error)
+        }
+    }
+
+    private func undoing<Value>(
+        _ body: () throws(ContentDecodingError) -> Value
+    ) throws(BodyProblem) -> Value {
+        do throws(ContentDecodingError) {
+            return try body()
+        } catch {
+            throw BodyProblem(error)
+        }
+    }
+
+    private func noting(_ body: () throws(BodyProblem) -> Void) throws(ValidationError) {
+        do throws(BodyProblem) {
+            try body()
+        } catch {
+            let violation = ResponseContract.error(error, self.head, underlying: self.earlier)
+            self.violation = violation
+            throw violation
+        }
+    }
+}
