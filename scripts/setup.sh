@@ -7,8 +7,12 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
-build_packages=(ca-certificates git libbrotli-dev libcurl4-openssl-dev libssl-dev libzstd-dev pkg-config zlib1g-dev)
-test_packages=(brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3 zstd)
+build_packages=(
+    ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libssl-dev libzstd-dev pkg-config zlib1g-dev
+)
+test_packages=(
+    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3 python3-jsonschema zstd
+)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -32,6 +36,9 @@ has() {
     imagemagick) [[ $(PATH=/usr/bin:/bin convert -version 2>/dev/null) == *ImageMagick* ]] ;;
     # Loaded when the first image is decoded, never linked.
     libgdk-pixbuf-2.0-0) [[ $(ldconfig -p) == *libgdk_pixbuf-2.0.so.0* ]] ;;
+    libpcre2-dev) command -v pkg-config >/dev/null && pkg-config --exists libpcre2-8 ;;
+    # For the python that the tests start, which is the system's.
+    python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
     *) command -v "$1" >/dev/null ;;

@@ -183,6 +183,7 @@ struct SchemaCompiler {
             for (index, schema) in schemas.enumerated() { add(schema, JSONPointer.child(of: pointer, index)) }
         case .dictionary(let schemas) where SchemaKeywords.named.contains(entry.key):
             for schema in schemas { add(schema.value, JSONPointer.child(of: pointer, schema.key)) }
+        case .array where entry.key == "items": break  // Refused with a better remedy when the schema is read.
         default: if SchemaKeywords.single.contains(entry.key) { add(entry.value, pointer) }
         }
     }

@@ -177,12 +177,13 @@ extension Validation {
         if self.frames[top].tracks { self.note(child, applicator, top) }
     }
 
-    /// Notes what the schema has looked at. What does not hold has looked at nothing.
+    /// Notes what the schema has looked at. What does not hold has looked at nothing; but where its fault was told, the
+    /// value is invalid anyway, and the same member need not be told of twice.
     private mutating func note(_ child: Frame, _ applicator: Applicator, _ top: Int) {
-        guard child.isValid else { return }
+        guard child.isValid || child.reports else { return }
         switch applicator {
         case .not, .propertyNames: break
-        case .members(_):
+        case .members:
             // Past the last rule the cursor is at the next member already.
             let isPast = self.frames[top].rule == 0
             self.frames[top].evaluated.insert(self.frames[top].cursor - (isPast ? 1 : 0))

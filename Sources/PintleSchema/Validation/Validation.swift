@@ -117,10 +117,11 @@ struct Validation {
         let schema = self.graph.nodes[node]
         let name = schema.keywords[keyword].name
         let isItself = if case .assertion(.never) = schema.keywords[keyword] { true } else { false }
-        self.violations.append(
-            SchemaViolation(
-                instanceLocation: pointer, schemaLocation: isItself ? schema.location : "\(schema.location)/\(name)",
-                keyword: name, sentence: sentence))
+        let violation = SchemaViolation(
+            instanceLocation: pointer, schemaLocation: isItself ? schema.location : "\(schema.location)/\(name)",
+            keyword: name, sentence: sentence)
+        // Two ways may lead to one schema.
+        if !self.violations.contains(violation) { self.violations.append(violation) }
     }
 }
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// The operations that an OpenAPI document declares, with their schemas compiled: 3.1, and 3.0 as far as its own
+/// schemas go.
+///
+/// Immutable; used from any thread.
+package struct OpenAPIDocument: Sendable {
+    /// A path with its operations, below the path of each of its servers.
+    struct Path: Sendable {
+        let template: PathTemplate
+        let text: String
+        /// By method, which is case-sensitive (RFC 9110 §9.1).
+        var operations: [(method: String, bases: [String], operation: OpenAPIOperation)]
+    }
+
+    /// An operation, and what the path says of it.
+    package struct Match: Sendable {
+        package let operation: OpenAPIOperation
+        /// The values of the names in the path's braces, escapes decoded.
+        package let pathValues: [String: String]
+    }
+
+    /// Sorted: those that are tried first come first.
+    private let paths: [Path]
+
+    /// Reads a document and all that it refers to.
+    ///
+    /// - Parameters:
+    ///   - document: as ``PintleMessage/JSONScanner/parse(_:)`` or a YAML reader makes it.
+    ///   - name: the document's path, against which its relative references are resolved, and by which errors call it.
+    ///   - resolve: reads other files. It is not asked for URLs, which are refused.
+    /// - Throws: the first thing that is wrong.
+    package init(
+        _ document: Parameter, name: String, options: SchemaOptions = SchemaOptions(),
+        resolve: @escaping SchemaResolver
+    ) throws(SchemaError) {
+        var reader = try OpenAPIReader(document, name: name, options: options, resolve: resolve)
+        let paths = try reader.paths()
+        self.paths = paths.sorted { $0.template.precedes($1.template) }
+    }
+
+    /// Finds the operation for a request.
+    ///
+    /// A server's path is taken off first. A template matches segment by segment; concrete ones are tried before those
+    /// with names in braces. HEAD and OPTIONS are methods like others.
+    ///
+    /// - Parameter path: of the target, beginning with a slash; a query is ignored.
+    /// - Throws: that the path is unknown, or that it does not have the method.
+    package func operation(method: String, path: String) throws(OpenAPIMismatch) -> Match {
+        let path = path.prefix { $0 != "?" && $0 != "#" }
+        var others: [(method: String, path: String)] = []
+        var segments: [String: [[UInt8]]] = [:]
+        for candidate in self.paths {
+            var isKnown = false
+            for (name, bases, operation) in candidate.operations {
+                for base in bases where path.hasPrefix(base + "/") || (base.isEmpty && path.hasPrefix("/")) {
+                    let parts = segments[base] ?? PathTemplate.segments(of: path.dropFirst(base.count))
+                    segments[base] = parts
+                    guard let values = candidate.template.match(parts) else { continue }
+                    if name == method { return Match(operation: operation, pathValues: values) }
+                    others.append((name, candidate.text))
+                    isKnown = true
+                    break
+                }
+            }
+            // The most specific path is the one that was meant; another must not lend it a method.
+            if isKnown { break }
+        }
+        guard let known = others.first else { throw OpenAPIMismatch(path: String(path)) }
+        throw OpenAPIMismatch(method: method, path: known.path, declared: others.map(\.method))
+    }
+}
+
+/// Why no operation was found for a request.
+package struct OpenAPIMismatch: Error, Sendable, Equatable, CustomStringConvertible {
+    /// Whether the path is known, and only the method is not.
+    package let isPathKnown: Bool
+    /// The methods that the path has.
+    package let methods: [String]
+    /// A sentence without a full stop: `the contract has no path for /pats`.
+    package let description: String
+
+    init(path: String) {
+        self.isPathKnown = false
+        self.methods = []
+        self.description = "the contract has no path for \(Wording.line(path, limit: 200))"
+    }
+
+    init(method: String, path: String, declared: [String]) {
+        self.isPathKnown = true
+        self.methods = declared
+        self.description =
+            "the contract has no \(Wording.line(method, limit: 40)) for \(path); it has \(Wording.list(declared, "and"))"
+    }
+}

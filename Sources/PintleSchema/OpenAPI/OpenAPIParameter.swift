@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// A parameter of a query, a header section or a path.
+struct OpenAPIParameter: Sendable {
+    enum Location: String, Sendable {
+        case path, query, header
+    }
+
+    /// How an array stands in text. Other styles, objects and parameters with `content` are not taken apart.
+    enum Style: Sendable, Equatable {
+        /// One name for each item.
+        case repeated
+        /// Items with commas between them, in one value.
+        case commas
+    }
+
+    let name: String
+    let location: Location
+    let isRequired: Bool
+    /// Nil where the value is not judged.
+    let style: Style?
+    let schema: Int?
+
+    /// Names and values of a query, decoded; a plus sign is a space. A broken escape stays.
+    static func pairs(ofQuery query: String) -> [(name: String, value: String)] {
+        query.utf8.split(separator: UInt8(ascii: "&")).map { pair in
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = parts.map { part in
+                let text = String(decoding: part.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }, as: UTF8.self)
+                return PercentDecoding.decoded(text) ?? text
+            }
+            return (texts[0], texts.count > 1 ? texts[1] : "")
+        }
+    }
+
+    /// What is wrong with the values that came.
+    func violations(
+        of texts: [String], for operation: String, in graph: SchemaGraph, schema: (Int) -> JSONSchema
+    ) -> [String] {
+        let title = "the \(self.location.rawValue) parameter \(Wording.line(self.name, limit: 80))"
+        guard let first = texts.first else {
+            return self.isRequired ? ["\(title) is missing; \(operation) requires it"] : []
+        }
+        guard let style = self.style, let number = self.schema else { return [] }
+        let shape = graph.shape(of: number)
+        if shape.types.contains(.object) { return [] }
+        let value: Parameter
+        if shape.types.contains(.array) {
+            let parts =
+                style == .repeated
+                ? texts
+                : texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed) }
+            let types = shape.items.map { graph.shape(of: $0).types } ?? []
+            value = .array(parts.map { Self.value($0, types) })
+        } else {
+            guard texts.count == 1 else { return ["\(title) is there \(texts.count) times; send it once"] }
+            value = Self.value(first, shape.types)
+        }
+        return schema(number).validate(value).map { violation in
+            let place = violation.instanceLocation.isEmpty ? "" : " at \(violation.instanceLocation)"
+            return "\(title)\(place): \(violation.sentence)"
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        String(decoding: ASCII.trimmed(Array(text.utf8)[...]), as: UTF8.self)
+    }
+
+    /// What a text stands for: a number or a truth value where the schema names such a type, and else itself.
+    private static func value(_ text: String, _ types: TypeSet) -> Parameter {
+        guard !types.isDisjoint(with: [.integer, .number, .boolean, .null]),
+            let value = try? JSONScanner(fragmentsAllowed: true).parse(Array(text.utf8))
+        else { return .string(text) }
+        switch value {
+        case .integer, .number, .decimal:
+            return types.isDisjoint(with: [.integer, .number]) ? .string(text) : value
+        case .bool: return types.contains(.boolean) ? value : .string(text)
+        case .null: return types.contains(.null) ? value : .string(text)
+        default: return .string(text)
+        }
+    }
+}
+
+extension SchemaGraph {
+    /// The types that a schema names, by itself or by what it refers to, and the schema of its items.
+    ///
+    /// It says how text is to be understood, not what is valid, so the first `type` found is enough.
+    func shape(of root: Int) -> (types: TypeSet, items: Int?) {
+        var types: TypeSet = []
+        var items: Int?
+        var open = [root]
+        var seen: Set<Int> = []
+        while let number = open.popLast() {
+            guard seen.insert(number).inserted else { continue }
+            for keyword in self.nodes[number].keywords {
+                switch keyword {
+                case .assertion(.type(let found)): types.formUnion(found)
+                case .applicator(.elements(_, let rest)): items = items ?? rest
+                case .applicator(.reference(let schema)): open.append(schema)
+                case .applicator(.allOf(let schemas)), .applicator(.anyOf(let schemas)),
+                    .applicator(.oneOf(let schemas)):
+                    open += schemas
+                default: break
+                }
+            }
+        }
+        return (types, items)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// The URLs of OpenAPI's servers, of which only the path is asked: which server is meant, the route says.
+enum ServerURL {
+    /// The most URLs that the variables of one server may make.
+    private static let limit = 256
+
+    /// The URL with its variables filled in, in every way that there is.
+    static func expansions(of server: OpenAPIElement) throws(SchemaError) -> [String] {
+        guard let url = try server.text("url") else { throw server.refusal("must have a url; add it") }
+        var urls = [url]
+        for variable in try server.child("variables")?.children() ?? [] {
+            var values: [String] = []
+            for value in try variable.child("enum")?.elements() ?? [] {
+                guard case .string(let text) = value.value else {
+                    throw value.refusal("must be a string, is \(Wording.value(value.value)); put it in quotes")
+                }
+                values.append(text)
+            }
+            if let fallback = try variable.text("default"), !values.contains(fallback) { values.append(fallback) }
+            guard urls.count * values.count <= Self.limit else {
+                throw variable.refusal("makes more than \(Self.limit) URLs of one; list the servers one by one")
+            }
+            urls = urls.flatMap { url in values.map { Self.replacing("{\(variable.key)}", by: $0, in: url) } }
+        }
+        return urls
+    }
+
+    /// The path without a slash at the end. A relative URL is taken for one from the root of its host.
+    static func path(of url: String) -> String {
+        var path = SchemaURI(url).path[...]
+        while path.hasSuffix("/") { path = path.dropLast() }
+        return path.isEmpty || path.hasPrefix("/") ? String(path) : "/" + path
+    }
+
+    private static func replacing(_ name: String, by value: String, in url: String) -> String {
+        let bytes = Array(url.utf8)
+        var result: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.first {
+            if rest.starts(with: name.utf8) {
+                result += value.utf8
+                rest = rest.dropFirst(name.utf8.count)
+            } else {
+                result.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}
