@@ -178,10 +178,10 @@ final class DownloadFile {
         }
         let (path, count) = (self.path, Int(self.offset))
         return try await BlockingWork.run { () throws(SessionError) -> [UInt8] in
-            guard let data = FileManager.default.contents(atPath: path), data.count == count else {
+            guard let bytes = FileBytes.read(path, upTo: count), bytes.count == count else {
                 throw SessionError(.cannotWrite, "\(path) was changed while it was written")
             }
-            return Array(data)
+            return bytes
         }
     }
 

@@ -21,9 +21,9 @@ enum FileMove {
     /// The mode of a file that this process makes for others too; nil where the system does not tell. The call umask
     /// would change it for a moment, and for every thread.
     static var usualMode: mode_t? {
-        let lines = FileManager.default.contents(atPath: "/proc/self/status")?.split(separator: UInt8(ascii: "\n"))
-        guard let line = lines?.first(where: { $0.starts(with: "Umask:".utf8) }) else { return nil }
-        let digits = String(decoding: line.dropFirst(6), as: UTF8.self).filter(\.isNumber)
+        let lines = FileBytes.text("/proc/self/status").split(separator: "\n")
+        guard let line = lines.first(where: { $0.hasPrefix("Umask:") }) else { return nil }
+        let digits = line.dropFirst(6).filter(\.isNumber)
         return mode_t(digits, radix: 8).map { 0o666 & ~$0 }
     }
 

@@ -41,8 +41,8 @@ public struct PartialDownload: Sendable, Hashable, Codable {
 
     /// Reads what is kept beside `file`; nil where nothing is, or nothing that can be understood.
     static func note(beside file: String) -> PartialDownload? {
-        guard let text = FileManager.default.contents(atPath: Self.sidecar(of: file)) else { return nil }
-        return try? JSONDecoder().decode(PartialDownload.self, from: text)
+        guard let text = FileBytes.read(Self.sidecar(of: file), upTo: 1 << 20) else { return nil }
+        return try? JSONDecoder().decode(PartialDownload.self, from: Data(text))
     }
 
     /// Whether a download in `file` can go on by it; otherwise it begins at zero.

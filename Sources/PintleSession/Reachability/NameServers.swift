@@ -5,7 +5,7 @@ internal import NIOCore
 /// The name servers that the system's resolver asks (resolv.conf(5)).
 enum NameServers {
     /// The servers of `/etc/resolv.conf` as it is now.
-    static func current() -> [SocketAddress] { self.read(SmallFile.text("/etc/resolv.conf")) }
+    static func current() -> [SocketAddress] { self.read(FileBytes.text("/etc/resolv.conf")) }
 
     /// Reads the servers; this machine itself where none is named, as the resolver does.
     static func read(_ text: String) -> [SocketAddress] {

@@ -143,7 +143,7 @@ extension NetworkState {
     /// Adds what only sysfs knows of the links.
     fileprivate consuming func describingLinks() -> NetworkState {
         for (index, link) in self.links where !link.isLoopback {
-            let lines = SmallFile.text("/sys/class/net/\(link.name)/uevent").split(separator: "\n")
+            let lines = FileBytes.text("/sys/class/net/\(link.name)/uevent").split(separator: "\n")
             let type = lines.first { $0.hasPrefix("DEVTYPE=") }
             self.links[index]?.deviceType = type.map { String($0.dropFirst(8)) }
         }

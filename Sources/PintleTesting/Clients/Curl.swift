@@ -65,11 +65,7 @@ package enum Curl {
             errors: process.errors.joined(separator: "\n"))
     }
 
-    private static func read(_ path: String) -> [UInt8] {
-        // Not FileManager's contents(atPath:), which leaks a buffer for every empty file.
-        guard let file = FileHandle(forReadingAtPath: path), let bytes = try? file.readToEnd() else { return [] }
-        return Array(bytes)
-    }
+    private static func read(_ path: String) -> [UInt8] { fileBytes(path) ?? [] }
 
     private static func heads(_ bytes: [UInt8]) -> [MessageHead] {
         var heads: [MessageHead] = []

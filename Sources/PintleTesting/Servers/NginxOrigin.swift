@@ -75,7 +75,7 @@ package final class NginxOrigin: @unchecked Sendable {
 
     /// What was PUT to `/store/NAME`.
     package func stored(_ name: String) -> [UInt8]? {
-        FileManager.default.contents(atPath: "\(self.folder.path)/store/\(name)").map { Array($0) }
+        fileBytes("\(self.folder.path)/store/\(name)")
     }
 
     /// Starts it, again on the same ports.

@@ -11,7 +11,7 @@ struct TransferExampleTests {
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    private func content(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+    private func content(_ path: String) -> [UInt8]? { fileBytes(path) }
 
     // MARK: Download
 

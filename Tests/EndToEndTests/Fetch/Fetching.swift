@@ -25,7 +25,7 @@ func metrics(_ lines: [String]) -> [[String: Any]] {
 }
 
 /// The bytes of a file, or nil where there is none.
-func contents(_ path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+func contents(_ path: String) -> [UInt8]? { fileBytes(path) }
 
 /// An origin of one large file. The first connection gets so much of it and then waits until the test allows the end;
 /// later ones get what they ask for.

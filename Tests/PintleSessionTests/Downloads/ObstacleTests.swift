@@ -106,7 +106,7 @@ import Testing
         let again = try await self.stage.session.download(
             request(self.origin.httpPort, "/files/big"), to: .file("\(disk.path)/out"))
         #expect(again.response.status == 206 && disk.names == ["out"])
-        #expect(FileManager.default.contents(atPath: "\(disk.path)/out") == Data(sampleBytes(16 << 20)))
+        #expect(fileBytes("\(disk.path)/out") == sampleBytes(16 << 20))
     }
 
     @Test func `a limit on the size of files is an error, and what had room is gone on with elsewhere`() async throws {
@@ -147,7 +147,7 @@ import Testing
         let place = "\(disk.path)/out"
         _ = try await stage.session.download(
             request(self.origin.httpPort, "/files/big"), to: .choosing { _, _ in place })
-        #expect(FileManager.default.contents(atPath: place) == Data(bytes) && disk.names == ["out"])
+        #expect(fileBytes(place) == bytes && disk.names == ["out"])
         let error = await self.failure(
             to: .choosing(replacingExisting: false) { _, _ in place }, "/files/big", in: stage)
         #expect(error?.cause == "File exists" && disk.names == ["out"])

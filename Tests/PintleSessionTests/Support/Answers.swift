@@ -67,4 +67,4 @@ func pieces(_ pieces: [UInt8]...) -> AsyncStream<ByteBuffer> {
 }
 
 /// The whole of a file; nil where there is none.
-func contents(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+func contents(of path: String) -> [UInt8]? { fileBytes(path) }

@@ -9,7 +9,7 @@ extension TemporaryFolder {
     func path(_ name: String) -> String { "\(self.path)/\(name)" }
 
     /// The bytes of a file, or nil where there is none.
-    func bytes(_ name: String) -> [UInt8]? { FileManager.default.contents(atPath: self.path(name)).map { Array($0) } }
+    func bytes(_ name: String) -> [UInt8]? { fileBytes(self.path(name)) }
 
     /// The names of what is in the folder, in order.
     var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: self.path))?.sorted() ?? [] }
