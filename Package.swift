@@ -66,7 +66,10 @@ let package = Package(
             ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks]),
         room(
             "PintlePolicy",
-            ["PintleMessage", "PintleTrust", "PintleSession", .product(name: "Yams", package: "Yams")]),
+            [
+                "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+                .product(name: "Yams", package: "Yams"),
+            ]),
         room(
             "PintleProxy",
             [

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way in which a response broke its contract; raw values are the problem names that clients see.
+/// A way in which a response, or a request, broke its contract; raw values are the problem names that clients see.
 public enum ViolationKind: String, Sendable, CaseIterable {
     /// The status code is not one that the route accepts.
     case responseStatus = "response-status"
@@ -14,6 +14,8 @@ public enum ViolationKind: String, Sendable, CaseIterable {
     case pinMismatch = "pin-mismatch"
     /// The chain does not lead to a trusted root, has expired, or names another host.
     case certificateInvalid = "certificate-invalid"
+    /// The request is not as its contract declares it.
+    case unserializableRequest = "unserializable-request"
 
     /// The position in tables that hold one entry per kind.
     var index: Int {
@@ -24,6 +26,7 @@ public enum ViolationKind: String, Sendable, CaseIterable {
         case .bodyTooLarge: 3
         case .pinMismatch: 4
         case .certificateInvalid: 5
+        case .unserializableRequest: 6
         }
     }
 }

@@ -19,27 +19,43 @@ package final class Policy: Sendable {
     package let trust: TrustTable
     /// The trust policies, compiled: one for each of `configuration.trust`, in the same order.
     package let securityPolicies: [SecurityPolicy]
+    /// The API description that messages to and from its servers must keep to, on every route.
+    package let apiContract: APIContract?
 
     /// Compiles `configuration`.
     ///
-    /// - Parameter file: the name for messages.
-    /// - Throws: what only compiling finds out, such as pins and certificates that cannot be read.
-    package convenience init(_ configuration: Configuration, file: String) throws(ConfigurationError) {
+    /// - Parameters:
+    ///   - file: the name for messages.
+    ///   - surroundings: where the files are that it names.
+    /// - Throws: what only compiling finds out, such as pins, certificates and schemas that cannot be read.
+    package convenience init(
+        _ configuration: Configuration, file: String, surroundings: Surroundings = .system(environment: [:])
+    ) throws(ConfigurationError) {
         var problems: [ConfigurationProblem] = []
-        let securityPolicies = TrustCompiler.compile(configuration.trust) { message, path, position in
+        let report = { message, path, position in
             problems.append(ConfigurationProblem(file: file, position: position, path: path, message: message))
         }
+        let securityPolicies = TrustCompiler.compile(configuration.trust, report: report)
+        let contracts = ContractCompiler.compile(configuration, surroundings: surroundings, report: report)
         guard problems.isEmpty else { throw ConfigurationError(problems) }
-        self.init(configuration, securityPolicies: securityPolicies)
+        self.init(configuration, securityPolicies: securityPolicies, contracts: contracts)
     }
 
-    init(_ configuration: Configuration, securityPolicies: [SecurityPolicy]) {
+    init(_ configuration: Configuration, securityPolicies: [SecurityPolicy], contracts: CompiledContracts) {
         self.securityPolicies = securityPolicies
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(configuration.destinations)
-        self.routes = RouteTable(configuration.routes)
+        self.routes = RouteTable(configuration.routes, contracts: contracts.routes)
+        self.apiContract = contracts.api
         self.trust = TrustTable(configuration.trust)
+    }
+
+    /// The API description that a request, and its response, must keep to: the route's, else the one for everything.
+    package func apiContract(for decision: Decision) -> APIContract? {
+        if let contract = decision.route?.apiContract { return contract }
+        guard let contract = self.apiContract, contract.covers(decision.scheme, decision.authority) else { return nil }
+        return contract
     }
 
     /// Everything that the policy says about one request.

@@ -3,7 +3,7 @@
 internal import PintleMessage
 
 /// An answer that Pintle itself gives: its type is `urn:pintle:problem:NAME` (RFC 9457).
-package struct Problem: Sendable {
+package struct Problem: Error, Sendable {
     /// The names of the contract.
     package enum Name: String, Sendable, CaseIterable {
         case clientDenied = "client-denied"

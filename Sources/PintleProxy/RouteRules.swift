@@ -9,74 +9,39 @@ internal import PintlePolicy
 final class RouteRules: Sendable {
     let name: String
     let counters: RouteCounters
-    let headers: HeaderRules
-    let parameters: Parameter?
-    let serializer: (any RequestSerializer)?
-    let uriMethods: Set<String>
+    let rewriter: RequestRewriter
+    let throttle: RequestRules.Throttle?
     let timeout: TimeAmount
     let connectTimeout: TimeAmount
-    /// Nil where the route says nothing about responses: they pass untouched.
-    let contract: ResponseContract?
-    let reportsOnly: Bool
+    let responseHeaders: HeaderRules
+    let placeholder: ResponseRules.Placeholder?
+    let onViolation: ResponseRules.OnViolation
+    let apiContract: APIContract?
+    private let contract: ResponseContract?
+    private let maxBody: Int?
 
     init(_ route: Route, counters: RouteCounters, enforcement: Enforcement) {
         let request = route.configuration.request
         let response = route.configuration.response
         self.name = route.name
         self.counters = counters
-        self.headers = request.headers
-        self.uriMethods = Set(request.uriMethods)
-        self.parameters = request.parameters.isEmpty ? nil : Parameter(request.parameters)
-        switch request.serialize {
-        case .none: self.serializer = nil
-        case .http:
-            var serializer = HTTPRequestSerializer()
-            serializer.uriMethods = self.uriMethods
-            self.serializer = serializer
-        case .json:
-            var serializer = JSONRequestSerializer()
-            serializer.http.uriMethods = self.uriMethods
-            self.serializer = serializer
-        }
+        self.rewriter = route.rewriter
+        self.throttle = request.throttle
         self.timeout = TimeAmount(request.timeout)
         self.connectTimeout = TimeAmount(request.connectTimeout)
-        self.contract = response.isEmpty ? nil : ResponseContract(response)
-        self.reportsOnly = enforcement == .report || response.onViolation == .report
+        self.responseHeaders = response.headers
+        self.placeholder = response.placeholder
+        self.onViolation = enforcement == .report ? .report : response.onViolation
+        self.apiContract = route.apiContract
+        self.contract = route.contract
+        self.maxBody = response.maxBody
     }
 
-    /// Applies the header rules: remove, then default, then set, then add.
-    func apply(to fields: inout Fields) {
-        for name in self.headers.remove { fields.remove(name) }
-        for line in self.headers.defaults where !fields.contains(line.name) { fields.append(line.name, line.value) }
-        for line in self.headers.set { fields.set(line.name, line.value) }
-        for line in self.headers.add { fields.append(line.name, line.value) }
-    }
-}
-
-extension ResponseContract {
-    init(_ rules: ResponseRules) {
-        self.init(
-            statuses: rules.status.isEmpty ? nil : rules.status,
-            contentTypes: rules.contentTypes.map { Set($0) } ?? (rules.body == .json ? Self.jsonTypes : nil),
-            body: rules.body == .json ? .json(JSONRule(removesNulls: rules.removeNulls)) : .any)
-    }
-}
-
-extension Parameter {
-    init(_ parameters: [NamedParameter]) {
-        self = .dictionary(parameters.map { Entry($0.name, Parameter($0.value)) })
-    }
-
-    init(_ value: ParameterValue) {
-        switch value {
-        case .null: self = .null
-        case .bool(let bool): self = .bool(bool)
-        case .integer(let integer): self = .integer(Int64(integer))
-        case .double(let double): self = .number(double)
-        case .string(let string): self = .string(string)
-        case .list(let list): self = .array(list.map { Parameter($0) })
-        case .map(let map): self.init(map)
-        }
+    /// What judges the response to a request; nil where it may be anything.
+    func judge(method: String, operation: ContractedOperation?) -> ResponseJudge? {
+        guard self.contract != nil || self.maxBody != nil || operation != nil else { return nil }
+        return ResponseJudge(
+            self.contract, operation, method: method, onViolation: self.onViolation, maxBody: self.maxBody)
     }
 }
 

@@ -10,7 +10,7 @@ struct Pintle: AsyncParsableCommand {
         commandName: "pintle",
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
-        subcommands: [Serve.self, Check.self, Fetch.self, VersionCommand.self])
+        subcommands: [Serve.self, Check.self, Explain.self, Fetch.self, VersionCommand.self])
 
     static func main() async {
         if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
@@ -34,7 +34,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "explain", "audit", "verify", "pins", "ca", "env", "doctor", "top", "status", "reload", "wait",
+        "run", "audit", "verify", "pins", "ca", "env", "doctor", "top", "status", "reload", "wait",
         "config",
     ]
 
@@ -80,13 +80,19 @@ struct CommandFailure: Error {
 /// Data goes to standard output, everything else to standard error.
 enum Output {
     static func data(_ text: String) { Self.write("\(text)\n", to: STDOUT_FILENO) }
+    /// As they are.
+    static func bytes(_ bytes: [UInt8]) { Self.write(bytes[...], to: STDOUT_FILENO) }
     /// What steers terminals is escaped: messages quote what peers have sent.
     static func error(_ text: String) { Self.write("\(text.showable)\n", to: STDERR_FILENO) }
     /// What is written over later: text without a line end of its own.
     static func status(_ text: String) { Self.write(text, to: STDERR_FILENO) }
 
     private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+        Self.write(Array(text.utf8)[...], to: descriptor)
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 {

@@ -34,7 +34,7 @@ import Testing
                 "pin_failures=1", "cache_hits=2", "cache_misses=1", "coalesced=1", "tunnels_opened=2",
                 "tunnels_active=1",
             ])
-        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6])
+        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7])
         #expect(counts.violations.total == 21)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
@@ -50,7 +50,7 @@ import Testing
         #expect(
             ViolationKind.allCases.map(\.rawValue) == [
                 "response-status", "response-content-type", "response-body", "body-too-large", "pin-mismatch",
-                "certificate-invalid",
+                "certificate-invalid", "unserializable-request",
             ])
     }
 

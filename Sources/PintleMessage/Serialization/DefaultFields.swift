@@ -44,6 +44,24 @@ public enum DefaultFields {
         return "Basic \(Data(text.utf8).base64EncodedString())"
     }
 
+    /// An Authorization value for a bearer token (RFC 6750 §2.1).
+    ///
+    /// - Throws: `.invalidField` for what is no token: letters, digits and `-._~+/`, with `=` at the end only. The
+    ///   message does not repeat it.
+    public static func bearerAuthorization(token: String) throws(SerializationError) -> String {
+        let body = token.utf8.prefix { $0 != UInt8(ascii: "=") }
+        guard !body.isEmpty,
+            body.allSatisfy({
+                ASCII.isDigit($0) || ASCII.lowercased($0) &- 0x61 < 26 || "-._~+/".utf8.contains($0)
+            }),
+            token.utf8[body.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") })
+        else {
+            throw SerializationError(
+                .invalidField, "a bearer token has letters, digits and -._~+/, and = only at its end (RFC 6750).")
+        }
+        return "Bearer \(token)"
+    }
+
     private static func transliterated(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 128 }) else { return text }
         let transform = StringTransform("Any-Latin; Latin-ASCII; [:^ASCII:] Remove")

@@ -75,8 +75,8 @@ extension ResponseContract {
     }
 
     private func isNothing(_ body: [UInt8]) -> Bool {
-        guard case .json = self.body else { return false }
-        return JSONRule.isBlank(body)
+        guard case .json(let rule) = self.body else { return false }
+        return rule.isNothing(body)
     }
 }
 
@@ -121,9 +121,12 @@ extension ResponseContract.JSONRule {
     /// Whether the body is what JSON services send for "nothing": no byte, or the single space of some frameworks.
     static func isBlank(_ body: [UInt8]) -> Bool { body.isEmpty || body == [0x20] }
 
+    /// Whether the body passes without being a document.
+    func isNothing(_ body: [UInt8]) -> Bool { self.takesNothing && Self.isBlank(body) }
+
     /// - Returns: the document without nulls, where that is asked and there are any.
     func check(_ body: [UInt8]) throws(BodyProblem) -> [UInt8]? {
-        if Self.isBlank(body) { return nil }
+        if self.isNothing(body) { return nil }
         do throws(JSONSyntaxError) {
             guard self.document != nil else {
                 if self.removesNulls { return try self.scanner.removingNulls(from: body) }

@@ -5,7 +5,7 @@ extension ResponseContract {
     public enum BodyRule: Sendable, Equatable {
         /// Anything. The body is not looked at, and its codings are not undone.
         case any
-        /// A JSON document; an empty body, or one single space, also passes.
+        /// A JSON document. Unless there is a rule for documents, an empty body, or one single space, also passes.
         case json(JSONRule)
         /// An XML document as the scanner takes it.
         case xml(XMLScanner)
@@ -53,7 +53,8 @@ extension ResponseContract {
         /// Whether a body without a byte keeps the rule.
         var takesNothing: Bool {
             switch self {
-            case .any, .json: true
+            case .any: true
+            case .json(let rule): rule.takesNothing
             case .xml, .propertyList, .image: false
             case .compound(let rules): rules.contains { $0.takesNothing }
             }
@@ -77,6 +78,10 @@ extension ResponseContract {
             self.removesNulls = removesNulls
             self.document = document
         }
+
+        /// Whether a body without a byte, or of one single space, passes: what JSON services send for "nothing" is no
+        /// document, and so keeps no rule for documents.
+        var takesNothing: Bool { self.document == nil }
 
         /// Two rules are equal when all that they ask is.
         public static func == (left: JSONRule, right: JSONRule) -> Bool {

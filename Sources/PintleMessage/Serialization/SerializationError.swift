@@ -24,6 +24,8 @@ public struct SerializationError: Error, Sendable, Equatable, CustomStringConver
         case malformedBody = "malformed-body"
         /// The body to merge with and the route's parameters are not both dictionaries.
         case unmergeable
+        /// The body to merge with unfolds to more than may be held.
+        case tooLarge = "too-large"
         /// A query block refused.
         case refused
     }

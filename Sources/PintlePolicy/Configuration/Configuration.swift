@@ -23,6 +23,8 @@ package struct Configuration: Sendable, Equatable {
     package var limits = LimitsConfiguration()
     /// Who may use the proxy.
     package var clients = ClientsConfiguration()
+    /// What messages to and from the servers that it names must keep to, on every route.
+    package var contract: ContractConfiguration?
     /// Where the proxy may connect to.
     package var destinations = DestinationsConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.

@@ -28,6 +28,9 @@ struct ConfigurationReader {
         if let map = top["clients"]?.map(.clients) { reader.readClients(map) }
         if let map = top["destinations"]?.map(.destinations) { reader.readDestinations(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
+        top.read("contract", into: &reader.configuration.contract) {
+            ContractReader.read($0, .contract).map { .some($0) }
+        }
         reader.configuration.trust = TrustReader.read(top["trust"])
         reader.configuration.routes = RouteReader.read(top["routes"], trust: reader.configuration.trust)
         return reader.configuration

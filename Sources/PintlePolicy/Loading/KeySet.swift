@@ -21,7 +21,7 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "trust", "routes",
+            "activity", "contract", "trust", "routes",
         ],
         planned: ["include", "upstream_proxy", "interception", "tunnels", "cache", "unpinned_hosts"])
     static let engine = KeySet(
@@ -51,26 +51,44 @@ extension KeySet {
     static let route = KeySet(
         "routes[]",
         [
-            "name", "match", "upstream", "strip_prefix", "trust", "allow_cleartext_credentials", "request", "response",
+            "name", "match", "upstream", "strip_prefix", "trust", "allow_cleartext_credentials", "contract", "request",
+            "response",
         ],
         planned: ["connect", "cache", "coalesce", "redirects"])
+    static let contract = KeySet("contract", ["file", "requests"])
+    static let routeContract = KeySet("routes[].contract", ["file", "requests"])
     static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes"], planned: ["headers"])
     static let request = KeySet(
         "routes[].request",
-        ["headers", "parameters", "serialize", "uri_methods", "timeout", "connect_timeout"],
-        planned: [
-            "authorization", "string_encoding", "json", "plist", "throttle", "retries", "cookies", "service_type",
-            "interface",
-        ])
+        [
+            "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
+            "throttle", "timeout", "connect_timeout",
+        ],
+        planned: ["retries", "cookies", "service_type", "interface"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
+    static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])
+    static let basicAuthorization = KeySet("routes[].request.authorization.basic", ["username", "password"])
+    static let requestJSON = KeySet("routes[].request.json", ["sorted_keys", "pretty"])
+    static let requestPropertyList = KeySet("routes[].request.plist", ["format"])
+    static let throttle = KeySet("routes[].request.throttle", ["packet", "delay"])
     static let response = KeySet(
-        "routes[].response", ["status", "content_types", "body", "remove_nulls", "on_violation"],
-        planned: ["headers", "placeholder", "max_body"])
+        "routes[].response",
+        [
+            "headers", "status", "content_types", "structured_suffixes", "body", "remove_nulls", "max_body",
+            "on_violation", "placeholder",
+        ])
+    static let responseHeaders = KeySet("routes[].response.headers", ["remove", "set", "add"])
+    static let body = KeySet("routes[].response.body", ["json", "image"])
+    static let bodyJSON = KeySet("routes[].response.body.json", ["fragments", "schema"])
+    static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
+    static let placeholder = KeySet("routes[].response.placeholder", ["file", "status"])
 
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
-        .top, .engine, .log, .limits, .clients, .destinations, .activity, .trust, .route, .match, .request,
-        .requestHeaders, .response,
+        .top, .engine, .log, .limits, .clients, .destinations, .activity, .trust, .contract, .route, .routeContract,
+        .match, .request,
+        .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
+        .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]
 
     /// The known key that `key` is most likely a slip of, or nil when none is near.

@@ -6,79 +6,98 @@ private import PintleMessage
 enum RequestRulesReader {
     static func read(_ map: StrictMap) -> RequestRules {
         var rules = RequestRules()
-        if let headers = map["headers"]?.map(.requestHeaders) { rules.headers = Self.readHeaders(headers) }
+        if let headers = map["headers"]?.map(.requestHeaders) {
+            rules.headers = HeaderRulesReader.read(headers, of: .request)
+        }
+        if let authorization = map["authorization"]?.map(.authorization) {
+            rules.authorization = Self.readAuthorization(authorization)
+        }
         if let parameters = map["parameters"] { rules.parameters = ParameterReader.readMap(parameters) ?? [] }
         map.read("serialize", into: &rules.serialize) { $0.choice() }
         if let node = map["parameters"], !rules.parameters.isEmpty, rules.serialize == .none {
-            node.report("are not sent while serialize is none; set serialize: http or json")
+            node.report("are not sent while serialize is none; set serialize: http, json, plist or multipart")
         }
         map.read("uri_methods", into: &rules.uriMethods) { $0.values(RouteReader.readMethod) }
+        map.read("string_encoding", into: &rules.stringEncoding, Self.readEncoding)
+        if let json = map["json"]?.map(.requestJSON) { rules.json = Self.readJSONOptions(json) }
+        if let plist = map["plist"]?.map(.requestPropertyList) {
+            plist.read("format", into: &rules.plist) { $0.choice(PropertyListFormat.self)?.format }
+        }
+        if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
         map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
         return rules
     }
 
-    private static func readHeaders(_ map: StrictMap) -> HeaderRules {
-        var rules = HeaderRules()
-        map.read("remove", into: &rules.remove) { node in
-            node.values { node in
-                node.parsed { text throws(Malformed) in
-                    try Self.checkName(text)
-                    return text
-                }
+    private static func readEncoding(_ node: StrictNode) -> TextEncoding? {
+        node.parsed { text throws(Malformed) in
+            do throws(SerializationError) {
+                return try TextEncoding(text)
+            } catch {
+                throw Malformed("is no character encoding of this system; give a name of IANA's, as in utf-8")
             }
         }
-        map.read("default", into: &rules.defaults, Self.readLines)
-        map.read("set", into: &rules.set, Self.readLines)
-        map.read("add", into: &rules.add, Self.readLines)
-        return rules
     }
 
-    private static func readLines(_ node: StrictNode) -> [HeaderRules.Line]? {
-        guard let entries = node.entries() else { return nil }
-        var lines: [HeaderRules.Line] = []
-        for entry in entries {
-            if let line = Self.readLine(entry) {
-                if lines.contains(where: { $0.name.lowercased() == line.name.lowercased() }) {
-                    entry.value.context.report(
-                        "the field is named twice; field names have no letter case", path: entry.value.path,
-                        at: entry.position)
-                }
-                lines.append(line)
-            }
+    private static func readJSONOptions(_ map: StrictMap) -> JSONWriter.Options {
+        var options: JSONWriter.Options = []
+        for (key, option) in [("sorted_keys", JSONWriter.Options.sortedKeys), ("pretty", .pretty)] {
+            if map[key]?.bool() == true { options.insert(option) }
         }
-        return lines
+        return options
     }
 
-    /// Values keep their spelling: `on` is "on" and 010 is "010".
-    private static func readLine(_ entry: StrictEntry) -> HeaderRules.Line? {
-        do throws(Malformed) {
-            try Self.checkName(entry.key)
-        } catch {
-            entry.value.context.report(error.reason, path: entry.value.path, at: entry.position)
+    private enum PropertyListFormat: String, CaseIterable {
+        case xml, binary
+
+        var format: PropertyListWriter.Format { self == .xml ? .xml : .binary }
+    }
+
+    // MARK: Authorization
+
+    private static func readAuthorization(_ map: StrictMap) -> Located<String>? {
+        let given = map.entries.map(\.key)
+        guard given.count == 1 else {
+            map.node.report(
+                given.isEmpty
+                    ? "has no value; give basic: {username, password} or bearer: a token"
+                    : "is either basic or bearer; a request has one Authorization")
             return nil
         }
-        return entry.value.parsed { text throws(Malformed) in
-            guard FieldSyntax.isValue(text) else {
-                throw Malformed("a field value has no control characters and no spaces at its ends")
-            }
-            return HeaderRules.Line(name: entry.key, value: text, position: entry.position)
+        let value = map["bearer"].map(Self.readBearer) ?? map["basic"]?.map(.basicAuthorization).map(Self.readBasic)
+        return (value ?? nil).map { Located($0, at: map.entries[0].position) }
+    }
+
+    /// The messages name no value: it is a secret.
+    private static func readBearer(_ node: StrictNode) -> String? {
+        guard let token = node.nonEmptyString() else { return nil }
+        do throws(SerializationError) {
+            return try DefaultFields.bearerAuthorization(token: token)
+        } catch {
+            node.report(error.message)
+            return nil
         }
     }
 
-    /// Names that rules may touch: not what frames a message or belongs to one connection.
-    private static func checkName(_ name: String) throws(Malformed) {
-        guard FieldSyntax.isName(name) else { throw Malformed("not a field name") }
-        switch FieldName(name) {
-        case .host: throw Malformed("Host follows the request's target and cannot be changed here; set an upstream")
-        case .contentLength, .transferEncoding:
-            throw Malformed("frames the message; Pintle writes it anew for every message")
-        case .connection, .keepAlive, .proxyConnection, .te, .trailer, .upgrade, .proxyAuthenticate,
-            .proxyAuthenticationInfo, .proxyAuthorization, .proxy:
-            throw Malformed("belongs to one connection (hop-by-hop) and is never forwarded")
-        case .via, .expect, .maxForwards:
-            throw Malformed("is kept by Pintle itself as it forwards")
-        default: return
+    private static func readBasic(_ map: StrictMap) -> String? {
+        for key in ["username", "password"] where map[key] == nil {
+            map.node.report("the key \"\(key)\" is missing; basic needs username and password")
         }
+        guard let user = map["username"]?.string(), let password = map["password"]?.string() else { return nil }
+        do throws(SerializationError) {
+            return try DefaultFields.basicAuthorization(user: user, password: password)
+        } catch {
+            map.node.report(error.message)
+            return nil
+        }
+    }
+
+    // MARK: Throttle
+
+    private static func readThrottle(_ map: StrictMap) -> RequestRules.Throttle {
+        var throttle = RequestRules.Throttle()
+        map.read("packet", into: &throttle.packet) { $0.byteCount(1...1 << 30) }
+        map.read("delay", into: &throttle.delay) { $0.duration(.milliseconds(1) ... .seconds(60)) }
+        return throttle
     }
 }

@@ -47,6 +47,7 @@ struct RouteReader {
             node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
         }
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
+        map.read("contract", into: &route.contract) { ContractReader.read($0, .routeContract).map { .some($0) } }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
             Self.checkCredentials(route, request)
@@ -124,6 +125,10 @@ struct RouteReader {
             reason =
                 "a credential would go upstream in clear text with http requests; match schemes: [https] only, "
                 + "give an https upstream, \(remedy)"
+        }
+        if let authorization = route.request.authorization {
+            request.node.context.report(
+                reason, path: "\(request.node.path).authorization", at: authorization.position)
         }
         let headers = route.request.headers
         for (list, lines) in [("default", headers.defaults), ("set", headers.set), ("add", headers.add)] {

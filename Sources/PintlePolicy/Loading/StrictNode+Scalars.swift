@@ -88,7 +88,7 @@ extension StrictNode {
 
 extension Surroundings.ReadingError {
     /// What went wrong, with the path as it was opened.
-    func words(for path: String, limit: Int) -> String {
+    package func words(for path: String, limit: Int) -> String {
         switch self {
         case .notFound: "there is no file \(path)"
         case .tooLarge: "the file \(path) is over \(limit.spelledAsBytes)"

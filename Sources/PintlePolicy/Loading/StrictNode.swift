@@ -37,6 +37,18 @@ struct StrictNode {
         return sequence.isEmpty
     }
 
+    /// Whether the node is a list.
+    var isList: Bool {
+        guard case .sequence = self.node else { return false }
+        return true
+    }
+
+    /// Whether the node is a map.
+    var isMap: Bool {
+        guard case .mapping = self.node else { return false }
+        return true
+    }
+
     /// Whether the node is just this text.
     func isScalar(_ text: String) -> Bool {
         guard case .scalar(let scalar) = self.node else { return false }

@@ -10,16 +10,25 @@ package final class Route: Sendable {
     package let name: String
     /// What the file says about it.
     package let configuration: RouteConfiguration
+    /// What it makes of requests.
+    package let rewriter: RequestRewriter
+    /// What its responses must be like; nil where they may be anything.
+    package let contract: ResponseContract?
+    /// The API description that its messages must keep to.
+    package let apiContract: APIContract?
 
     private let methods: [String]
     private let paths: [PathPattern]
     private let acceptsHTTP: Bool
     private let acceptsHTTPS: Bool
 
-    init(_ configuration: RouteConfiguration, index: Int) {
+    init(_ configuration: RouteConfiguration, index: Int, contracts: RouteContracts) {
         self.index = index
         self.name = configuration.name
         self.configuration = configuration
+        self.rewriter = RequestRewriter(configuration.request)
+        self.contract = contracts.response
+        self.apiContract = contracts.api
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths
         let schemes = configuration.match.schemes
@@ -36,6 +45,29 @@ package final class Route: Sendable {
         guard query.form == .proxy || self.configuration.upstream != nil else { return false }
         guard self.methods.isEmpty || self.methods.contains(query.method) else { return false }
         return self.paths.isEmpty || self.paths.contains { $0.matches(path) }
+    }
+}
+
+extension Route {
+    /// Why the route is not for this request, or nil where it is: the first reason in the order of the file's keys.
+    package func mismatch(_ query: RouteQuery) -> String? {
+        let match = self.configuration.match
+        let path = RequestPath.resolvingDotSegments(query.path) ?? query.path
+        var hosts = HostIndex()
+        for (number, host) in match.hosts.enumerated() { hosts.insert(host, number: number) }
+        if !match.hosts.isEmpty, hosts.first(query.authority, where: { _ in true }) == nil {
+            return "\(query.authority) is none of its hosts"
+        }
+        if !match.methods.isEmpty, !match.methods.contains(query.method) {
+            return "\(query.method) is none of its methods"
+        }
+        if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(path) }) {
+            return "\(path) is none of its paths"
+        }
+        if !match.schemes.isEmpty, !match.schemes.contains(query.scheme) {
+            return "\(query.scheme.rawValue) is none of its schemes"
+        }
+        return self.accepts(query, path: path) ? nil : "it has no upstream, which a gateway request needs"
     }
 }
 

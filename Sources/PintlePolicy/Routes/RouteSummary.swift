@@ -2,8 +2,7 @@
 
 private import PintleMessage
 
-/// What a route does, in a sentence for `pintle check` and `pintle explain`. No injected value is shown: it may be
-/// secret.
+/// What a route does, in words for `pintle check` and `pintle explain`. No injected value is shown: it may be secret.
 package struct RouteSummary: CustomStringConvertible {
     private let route: RouteConfiguration
 
@@ -18,7 +17,8 @@ package struct RouteSummary: CustomStringConvertible {
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
 
-    private var matched: String {
+    /// Which requests it is for: `POST https api.pay.example /v1/**`.
+    package var matched: String {
         let match = self.route.match
         let methods = match.methods.isEmpty ? "every method" : match.methods.joined(separator: ",")
         let schemes = match.schemes.map(\.rawValue).joined(separator: ",")
@@ -34,26 +34,93 @@ package struct RouteSummary: CustomStringConvertible {
         return text
     }
 
-    private var requestRules: [String] {
+    // MARK: Requests
+
+    /// What becomes of its requests, a rule each.
+    package var requestRules: [String] {
         let request = self.route.request
-        var rules: [String] = []
-        if !request.headers.remove.isEmpty { rules.append("removes \(request.headers.remove.joined(separator: ", "))") }
-        for (verb, lines) in [
-            ("defaults", request.headers.defaults), ("sets", request.headers.set), ("adds", request.headers.add),
-        ] where !lines.isEmpty {
-            rules.append("\(verb) \(lines.map(\.name).joined(separator: ", "))")
+        var rules = Self.fieldRules(request.headers)
+        if let authorization = request.authorization {
+            let scheme = authorization.value.prefix { $0 != " " }
+            rules.append("authorizes by \(scheme) where there is no Authorization")
         }
-        if request.serialize != .none { rules.append("serializes parameters as \(request.serialize.rawValue)") }
+        if let serialization = self.serialization { rules.append(serialization) }
+        if let throttle = request.throttle {
+            rules.append("sends \(throttle.packet.spelledAsBytes) every \(throttle.delay.spelled)")
+        }
         return rules
     }
 
-    private var responseRules: [String] {
+    private var serialization: String? {
+        let request = self.route.request
+        var form: [String]
+        switch request.serialize {
+        case .none: return nil
+        case .http: form = ["http"]
+        case .json:
+            form = ["json"]
+            if request.json.contains(.sortedKeys) { form.append("with sorted keys") }
+            if request.json.contains(.pretty) { form.append("in lines") }
+        case .plist: form = ["plist", request.plist == .xml ? "(xml)" : "(binary)"]
+        case .multipart: form = ["multipart"]
+        }
+        if [.http, .multipart].contains(request.serialize), request.stringEncoding != .utf8 {
+            form.append("in \(request.stringEncoding)")
+        }
+        var text = "serializes parameters as \(form.joined(separator: " "))"
+        if !request.parameters.isEmpty { text += ", adding \(request.parameters.map(\.name).joined(separator: ", "))" }
+        if request.uriMethods != RequestRules().uriMethods {
+            text += ", into the query for \(request.uriMethods.joined(separator: ", "))"
+        }
+        return text
+    }
+
+    private static func fieldRules(_ headers: HeaderRules) -> [String] {
+        var rules: [String] = []
+        if !headers.remove.isEmpty { rules.append("removes \(headers.remove.joined(separator: ", "))") }
+        for (verb, lines) in [("defaults", headers.defaults), ("sets", headers.set), ("adds", headers.add)]
+        where !lines.isEmpty {
+            rules.append("\(verb) \(lines.map(\.name).joined(separator: ", "))")
+        }
+        return rules
+    }
+
+    // MARK: Responses
+
+    /// What its responses must be, and what becomes of them, a rule each.
+    package var responseRules: [String] {
         let response = self.route.response
-        guard !response.isEmpty else { return [] }
+        var rules = Self.fieldRules(response.headers).map { "\($0) in responses" }
         var wanted = response.status.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
         wanted += response.contentTypes ?? []
-        if response.body == .json { wanted.append(response.removeNulls ? "JSON without nulls" : "JSON") }
-        let verb = response.onViolation == .reject ? "accepts only" : "reports all but"
-        return ["\(verb) \(wanted.joined(separator: ", "))"]
+        if response.structuredSuffixes { wanted.append("their structured suffixes") }
+        if response.body != .any { wanted.append(response.body.description) }
+        if response.removeNulls { wanted[wanted.count - 1] += " without nulls" }
+        if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
+        if !wanted.isEmpty { rules.append("\(response.onViolation.verb) \(wanted.joined(separator: ", "))") }
+        return rules
+    }
+}
+
+extension ResponseRules.OnViolation {
+    fileprivate var verb: String {
+        switch self {
+        case .reject: "accepts only"
+        case .report: "reports all but"
+        case .placeholder: "replaces all but"
+        }
+    }
+}
+
+extension ResponseRules.Body {
+    fileprivate var description: String {
+        switch self {
+        case .any: "anything"
+        case .json(let rules): rules.schema.map { "JSON by \($0.value)" } ?? (rules.fragments ? "any JSON" : "JSON")
+        case .xml: "XML"
+        case .plist: "property lists"
+        case .image(let rules): "images of up to \(rules.pixels) pixels"
+        case .compound(let members): members.map(\.description).joined(separator: " or ")
+        }
     }
 }

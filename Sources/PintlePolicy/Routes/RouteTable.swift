@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+internal import PintleMessage
 
 /// The routes, compiled for look-up by host. The first route that matches wins.
 package struct RouteTable: Sendable {
@@ -10,9 +10,10 @@ package struct RouteTable: Sendable {
     /// Whether a route looks at paths: only then are dot segments resolved.
     private let hasPaths: Bool
 
-    init(_ configurations: [RouteConfiguration]) {
+    /// - Parameter contracts: one for each of `configurations`, in the same order.
+    init(_ configurations: [RouteConfiguration], contracts: [RouteContracts]) {
         var index = HostIndex()
-        self.routes = configurations.enumerated().map { Route($1, index: $0) }
+        self.routes = zip(configurations, contracts).enumerated().map { Route($1.0, index: $0, contracts: $1.1) }
         for route in self.routes {
             let hosts = route.configuration.match.hosts
             if hosts.isEmpty { index.insertEverywhere(number: route.index) }

@@ -7,15 +7,6 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// A response that is kept back until its contract can be judged.
-struct HeldResponse {
-    var head: ResponseHead
-    var body = ByteBuffer()
-    let length: UInt64?
-    let need: ResponseContract.BodyNeed
-    var trailers = Fields()
-}
-
 // The way back.
 extension Exchange: TransferDelegate {
     func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {
@@ -33,28 +24,16 @@ extension Exchange: TransferDelegate {
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
         }
-        guard let contract = self.rules?.contract else { return self.pass(head, length: length) }
-        let need = contract.bodyNeed(for: head, requestMethod: self.head.method)
-        let error = contract.validateHead(head, requestMethod: self.head.method)
-        if need == .nothing || error?.has(.responseContentType) == true {
-            return self.settle(HeldResponse(head: head, length: length, need: .nothing), error)
-        }
-        self.answer = .checking(HeldResponse(head: head, length: length, need: need))
+        guard let judge = self.judge else { return self.pass(head, length: length) }
+        self.judge(head, length: length, by: judge)
     }
 
     func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
         switch self.answer {
-        case .body(let framing): self.writeBody(bytes, framing)
-        case .checking(var held):
-            // Taken out while it grows, so that it is never copied.
-            self.answer = .none
-            held.body.writeBytes(bytes)
-            self.answer = .checking(held)
-            if held.need == .firstByte {
-                self.judge(held)
-            } else if held.body.readableBytes > self.gate.limits.bodyBuffer {
-                self.settleOversized(held)
-            }
+        case .body(let framing):
+            if let violation = self.check(bytes) { self.note(violation) }
+            self.writeBody(bytes, framing)
+        case .checking: self.hold(bytes)
         case .none, .done: break
         }
     }
@@ -89,72 +68,31 @@ extension Exchange: TransferDelegate {
         self.forgetTransfer()
         if let error { return self.fail(with: error) }
         switch self.answer {
-        case .checking(let held): self.judge(held)
+        case .checking(let held): self.judgeWhole(held)
         case .none, .body, .done: break
         }
         guard case .body(let framing) = self.answer else { return }
+        self.finishCheck()
         if case .chunked = framing { self.connection.write { $0.writeLastChunk(self.report.trailers) } }
         guard self.owedBytes == 0 else { return self.cut("the origin sent less than it declared") }
         self.finish(.completed)
     }
 
-    // MARK: Judging
-
-    private func judge(_ held: HeldResponse) {
-        guard let contract = self.rules?.contract else { return }
-        var held = held
-        do throws(ValidationError) {
-            let body = Array(held.body.readableBytesView)
-            let checked = try contract.validate(head: held.head, body: body, requestMethod: self.head.method)
-            if let replacement = checked.replacement {
-                held.body = ByteBuffer(bytes: replacement)
-                checked.removeStaleFields(from: &held.head.fields)
-            }
-            self.settle(held, nil)
-        } catch {
-            self.settle(held, error)
-        }
-    }
-
-    /// Passes a judged response on, or refuses it.
-    private func settle(_ held: HeldResponse, _ violation: ValidationError?) {
-        guard let violation else { return self.pass(held, marked: nil) }
-        let kind = ViolationKind(violation.kind)
-        self.report.violated(kind)
-        if self.rules?.reportsOnly == true { return self.pass(held, marked: kind) }
-        self.refuse(Problem(violation))
-    }
-
-    private func settleOversized(_ held: HeldResponse) {
-        self.report.violated(.bodyTooLarge)
-        if self.rules?.reportsOnly == true { return self.pass(held, marked: .bodyTooLarge) }
-        var problem = Problem(
-            .bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer", status: 502,
-            proxyError: "http_response_body_size")
-        problem.upstreamStatus = held.head.status
-        self.refuse(problem)
-    }
-
     // MARK: Writing
 
-    private func pass(_ held: HeldResponse, marked violation: ViolationKind?) {
-        var head = held.head
-        if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
-        let isWhole = self.transfer == nil
-        self.pass(head, length: isWhole && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length)
-        if held.body.readableBytes > 0, case .body(let framing) = self.answer {
-            held.body.withUnsafeReadableBytes { self.writeBody($0, framing) }
-        }
-    }
-
-    private func pass(_ head: ResponseHead, length: UInt64?) {
+    /// Passes a response on.
+    ///
+    /// - Parameter violation: what it breaks, where that is only reported.
+    func pass(_ head: ResponseHead, length: UInt64?, marked violation: ViolationKind? = nil) {
         var head = head
         let framing = ResponseFraming(
             method: self.head.method, minorVersion: self.head.minorVersion, head: head, length: length)
         Forwarding.removeHopByHop(from: &head.fields)
+        self.rules?.responseHeaders.apply(to: &head.fields)
+        if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via = self.gate.via { Forwarding.appendVia(via, version: self.report.upstreamVersion, to: &head.fields) }
-        if let violation = self.report.trustViolation {
-            head.fields.append("Pintle-Violation", violation.rawValue)
+        for violation in [self.report.trustViolation, self.report.requestViolation] {
+            if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
         }
         self.write(head, framing: framing)
     }
@@ -171,7 +109,10 @@ extension Exchange: TransferDelegate {
         }
     }
 
-    private func writeBody(_ bytes: UnsafeRawBufferPointer, _ framing: ResponseFraming) {
+    func writeBody(_ bytes: UnsafeRawBufferPointer, _ framing: ResponseFraming) {
+        if let maxBody = self.judge?.maxBody, self.report.bytesOut + bytes.count > maxBody, self.exceeds(maxBody) {
+            return
+        }
         switch framing {
         case .none: return self.cut("the origin sent a body where there can be none")
         case .length:
@@ -189,7 +130,7 @@ extension Exchange: TransferDelegate {
     }
 
     /// Breaks an answer off whose bytes do not fit its head: what follows would pass for another answer.
-    private func cut(_ reason: String) {
+    func cut(_ reason: String) {
         self.report.error = reason
         self.finish(.failed, cutting: true)
     }
@@ -220,7 +161,7 @@ extension Exchange: TransferDelegate {
         self.fail(with: problem)
     }
 
-    private func forgetRunningTransfer() {
+    func forgetRunningTransfer() {
         self.transfer?.cancel()
         self.forgetTransfer()
     }

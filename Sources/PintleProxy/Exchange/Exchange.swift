@@ -39,6 +39,16 @@ final class Exchange {
     var answer = Answer.none
     private(set) var rules: RouteRules?
     private(set) var transfer: Transfer?
+    /// Where the route sets a pace, what sends the body.
+    private var pacer: BodyPacer?
+    /// What a contract says of this request; nil where none is about it.
+    var operation: ContractedOperation?
+    /// What the response must keep to; nil where it may be anything.
+    var judge: ResponseJudge?
+    /// What looks at the response's body while it streams.
+    var streamedCheck: BodyCheck?
+    /// Whether the body was found to be too long.
+    var hasExceeded = false
     /// How much of a body with a length is still to be written.
     var owedBytes: UInt64 = 0
     /// What the head of the answer said about the connection.
@@ -106,14 +116,22 @@ final class Exchange {
                     "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
         }
         if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
-        if self.hopsLeft == 0 { return self.answerAsLast() }
-        guard self.rules?.serializer != nil else { return self.send(self.outgoing(decision), self.bodyToStream) }
+        if self.head.hopsLeft == 0 { return self.answerAsLast() }
+        guard self.findOperation(decision) else { return }
+        guard self.needsWholeBody else { return self.send(self.outgoing(decision), self.bodyToStream) }
         self.heldBody = ByteBuffer()
         guard !self.requestEnded else { return self.serialize() }
         if self.head.minorVersion == 1, self.head.fields.hasToken("100-continue", in: .expect) {
             // The body is wanted here, before the origin can be asked.
             self.connection.write { $0.writeInterim(ResponseHead(status: 100, reason: "Continue")) }
         }
+    }
+
+    /// Whether nothing can be sent before the body is there: it takes another form, or is judged.
+    private var needsWholeBody: Bool {
+        if self.rules?.rewriter.needsBody == true { return true }
+        guard self.framing != .none, let operation else { return false }
+        return operation.readsRequestBody(self.head.fields[.contentType])
     }
 
     private func take(_ decision: Decision) {
@@ -134,23 +152,11 @@ final class Exchange {
         return Problem(.destinationDenied, "\(authority) is denied by \(rule)")
     }
 
-    /// The head as it goes upstream: fields of this connection removed, this proxy added.
+    /// The head as it goes upstream. Its fields are moved, so this is asked once.
     private func outgoing(_ decision: Decision) -> RequestHead {
-        let hopsLeft = self.hopsLeft
-        // Moved, not copied: they are changed at once.
-        var fields = Fields()
-        swap(&fields, &self.head.fields)
-        Forwarding.removeHopByHop(from: &fields)
-        // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
-        fields.remove(.host)
-        if let via = self.gate.via {
-            Forwarding.appendVia(via, version: self.head.minorVersion == 0 ? "1.0" : "1.1", to: &fields)
-        }
-        if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
-        return RequestHead(
-            method: self.head.method,
-            target: .absolute(scheme: decision.scheme, authority: decision.authority, path: decision.path),
-            fields: fields)
+        let head = self.head
+        self.head.fields = Fields()
+        return head.forwarded(by: decision, via: self.gate.via)
     }
 
     private var bodyToStream: TransferRequest.Body {
@@ -162,20 +168,21 @@ final class Exchange {
         }
     }
 
-    /// Rewrites the request by the route's serializer: what came in the body, under the route's own parameters.
+    /// Rewrites the request by the route's serializer, now that its body is there.
     private func serialize() {
-        guard let rules, let serializer = rules.serializer, let decision, let held = self.heldBody else { return }
+        guard let decision, let held = self.heldBody else { return }
         self.heldBody = nil
+        var head = self.outgoing(decision)
+        head.fields.remove(.expect)
+        guard let rewriter = self.rules?.rewriter, rewriter.needsBody else {
+            return self.send(head, held.readableBytes > 0 ? .bytes(held) : self.bodyToStream)
+        }
         do throws(SerializationError) {
-            var head = self.outgoing(decision)
-            head.fields.remove(.expect)
-            let incoming = try IncomingParameters.read(head, body: Array(held.readableBytesView))
-            if incoming != nil { head = IncomingParameters.headForNewBody(head) }
-            let parameters = try IncomingParameters.merge(incoming, with: rules.parameters)
-            let request = try serializer.serialize(head, parameters: parameters)
+            let request = try rewriter.serialize(
+                head, body: Array(held.readableBytesView), limit: self.gate.limits.bodyBuffer)
             self.send(request.head, request.body.map { .bytes(ByteBuffer(bytes: $0)) } ?? .none)
         } catch {
-            self.refuse(Problem(.unserializableRequest, error.description))
+            self.refuse(Problem(error))
         }
     }
 
@@ -185,20 +192,41 @@ final class Exchange {
         } else if head.method == "HEAD" {
             return self.refuse(Problem(.badRequest, "a HEAD request with content is not forwarded"))
         }
-        var fields = head.fields
-        self.rules?.apply(to: &fields)
-        // A body that is checked must arrive in plain.
-        if self.rules?.contract?.body.readsBody == true { fields.set("Accept-Encoding", "identity") }
+        var head = head
+        self.rules?.rewriter.apply(to: &head.fields)
+        guard self.keepsContract(head, body) else { return }
+        self.judge = self.makeJudge(method: head.method)
+        // What is checked must be decoded.
+        if self.judge?.readsBody == true { head.fields.narrowAcceptEncoding() }
         var request = TransferRequest(
-            method: head.method, scheme: decision.scheme, authority: decision.authority, path: path, fields: fields,
-            body: body)
+            method: head.method, scheme: decision.scheme, authority: decision.authority, path: path,
+            fields: head.fields, body: body)
         request.collectsMetrics = self.gate.exchangeLog.isEnabled
         if let rules {
             request.timeout = rules.timeout
             request.connectTimeout = rules.connectTimeout
         }
-        guard self.begin(request, in: sentTo.session) else { return }
-        if self.requestEnded, case .stream = body { self.transfer?.finishBody(trailers: self.trailers) }
+        let pace = self.rules?.throttle
+        if pace != nil, case .bytes(let bytes) = request.body {
+            request.body = .stream(length: UInt64(bytes.readableBytes))
+        }
+        guard self.begin(request, in: sentTo.session), let transfer, case .stream = request.body else { return }
+        if let pace {
+            self.pacer = BodyPacer(
+                packet: pace.packet, delay: TimeAmount(pace.delay), exchange: self, transfer: transfer)
+        }
+        if case .bytes(let bytes) = body {
+            self.pacer?.send(bytes)
+            self.finishBody()
+        } else if self.requestEnded {
+            self.finishBody()
+        }
+    }
+
+    /// The end of a body that is streamed.
+    private func finishBody() {
+        if let pacer { return pacer.finish(trailers: self.trailers) }
+        self.transfer?.finishBody(trailers: self.trailers)
     }
 
     /// Starts the transfer, unless there is no way to its destination.
@@ -217,6 +245,7 @@ final class Exchange {
     /// Whether more of the body can be taken now.
     var wantsBody: Bool {
         if let heldBody { return heldBody.readableBytes <= self.gate.limits.bodyBuffer }
+        if let pacer { return pacer.waitingBytes < Self.window }
         guard let transfer else { return true }
         return transfer.unsentBodyBytes < Self.window
     }
@@ -227,6 +256,7 @@ final class Exchange {
     func receivedBody(_ bytes: ByteBuffer) {
         self.report.bytesIn += bytes.readableBytes
         guard var held = self.heldBody else {
+            if let pacer { return pacer.send(bytes) }
             self.transfer?.send(bytes)
             return
         }
@@ -246,16 +276,10 @@ final class Exchange {
         Forwarding.removeForbidden(fromTrailers: &trailers)
         self.trailers = trailers
         if self.heldBody != nil { return self.serialize() }
-        self.transfer?.finishBody(trailers: trailers)
+        self.finishBody()
     }
 
     // MARK: Requests that Pintle answers itself
-
-    /// How often TRACE and OPTIONS may still be forwarded (RFC 9110 §7.6.2); nil where nothing valid says so.
-    private var hopsLeft: Int? {
-        guard self.head.method == "TRACE" || self.head.method == "OPTIONS" else { return nil }
-        return self.head.fields[.maxForwards].flatMap { $0.utf8.allSatisfy(ASCII.isDigit) ? Int($0) : nil }
-    }
 
     /// This proxy is as far as the request goes.
     private func answerAsLast() {
@@ -331,7 +355,7 @@ final class Exchange {
         if case .body(let begun) = self.answer { framing = begun }
         self.answer = .done
         let transfer = self.transfer
-        self.transfer = nil
+        self.forgetTransfer()
         transfer?.cancel()
         self.report.close(self, outcome: outcome)
         if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
@@ -347,7 +371,11 @@ final class Exchange {
     var asksForVerdict: Bool { self.gate.exchangeLog.isEnabled || self.sentTo?.session.reportsOnly == true }
 
     /// The transfer is over, or was handed on.
-    func forgetTransfer() { self.transfer = nil }
+    func forgetTransfer() {
+        self.transfer = nil
+        self.pacer?.stop()
+        self.pacer = nil
+    }
 }
 
 extension RequestHead {

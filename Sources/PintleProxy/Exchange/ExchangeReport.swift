@@ -29,6 +29,8 @@ struct ExchangeReport {
     var isCounted = false
     /// Whether it holds one of the places for tunnels.
     var holdsTunnel = false
+    /// A violation by the request that is only reported.
+    var requestViolation: ViolationKind?
     /// A violation of a trust policy that only reports.
     private(set) var trustViolation: ViolationKind?
     private var violations: [ViolationKind] = []

@@ -40,6 +40,11 @@ extension Problem {
         if let cause = verdict.error?.cause { self.causes = [cause] }
     }
 
+    /// What is answered to a request that cannot take the route's form.
+    init(_ error: SerializationError) {
+        self.init(error.code == .tooLarge ? .bodyTooLarge : .unserializableRequest, error.description)
+    }
+
     /// What is answered in place of a response that broke its contract.
     init(_ error: ValidationError) {
         let name: Name =

@@ -8,8 +8,10 @@ package enum OpenAPIBodyRule: Sendable {
     case anyBody
     /// The message is declared without a body.
     case noBody
-    /// It is not as declared, which this sentence says: `has the status 418, which GET /pets does not declare; …`.
-    case undeclared(String)
+    /// The status is not declared, which this sentence says: `has the status 418, which GET /pets does not declare; …`.
+    case undeclaredStatus(String)
+    /// The media type is not declared, or there is none, which this sentence says.
+    case undeclaredType(String)
 }
 
 /// The media types of a body and their schemas.
@@ -25,12 +27,13 @@ struct OpenAPIContent: Sendable {
     func rule(for contentType: String?, of name: String, schema: (Int) -> JSONSchema) -> OpenAPIBodyRule {
         if self.types.isEmpty { return .noBody }
         let declared = Wording.list(self.types.map(\.range.text), "and")
-        guard let contentType else { return .undeclared("has no media type; \(name) declares \(declared)") }
+        guard let contentType else { return .undeclaredType("has no media type; \(name) declares \(declared)") }
         let type = MediaRange(contentType)
         let ranked = self.types.map { (rank: $0.range.rank(for: type), schema: $0.schema) }
         guard let best = ranked.max(by: { $0.rank < $1.rank }), best.rank > 0 else {
             let found = Wording.line(type.text, limit: 80)
-            return .undeclared("has the media type \(found), which \(name) does not declare; it declares \(declared)")
+            return .undeclaredType(
+                "has the media type \(found), which \(name) does not declare; it declares \(declared)")
         }
         // A range like application/* has one schema for whatever comes; only JSON can be judged by it.
         guard type.isJSON, let number = best.schema else { return .anyBody }

@@ -54,7 +54,8 @@ package struct OpenAPIOperation: Sendable {
             return content.rule(for: contentType, of: "\(self.name) with status \(status)", schema: self.schema)
         }
         let declared = Wording.list(self.responses.map(\.range.text), "and")
-        return .undeclared("has the status \(status), which \(self.name) does not declare; it declares \(declared)")
+        return .undeclaredStatus(
+            "has the status \(status), which \(self.name) does not declare; it declares \(declared)")
     }
 
     /// The rule for the body of a request that has one; ``requiresBody`` says whether it must.

@@ -1,22 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Foundation
+internal import PintleActivity
+internal import PintleMessage
 internal import PintlePolicy
+internal import PintleProxy
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Load, compile and lint a configuration, without network: what serve would run.",
-        discussion: "Exit code 0 without findings or with warnings only, 3 when the configuration is invalid.")
+        discussion: """
+            Exit code 0 without findings or with warnings only, 3 when the configuration is invalid.
+            With --sample the request goes to standard output as it would go upstream; exit code 1 when it would be \
+            answered with a problem instead.
+            """)
 
     @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "A saved request, as a client sends it to the proxy: print what would go upstream.", valueName: "file"))
+    var sample: String?
 
     func run() throws {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
+        if let sample { return try self.run(sample: sample, policy) }
         let lint = Lint(policy)
         for finding in lint.findings {
             let place = "\(origin.path ?? "embedded default"):\(finding.position)"
             Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
         }
+    }
+
+    // MARK: A sample
+
+    /// The longest head with the longest body that is held.
+    private static let sampleLimit = 64 << 20
+
+    private func run(sample path: String, _ policy: Policy) throws(CommandFailure) {
+        let bytes: [UInt8]
+        do throws(Surroundings.ReadingError) {
+            bytes = try Surroundings.system(environment: [:]).read(path, Self.sampleLimit)
+        } catch {
+            throw CommandFailure(
+                .incomplete, "pintle check: --sample: \(error.words(for: path, limit: Self.sampleLimit))")
+        }
+        do throws(Problem) {
+            let run = try DryRun(bytes, policy: policy)
+            let route = run.decision.route?.description ?? "no route"
+            Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
+            Self.write(run, policy.configuration.log.redact)
+        } catch {
+            throw CommandFailure(
+                .found, "pintle check: \(path): answered with \(error.status) \(error.name.rawValue): \(error.detail)")
+        }
+    }
+
+    private static func write(_ run: DryRun, _ isRedacted: Bool) {
+        let redaction: Redaction = isRedacted ? .on : .off
+        var lines = ["\(run.head.method) \(run.head.target.path ?? "*") HTTP/1.1"]
+        for (name, value) in run.head.fields.pairs {
+            lines.append("\(name): \(redaction.field(name: name, value: value))")
+        }
+        Output.bytes(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + run.body)
     }
 }

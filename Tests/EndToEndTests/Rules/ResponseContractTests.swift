@@ -123,10 +123,36 @@ struct ResponseContractTests {
         let result = try self.fetch(pintle, origin)
         #expect(result.status == 502 && result.problem == "body-too-large", "\(result)")
         #expect(result["Proxy-Status"]?.contains("error=http_response_body_size") == true)
-        let reporting = try self.pintle("{body: json, on_violation: report}", more: "limits: {body_buffer: 2KiB}")
+        let reporting = try self.pintle(
+            "{body: json, remove_nulls: true, on_violation: report}", more: "limits: {body_buffer: 2KiB}")
         let passed = try self.fetch(reporting, origin)
         #expect(passed.status == 200 && passed.body.count == 3004, "\(passed)")
         #expect(passed["Pintle-Violation"] == "body-too-large")
+    }
+
+    @Test func `what is only reported is checked as it streams, and needs no buffer`() throws {
+        let good = "[\"" + String(repeating: "x", count: 300_000) + "\"]"
+        let pintle = try self.pintle("{body: json, on_violation: report}", more: "limits: {body_buffer: 2KiB}")
+        let passed = try self.fetch(pintle, try self.origin(good))
+        #expect(passed.status == 200 && passed.text == good && passed["Pintle-Violation"] == nil)
+        #expect(passed["Content-Length"] == "300004")
+        let bad = String(good.dropLast())
+        let reported = try self.fetch(pintle, try self.origin(bad))
+        #expect(reported.status == 200 && reported.text == bad && reported["Pintle-Violation"] == nil)
+        let records = try pintle.waitForExchanges(2)
+        #expect(records[0]["violations"] == nil, "\(records[0])")
+        #expect(records[1]["violations"] as? [String] == ["response-body"], "\(records[1])")
+    }
+
+    @Test func `a violation that is found late goes into a trailer`() throws {
+        let chunk = String(repeating: "x", count: 0x20000)
+        let origin = try ScriptedOrigin(
+            answering: "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + "1\r\n\"\r\n20000\r\n\(chunk)\r\n0\r\n\r\n")
+        let pintle = try self.pintle("{body: {json: {fragments: true}}, on_violation: report}")
+        let answer = try pintle.ask(get(origin.port))
+        #expect(
+            answer.body.count == 0x20001 && answer.trailers["Pintle-Violation"] == "response-body", "\(answer.head)")
     }
 
     @Test func `a response without a body keeps a JSON contract`() throws {
@@ -138,11 +164,13 @@ struct ResponseContractTests {
         #expect(head.status == 200 && head["Content-Length"] == "37", "\(head)")
     }
 
-    @Test func `bodies that are checked are asked for in plain`() throws {
+    @Test func `bodies that are checked are asked for in codings that can be undone`() throws {
         let origin = try self.origin("{}")
         let pintle = try self.pintle("{body: json}")
-        #expect(try self.fetch(pintle, origin, "-H", "Accept-Encoding: gzip, br").status == 200)
-        #expect(try origin.waitForRequests(1)[0].head.values("Accept-Encoding") == ["identity"])
+        #expect(try self.fetch(pintle, origin, "-H", "Accept-Encoding: exotic, gzip;q=0.5").status == 200)
+        #expect(try self.fetch(pintle, origin, "-H", "Accept-Encoding: exotic").status == 200)
+        let requests = try origin.waitForRequests(2)
+        #expect(requests.map { $0.head.values("Accept-Encoding") } == [["gzip;q=0.5"], ["identity"]])
     }
 
     @Test func `a truncated body that is checked is the origin's fault, not a violation`() throws {

@@ -106,9 +106,10 @@ struct FetchPlan {
     // MARK: Fields
 
     private static func fields(_ options: Fetch, _ surroundings: Surroundings) throws(CommandFailure) -> Fields {
+        let reader = GivenField(of: "pintle fetch", surroundings)
         var fields = Fields()
         for text in options.header {
-            let (name, value) = try GivenField.read(text, surroundings)
+            let (name, value) = try reader.read(text)
             fields.append(name, value)
         }
         if !fields.contains("User-Agent") { fields.append("User-Agent", "pintle/\(Version.number)") }

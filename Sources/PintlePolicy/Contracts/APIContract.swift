@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+internal import PintleSchema
+
+/// A `contract`, compiled: the operations of an OpenAPI document that messages must keep to.
+package struct APIContract: Sendable {
+    /// Whether requests must keep to it too.
+    package let checksRequests: Bool
+    /// The servers that it names with a host; nil for the contract of a route, which says itself what it is about.
+    private let origins: Set<Origin>?
+    private let document: OpenAPIDocument
+    private let decodedLimit: Int
+
+    /// Reads and compiles a document, and what it refers to.
+    ///
+    /// - Parameters:
+    ///   - isGlobal: whether its servers say which requests it is about.
+    ///   - decodedLimit: the most bytes of a body without its content codings.
+    /// - Throws: what is wrong with it, and where.
+    init(
+        _ configuration: ContractConfiguration, isGlobal: Bool, decodedLimit: Int, surroundings: Surroundings
+    ) throws(Malformed) {
+        let file = configuration.file.value
+        let document = try DocumentFile.read(file, surroundings)
+        do throws(SchemaError) {
+            self.document = try OpenAPIDocument(document, name: file) { try DocumentFile.read($0, surroundings) }
+        } catch {
+            throw Malformed(error.description)
+        }
+        self.origins = isGlobal ? try Self.origins(of: document, file) : nil
+        self.checksRequests = configuration.requests
+        self.decodedLimit = decodedLimit
+    }
+
+    /// Whether it is about requests to this origin.
+    package func covers(_ scheme: Scheme, _ authority: Authority) -> Bool {
+        self.origins?.contains(Origin(scheme, authority)) ?? true
+    }
+
+    /// What it says of a request.
+    ///
+    /// - Parameter path: with the query, as it is sent upstream.
+    /// - Throws: that it declares no such operation, in a sentence.
+    package func operation(method: String, path: String) throws(Malformed) -> ContractedOperation {
+        do throws(OpenAPIMismatch) {
+            let match = try self.document.operation(method: method, path: path)
+            return ContractedOperation(match, checksRequests: self.checksRequests, decodedLimit: self.decodedLimit)
+        } catch {
+            throw Malformed(error.description)
+        }
+    }
+
+    private static func origins(of document: Parameter, _ file: String) throws(Malformed) -> Set<Origin> {
+        var origins: Set<Origin> = []
+        if case .array(let servers)? = document["servers"] {
+            for case .string(let text)? in servers.map({ $0["url"] }) {
+                if let url = try? HTTPURL(text) { origins.insert(url.origin) }
+            }
+        }
+        guard !origins.isEmpty else {
+            throw Malformed(
+                "\(file)#/servers: a contract at the top level is about the servers that it names with a host, and there "
+                    + "are none; add their URLs, or put the contract on a route")
+        }
+        return origins
+    }
+}
+
+/// What a contract says of one request and its response.
+package struct ContractedOperation: Sendable {
+    /// Whether the request must keep to it too.
+    package let checksRequests: Bool
+    private let operation: OpenAPIOperation
+    private let pathValues: [String: String]
+    private let decodedLimit: Int
+
+    init(_ match: OpenAPIDocument.Match, checksRequests: Bool, decodedLimit: Int) {
+        self.operation = match.operation
+        self.pathValues = match.pathValues
+        self.checksRequests = checksRequests
+        self.decodedLimit = decodedLimit
+    }
+
+    // MARK: The request
+
+    /// Whether the request's body is looked at.
+    ///
+    /// - Parameter contentType: of the request, as it is sent upstream.
+    package func readsRequestBody(_ contentType: String?) -> Bool {
+        guard self.checksRequests, case .schema = self.operation.requestRule(contentType: contentType) else {
+            return false
+        }
+        return true
+    }
+
+    /// What is wrong with a request, in sentences; empty where it keeps to the contract, or need not.
+    ///
+    /// - Parameters:
+    ///   - head: as it is sent upstream.
+    ///   - body: where it is looked at, else nil.
+    ///   - hasBody: whether there is one.
+    package func violations(of head: RequestHead, body: [UInt8]?, hasBody: Bool) -> [String] {
+        guard self.checksRequests else { return [] }
+        let query = head.target.path.flatMap { path in
+            path.firstIndex(of: "?").map { String(path[path.index(after: $0)...]) }
+        }
+        let wrong = self.operation.parameterViolations(
+            pathValues: self.pathValues, query: query, header: { head.fields.values(of: $0) })
+        return wrong + self.bodyViolations(of: head, body, hasBody: hasBody)
+    }
+
+    private func bodyViolations(of head: RequestHead, _ body: [UInt8]?, hasBody: Bool) -> [String] {
+        guard hasBody else {
+            return self.operation.requiresBody ? ["the request has no body, and \(self.operation.name) needs one"] : []
+        }
+        switch self.operation.requestRule(contentType: head.fields[.contentType]) {
+        case .anyBody, .noBody: return []
+        case .undeclaredType(let sentence), .undeclaredStatus(let sentence): return ["the request \(sentence)"]
+        case .schema(let schema):
+            // Held to it as a response would be: one way to decode and to judge.
+            let contract = Self.contract(for: schema, named: self.operation.name, limit: self.decodedLimit)
+            let like = ResponseHead(status: 200, fields: head.fields)
+            do throws(ValidationError) {
+                _ = try contract.validate(head: like, body: body ?? [], requestMethod: head.method)
+                return []
+            } catch {
+                return error.details.isEmpty ? ["the body is not as declared: \(error.message)"] : error.details
+            }
+        }
+    }
+
+    // MARK: The response
+
+    /// What the body of a response must be; nil where it may be anything.
+    ///
+    /// - Throws: that status or media type are not declared.
+    package func contract(for head: ResponseHead) throws(ValidationError) -> ResponseContract? {
+        let type = head.fields[.contentType]
+        switch self.operation.responseRule(status: head.status, contentType: type) {
+        case .anyBody, .noBody: return nil
+        case .schema(let schema):
+            return Self.contract(for: schema, named: self.operation.name, limit: self.decodedLimit)
+        case .undeclaredStatus(let sentence):
+            throw ValidationError(.responseStatus, "the response \(sentence)", status: head.status, contentType: type)
+        case .undeclaredType(let sentence):
+            throw ValidationError(
+                .responseContentType, "the response \(sentence)", status: head.status, contentType: type)
+        }
+    }
+
+    private static func contract(for schema: JSONSchema, named name: String, limit: Int) -> ResponseContract {
+        let rule = ResponseContract.JSONRule(
+            scanner: JSONScanner(fragmentsAllowed: true), document: SchemaRule(name, schema))
+        return ResponseContract(statuses: nil, body: .json(rule), decodedLimit: limit)
+    }
+}

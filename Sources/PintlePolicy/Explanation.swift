@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+/// What the policy does with one request, and why: what `pintle explain` prints. Nothing is connected to.
+package struct Explanation: Sendable, Equatable {
+    /// One line: what is told, and what there is to tell.
+    package struct Line: Sendable, Equatable, CustomStringConvertible {
+        /// Such as `route`; the same for the lines that belong together.
+        package let topic: String
+        package let text: String
+
+        package var description: String {
+            "\(self.topic)\(String(repeating: " ", count: max(1, 13 - self.topic.count)))\(self.text)"
+        }
+    }
+
+    /// In the order in which the policy decides.
+    package private(set) var lines: [Line] = []
+
+    private let policy: Policy
+    private let head: RequestHead
+
+    /// Follows a request through the policy, as a client would send it to the proxy.
+    ///
+    /// - Parameter head: the target in absolute form, or an authority for CONNECT.
+    /// - Throws: the reason when the request would be answered with 400.
+    package init(_ policy: Policy, _ head: RequestHead) throws(Malformed) {
+        self.policy = policy
+        self.head = head
+        let clients = policy.configuration.clients.allow.map(\.description).joined(separator: ", ")
+        self.add("clients", "may be in \(clients)")
+        let query: RouteQuery
+        switch head.target {
+        case .absolute(let scheme, let authority, let path):
+            query = RouteQuery(method: head.method, scheme: scheme, authority: authority, path: path)
+            self.tell(query, try policy.decide(query))
+        case .authority(let authority):
+            query = RouteQuery(method: head.method, scheme: .https, authority: authority, path: "/")
+            self.tell(query, policy.decideTunnel(query))
+        case .origin, .asterisk:
+            throw Malformed("give the whole URL: http://host/path or https://host/path")
+        }
+    }
+
+    package static func == (left: Explanation, right: Explanation) -> Bool { left.lines == right.lines }
+
+    private mutating func add(_ topic: String, _ text: String) {
+        self.lines.append(Line(topic: topic, text: text))
+    }
+
+    private mutating func tell(_ query: RouteQuery, _ decision: Decision) {
+        self.tellRoute(query, decision)
+        self.tellDestination(decision)
+        self.tellTrust(decision)
+        guard let route = decision.route, case .absolute = self.head.target else { return }
+        let summary = RouteSummary(route.configuration)
+        for rule in summary.requestRules { self.add("request", rule) }
+        self.tellFields(route.configuration.request)
+        for rule in summary.responseRules { self.add("response", rule) }
+    }
+
+    private mutating func tellRoute(_ query: RouteQuery, _ decision: Decision) {
+        let passedOver = self.policy.routes.routes.prefix(decision.route?.index ?? Int.max)
+        for route in passedOver {
+            self.add("passed over", "\(route.description): \(route.mismatch(query) ?? "does not match")")
+        }
+        if let route = decision.route {
+            let position = route.configuration.position
+            self.add("route", "\(route.description) at \(position): \(RouteSummary(route.configuration).matched)")
+        } else {
+            self.add("route", "none matches; the request passes as it is")
+        }
+        guard case .absolute = self.head.target else { return }
+        let authority = decision.authority.description(for: decision.scheme)
+        self.add("sent to", "\(query.method) \(decision.scheme.rawValue)://\(authority)\(decision.path)")
+    }
+
+    private mutating func tellDestination(_ decision: Decision) {
+        switch decision.destination {
+        case .allowed(let rule): self.add("destination", "\(decision.authority) is allowed by \(rule)")
+        case .denied(let rule): self.add("destination", "\(decision.authority) is denied by \(rule)")
+        case .byAddress:
+            self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
+        }
+    }
+
+    private mutating func tellTrust(_ decision: Decision) {
+        guard let trust = decision.trust else {
+            let isTunnel = if case .authority = self.head.target { true } else { false }
+            return self.add(
+                "trust", isTunnel ? "a tunnel is relayed; nothing is verified" : "http: there is nothing to verify")
+        }
+        guard let index = trust.index else {
+            return self.add("trust", "the system's roots: there is \(trust.reason)")
+        }
+        let policy = self.policy.configuration.trust[index]
+        var text = "\(trust.name), by \(trust.reason): "
+        switch policy.pinning {
+        case .none: text += "no pins"
+        case .publicKey: text += "\(policy.pins.count + policy.certificates.count) pinned keys"
+        case .certificate: text += "\(policy.certificates.count) pinned certificates"
+        }
+        let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
+        self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
+    }
+
+    /// What default fields and authorization come to, with the fields that the request has.
+    private mutating func tellFields(_ rules: RequestRules) {
+        var fields = self.head.fields
+        for name in rules.headers.remove { fields.remove(name) }
+        let names = rules.headers.defaults.map(\.name) + (rules.authorization == nil ? [] : ["Authorization"])
+        for name in names {
+            self.add("fields", fields.contains(name) ? "\(name) stays: the request has one" : "\(name) is added")
+        }
+    }
+}

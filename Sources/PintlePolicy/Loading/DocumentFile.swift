@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import Yams
+
+/// Reads documents that a configuration names: JSON Schemas and API descriptions, in JSON or YAML.
+enum DocumentFile {
+    /// The value of the file at `path`: JSON where its name ends in `.json`, else YAML.
+    ///
+    /// - Throws: why there is no value, with the file and, where there is one, the place in it.
+    static func read(_ path: String, _ surroundings: Surroundings) throws(Malformed) -> Parameter {
+        let bytes: [UInt8]
+        do throws(Surroundings.ReadingError) {
+            bytes = try surroundings.read(path, YAMLDocument.byteLimit)
+        } catch {
+            throw Malformed(error.words(for: path, limit: YAMLDocument.byteLimit))
+        }
+        guard path.lowercased().hasSuffix(".json") else { return try Self.yaml(bytes, path, surroundings) }
+        do throws(JSONSyntaxError) {
+            return try JSONScanner(fragmentsAllowed: true).parse(bytes)
+        } catch {
+            throw Malformed("the file \(path) is not valid JSON: \(error)")
+        }
+    }
+
+    private static func yaml(
+        _ bytes: [UInt8], _ path: String, _ surroundings: Surroundings
+    ) throws(Malformed) -> Parameter {
+        let context = LoadingContext(file: path, surroundings: surroundings)
+        guard let root = YAMLDocument.compose(bytes, context), let value = Self.value(root) else {
+            throw Malformed(context.problems.first?.description ?? "the file \(path) cannot be read")
+        }
+        return value
+    }
+
+    private static func value(_ node: StrictNode) -> Parameter? {
+        switch node.node {
+        case .mapping:
+            guard let entries = node.entries() else { return nil }
+            var members: [Parameter.Entry] = []
+            for entry in entries {
+                guard let value = Self.value(entry.value) else { return nil }
+                members.append(Parameter.Entry(entry.key, value))
+            }
+            // A key that is twice there, or no text, was reported.
+            return node.context.problems.isEmpty ? .dictionary(members) : nil
+        case .sequence:
+            guard let nodes = node.list() else { return nil }
+            let elements = nodes.compactMap(Self.value)
+            return elements.count == nodes.count ? .array(elements) : nil
+        case .scalar(let scalar):
+            if node.isNull { return .null }
+            guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
+            return Self.plain(scalar.string)
+        case .alias: return nil
+        }
+    }
+
+    /// Plain text by YAML's core schema, whose numbers are JSON's but for octal and hexadecimal ones (YAML 1.2.2 §10.3).
+    private static func plain(_ text: String) -> Parameter {
+        switch text {
+        case "true", "True", "TRUE": return .bool(true)
+        case "false", "False", "FALSE": return .bool(false)
+        default: break
+        }
+        for (prefix, radix) in [("0x", 16), ("0o", 8)] where text.hasPrefix(prefix) {
+            if let number = Int64(text.dropFirst(2), radix: radix) { return .integer(number) }
+        }
+        let unsigned = text.hasPrefix("+") ? String(text.dropFirst()) : text
+        guard let number = try? JSONScanner(fragmentsAllowed: true).parse(Array(unsigned.utf8)) else {
+            return .string(text)
+        }
+        switch number {
+        case .integer, .number, .decimal: return number
+        default: return .string(text)
+        }
+    }
+}

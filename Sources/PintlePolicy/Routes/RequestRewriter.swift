@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleCoding
+package import PintleMessage
+
+/// What a route makes of a request on its way up: parameters, form and fields, but not where it goes.
+///
+/// Pure, so that `pintle check --sample` prints what an exchange sends.
+package struct RequestRewriter: Sendable {
+    /// Whether the whole body is needed before anything can be sent.
+    package var needsBody: Bool { self.serializer != nil }
+
+    private let headers: HeaderRules
+    private let authorization: String?
+    private let parameters: Parameter?
+    private let serializer: (any RequestSerializer)?
+    private let encoding: TextEncoding
+
+    package init(_ rules: RequestRules) {
+        self.headers = rules.headers
+        self.authorization = rules.authorization?.value
+        self.parameters = rules.parameters.isEmpty ? nil : Parameter(rules.parameters)
+        self.serializer = rules.serializer
+        self.encoding = rules.stringEncoding
+    }
+
+    /// The request in the form of the route's serializer: what came in its body, under the route's own parameters.
+    ///
+    /// - Parameters:
+    ///   - body: all of it, as it came.
+    ///   - limit: the most bytes that it may have without its content codings.
+    /// - Throws: why the body is not understood, or what of it has no form in the route's serialization; `.tooLarge` for
+    ///   one that unfolds to more than `limit`.
+    package func serialize(
+        _ head: RequestHead, body: [UInt8], limit: Int
+    ) throws(SerializationError) -> SerializedRequest {
+        guard let serializer else { return SerializedRequest(head: head, body: body.isEmpty ? nil : body) }
+        var head = head
+        let plain = try Self.decode(body, &head, limit: limit)
+        let incoming = try IncomingParameters.read(head, body: plain, encoding: self.encoding)
+        if incoming != nil { head = IncomingParameters.headForNewBody(head) }
+        let parameters = try IncomingParameters.merge(incoming, with: self.parameters)
+        return try serializer.serialize(head, parameters: parameters)
+    }
+
+    private static func decode(
+        _ body: [UInt8], _ head: inout RequestHead, limit: Int
+    ) throws(SerializationError) -> [UInt8] {
+        guard !body.isEmpty, head.fields.contains(.contentEncoding) else { return body }
+        do throws(ContentDecodingError) {
+            let codings = try ContentCoding.codings(in: head.fields.values(of: "Content-Encoding"))
+            let plain = try ContentDecoder.decoded(body, codings, limit: limit)
+            head.fields.remove(.contentEncoding)
+            return plain
+        } catch {
+            throw SerializationError(SerializationError.Code(error), "the body cannot be decoded: \(error)")
+        }
+    }
+
+    /// Removes and injects fields: remove, then default and authorization, then set, then add.
+    package func apply(to fields: inout Fields) {
+        self.headers.apply(to: &fields) { fields in
+            if let authorization, !fields.contains(.authorization) { fields.append("Authorization", authorization) }
+        }
+    }
+}
+
+extension SerializationError.Code {
+    fileprivate init(_ error: ContentDecodingError) {
+        switch error {
+        case .beyondLimit: self = .tooLarge
+        case .unknownCoding, .tooManyCodings: self = .unsupportedBody
+        default: self = .malformedBody
+        }
+    }
+}
+
+extension RequestHead {
+    /// The head as it is forwarded to the origin that `decision` names: without the fields of the connection that it
+    /// came over, and with this proxy in its Via.
+    ///
+    /// - Parameter via: the pseudonym, or nil for none.
+    package consuming func forwarded(by decision: Decision, via: String?) -> RequestHead {
+        let hopsLeft = self.hopsLeft
+        let version = self.minorVersion == 0 ? "1.0" : "1.1"
+        // Moved, not copied: they are changed at once.
+        var fields = Fields()
+        swap(&fields, &self.fields)
+        Forwarding.removeHopByHop(from: &fields)
+        // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
+        fields.remove(.host)
+        if let via { Forwarding.appendVia(via, version: version, to: &fields) }
+        if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
+        return RequestHead(
+            method: self.method,
+            target: .absolute(scheme: decision.scheme, authority: decision.authority, path: decision.path),
+            fields: fields)
+    }
+
+    /// How often TRACE and OPTIONS may still be forwarded (RFC 9110 §7.6.2); nil where nothing valid says so.
+    package var hopsLeft: Int? {
+        guard self.method == "TRACE" || self.method == "OPTIONS" else { return nil }
+        return self.fields[.maxForwards].flatMap { $0.utf8.allSatisfy(ASCII.isDigit) ? Int($0) : nil }
+    }
+}
+
+extension Parameter {
+    init(_ parameters: [NamedParameter]) {
+        self = .dictionary(parameters.map { Entry($0.name, Parameter($0.value)) })
+    }
+
+    private init(_ value: ParameterValue) {
+        switch value {
+        case .null: self = .null
+        case .bool(let bool): self = .bool(bool)
+        case .integer(let integer): self = .integer(Int64(integer))
+        case .double(let double): self = .number(double)
+        case .string(let string): self = .string(string)
+        case .list(let list): self = .array(list.map { Parameter($0) })
+        case .map(let map): self.init(map)
+        }
+    }
+}

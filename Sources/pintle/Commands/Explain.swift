@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import PintleMessage
+internal import PintlePolicy
+
+struct Explain: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what a configuration does with one request, and why, without network.",
+        discussion: "For CONNECT give host:port in place of the URL.")
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Argument(help: "The method, as in GET.")
+    var method: String
+
+    @Argument(help: "The URL that the client asks for.")
+    var url: String
+
+    @Option(
+        name: [.customShort("H"), .customLong("header")],
+        help: ArgumentHelp(
+            "A header field of the request, as 'Name: value'; credentials as Name:env:NAME.", valueName: "field"))
+    var headers: [String] = []
+
+    func run() throws {
+        guard FieldSyntax.isName(self.method) else {
+            throw CommandFailure(.usage, "pintle explain: \(self.method.debugDescription) is not a method, as in GET")
+        }
+        let surroundings = Surroundings.system(environment: ProcessInfo.processInfo.environment)
+        var head = RequestHead(method: self.method, target: try self.target())
+        let reader = GivenField(of: "pintle explain", surroundings)
+        for text in self.headers {
+            let (name, value) = try reader.read(text)
+            head.fields.append(name, value)
+        }
+        let (policy, origin) = try self.configuration.load()
+        Output.error("configuration: \(origin)")
+        do throws(Malformed) {
+            for line in try Explanation(policy, head).lines { Output.data(line.description) }
+        } catch {
+            throw CommandFailure(.found, "pintle explain: answered with 400 Malformed Request: \(error.reason)")
+        }
+    }
+
+    private func target() throws(CommandFailure) -> RequestTarget {
+        if self.method == "CONNECT" {
+            guard let authority = Authority(self.url, defaultPort: 443) else {
+                throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription) is not host:port")
+            }
+            return .authority(authority)
+        }
+        do throws(HTTPURLError) {
+            let url = try HTTPURL(self.url)
+            return .absolute(scheme: url.scheme, authority: url.authority, path: url.path)
+        } catch {
+            throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")
+        }
+    }
+}
