@@ -4,7 +4,7 @@
 ///
 /// Two values are equal when they have the same members in the same order; that holds for sets and dictionaries too,
 /// because the order in which they were written is the order in which JSON writes them.
-public indirect enum Parameter: Sendable, Equatable {
+public enum Parameter: Sendable, Equatable {
     /// The absence of a value: `null` in JSON, a name without `=` in a query.
     case null
     /// `true` or `false` in JSON, `1` or `0` in a query.
