@@ -4,7 +4,12 @@ extension Parameter {
     /// The number that `text` spells: in the narrowest case that loses nothing.
     ///
     /// - Parameter text: a JSON number (RFC 8259 §6).
-    init(jsonNumber text: String) {
+    init(jsonNumber text: UnsafeBufferPointer<UInt8>) {
+        if let short = Self.shortNumber(text) {
+            self = short
+            return
+        }
+        let text = String(decoding: text, as: UTF8.self)
         if text != "-0", let whole = Int64(text) {
             self = .integer(whole)
         } else if let number = Double(text), Self.isExact(number, text) {
@@ -12,6 +17,33 @@ extension Parameter {
         } else {
             self = .decimal(text)
         }
+    }
+
+    /// The same for what most numbers are: at most fifteen digits and no exponent.
+    ///
+    /// The digits are then a whole number that `Double` holds, and so is the power of ten to divide it by; one division
+    /// rounds once, to the nearest.
+    private static func shortNumber(_ text: UnsafeBufferPointer<UInt8>) -> Parameter? {
+        guard text.count <= 16 else { return nil }
+        let isNegative = text[0] == UInt8(ascii: "-")
+        var digits: Int64 = 0
+        var count = 0
+        var divisor = 0.0
+        for byte in text.dropFirst(isNegative ? 1 : 0) {
+            if ASCII.isDigit(byte) {
+                digits = digits * 10 + Int64(byte - UInt8(ascii: "0"))
+                count += 1
+                divisor *= 10
+            } else if byte == UInt8(ascii: ".") {
+                divisor = 1
+            } else {
+                return nil
+            }
+        }
+        guard count <= 15 else { return nil }
+        if divisor == 0, digits > 0 || !isNegative { return .integer(isNegative ? -digits : digits) }
+        let number = Double(digits) / max(divisor, 1)
+        return .number(isNegative ? -number : number)
     }
 
     private static func isExact(_ number: Double, _ text: String) -> Bool {

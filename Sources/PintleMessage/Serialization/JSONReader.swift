@@ -11,12 +11,16 @@ extension JSONScanner {
     public func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> Parameter {
         var scanner = self
         scanner.nestingLimit = min(self.nestingLimit, 512)
-        var reader = JSONReader(checked: try scanner.checkedUTF8(bytes))
-        return reader.document()
+        return try scanner.checkedUTF8(bytes).withUnsafeBufferPointer { bytes in
+            var reader = JSONReader(checked: bytes)
+            return reader.document()
+        }
     }
 }
 
 /// Builds a value from a document that ``JSONScanner`` has found in order; there is nothing left to complain about.
+///
+/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it.
 private struct JSONReader {
     /// An open array or object, with what it holds so far.
     private struct Level {
@@ -36,11 +40,11 @@ private struct JSONReader {
         var value: Parameter { self.isObject ? .dictionary(self.entries) : .array(self.elements) }
     }
 
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
     private var levels: [Level] = []
 
-    init(checked bytes: [UInt8]) { self.bytes = bytes }
+    init(checked bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
     mutating func document() -> Parameter {
         var awaitsKey = false
@@ -83,37 +87,43 @@ private struct JSONReader {
     private mutating func word() -> Parameter {
         let start = self.index
         while self.index < self.bytes.count, !JSONScan.endsWord(self.bytes[self.index]) { self.index += 1 }
-        let word = self.bytes[start..<self.index]
-        switch word.first {
+        switch self.bytes[start] {
         case UInt8(ascii: "t"): return .bool(true)
         case UInt8(ascii: "f"): return .bool(false)
         case UInt8(ascii: "n"): return .null
-        default: return Parameter(jsonNumber: String(decoding: word, as: UTF8.self))
+        default: return Parameter(jsonNumber: UnsafeBufferPointer(rebasing: self.bytes[start..<self.index]))
         }
     }
 
     private mutating func string() -> String {
-        self.index += 1
-        let rest = self.bytes[self.index...]
-        guard let stop = rest.firstIndex(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }),
-            self.bytes[stop] == UInt8(ascii: "\\")
-        else {
-            let end = rest.firstIndex(of: UInt8(ascii: "\"")) ?? rest.endIndex
-            self.index = end + 1
-            return String(decoding: rest[..<end], as: UTF8.self)
+        let start = self.index + 1
+        self.index = self.endOfRun(from: start)
+        let run = UnsafeBufferPointer(rebasing: self.bytes[start..<self.index])
+        guard self.bytes[self.index] != UInt8(ascii: "\"") else {
+            self.index += 1
+            return String(decoding: run, as: UTF8.self)
         }
-        var text = Array(rest[..<stop])
-        self.index = stop
+        var text = Array(run)
         while self.bytes[self.index] != UInt8(ascii: "\"") {
-            if self.bytes[self.index] == UInt8(ascii: "\\") {
-                self.escape(into: &text)
-            } else {
-                text.append(self.bytes[self.index])
-                self.index += 1
-            }
+            self.escape(into: &text)
+            let end = self.endOfRun(from: self.index)
+            text.append(contentsOf: self.bytes[self.index..<end])
+            self.index = end
         }
         self.index += 1
         return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Where the next quote or backslash is; there is one.
+    private func endOfRun(from start: Int) -> Int {
+        var index = start
+        while true {
+            index = PlainBytes.end(
+                in: self.bytes, from: index, before: UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "\\"))
+            let byte = self.bytes[index]
+            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
     }
 
     private mutating func escape(into text: inout [UInt8]) {

@@ -2,8 +2,8 @@
 
 /// Checks a JSON document as it comes, in pieces of any size.
 ///
-/// Its verdict, and the error with its place, are those of ``JSONScanner/validate(_:)-([UInt8])`` on the whole document,
-/// wherever it is cut. What it keeps between two pieces is a bit for each open level, a dozen bytes, and a count.
+/// Its verdict, and the error with its place, are those of ``JSONScanner`` on the whole document, wherever it is cut. What
+/// it keeps between two pieces is a bit for each open level, a dozen bytes, and a count.
 public struct JSONValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
     private var document: JSONPieces
@@ -23,14 +23,14 @@ public struct JSONValidator: Sendable {
         }
     }
 
-    /// Takes the next piece, as ``take(_:)-(UnsafeRawBufferPointer)`` does.
+    /// Takes the next piece, as the other `take` does.
     public mutating func take(_ bytes: [UInt8]) throws(JSONSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(JSONSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
     /// Tells that the document ends here. Nothing may follow.
     ///
-    /// - Throws: as ``take(_:)-(UnsafeRawBufferPointer)`` does; also where more would have been needed.
+    /// - Throws: as `take` does; also where more would have been needed.
     public mutating func finish() throws(JSONSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }

@@ -19,6 +19,24 @@ import Testing
         #expect(try JSONScanner().parse(bytes("[\(text)]")) == [expected])
     }
 
+    @Test func `a number is the nearest that a Double holds, however many digits it has`() throws {
+        var random = SeededGenerator(seed: 23)
+        for _ in 0..<3000 {
+            var text = String(random.next() >> UInt64.random(in: 0...60, using: &random))
+            let point = Int.random(in: 0...text.utf8.count, using: &random)
+            if point > 0, point < text.utf8.count, text.utf8.first != UInt8(ascii: "0") {
+                text.insert(".", at: text.index(text.startIndex, offsetBy: point))
+            }
+            if Bool.random(using: &random) { text = "-" + text }
+            switch try JSONScanner(fragmentsAllowed: true).parse(bytes(text)) {
+            case .integer(let whole): #expect(String(whole) == text)
+            case .number(let number): #expect(number.bitPattern == Double(text)?.bitPattern, "\(text)")
+            case .decimal(let digits): #expect(digits == text)
+            case let other: Issue.record("\(text) is read as \(other)")
+            }
+        }
+    }
+
     @Test func `strings are unescaped`() throws {
         let document = #"["\"\\\/\b\f\n\r\t\u00e9\ud83d\uDE00\u0000","plain",""]"#
         #expect(try JSONScanner().parse(bytes(document)) == ["\"\\/\u{8}\u{c}\n\r\té😀\u{0}", "plain", ""])

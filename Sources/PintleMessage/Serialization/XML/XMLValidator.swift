@@ -2,8 +2,8 @@
 
 /// Checks an XML document as it comes, in pieces of any size.
 ///
-/// Its verdict, and the error with its place, are those of ``XMLScanner/validate(_:)`` on the whole document, wherever it
-/// is cut. What it keeps between two pieces is the names of the open elements and of the attributes of an unfinished tag,
+/// Its verdict, and the error with its place, are those of ``XMLScanner`` on the whole document, wherever it is
+/// cut. What it keeps between two pieces is the names of the open elements and of the attributes of an unfinished tag,
 /// within the limits of ``XMLScanner``, and at most 64 KiB of what cannot be judged alone.
 public struct XMLValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
@@ -25,14 +25,14 @@ public struct XMLValidator: Sendable {
         }
     }
 
-    /// Takes the next piece, as ``take(_:)-(UnsafeRawBufferPointer)`` does.
+    /// Takes the next piece, as the other `take` does.
     public mutating func take(_ bytes: [UInt8]) throws(XMLSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
     /// Tells that the document ends here. Nothing may follow.
     ///
-    /// - Throws: as ``take(_:)-(UnsafeRawBufferPointer)`` does; also where more would have been needed.
+    /// - Throws: as `take` does; also where more would have been needed.
     public mutating func finish() throws(XMLSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }
