@@ -67,7 +67,7 @@ package final class BodyCheck {
         }
     }
 
-    /// Looks at the end.
+    /// Looks at the end, once.
     ///
     /// - Throws: what is wrong with the response, as ``ResponseContract/validate(head:body:requestMethod:)`` has it.
     package func finish() throws(ValidationError) {
@@ -78,7 +78,9 @@ package final class BodyCheck {
             }
             try self.end()
         }
-        if let earlier = self.earlier { throw earlier }
+        guard let earlier = self.earlier else { return }
+        self.violation = earlier
+        throw earlier
     }
 
     // MARK: Inside
