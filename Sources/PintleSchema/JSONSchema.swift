@@ -53,6 +53,14 @@ package struct JSONSchema: Sendable {
         return validation.run(instance)
     }
 
+}
+
+extension JSONSchema: JSONDocumentRule {
     /// The violations as sentences with their places: `at /items/3/price: must be at least 0, is -1`.
     package func violations(of document: Parameter) -> [String] { self.validate(document).map(\.description) }
+
+    /// Two schemas are equal when they were read from the same documents, and lie at the same place in them.
+    package static func == (left: JSONSchema, right: JSONSchema) -> Bool {
+        left.root == right.root && left.options == right.options && left.graph.documents == right.graph.documents
+    }
 }

@@ -14,7 +14,8 @@ import Testing
         for line in open(sys.argv[1], encoding="utf-8"):
             schema, instances = json.loads(line)
             validator = Validator(schema)
-            sys.stdout.write("".join("1" if validator.is_valid(instance) else "0" for instance in instances) + "\\n")
+            verdicts = ["1" if validator.is_valid(instance) else "0" for instance in instances]
+            sys.stdout.write("".join(verdicts) + chr(10))
         """
 
     @Test func `random schemas and instances are judged as python's jsonschema judges them`() throws {

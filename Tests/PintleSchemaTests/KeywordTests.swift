@@ -168,6 +168,14 @@ import Testing
         #expect(schema.violations(of: .string("no address")) == [])
     }
 
+    @Test func `a schema is the document rule of a response's contract`() throws {
+        let rule = ResponseContract.JSONRule(document: try schema(#"{"required":["id"]}"#))
+        #expect(rule.document?.violations(of: [:]) == ["at the root: must have the property “id”"])
+        #expect(rule == ResponseContract.JSONRule(document: try schema(#"{"required":["id"]}"#)))
+        #expect(rule != ResponseContract.JSONRule(document: try schema(#"{"required":["name"]}"#)))
+        #expect(rule != ResponseContract.JSONRule())
+    }
+
     @Test func `no more violations are told than asked for`() throws {
         let options = SchemaOptions(violationLimit: 3)
         let schema = try schema(#"{"items":{"type":"string"}}"#, options: options)

@@ -45,6 +45,7 @@ struct SchemaCompiler {
             }
         } while !self.queue.isEmpty
         try self.graph.refuseLoops()
+        self.graph.documents = self.documents
         return self.graph
     }
 

@@ -10,6 +10,8 @@ struct SchemaGraph: Sendable {
         let name: String
     }
 
+    /// What the schemas were read from.
+    var documents: [SchemaDocument] = []
     var nodes: [SchemaNode] = []
     var dynamicAnchors: [DynamicAnchor: Int] = [:]
 }

@@ -23,7 +23,7 @@ struct SchemaSource {
 }
 
 /// A document as it was read.
-struct SchemaDocument {
+struct SchemaDocument: Sendable, Equatable {
     enum Dialect: Sendable {
         case draft202012
         /// OpenAPI 3.0, whose schemas are an older draft with changes of their own.
