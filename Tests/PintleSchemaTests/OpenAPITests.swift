@@ -101,7 +101,7 @@ import Testing
         case .schema(let schema): schema.violations(of: try json(body))
         case .anyBody: ["any"]
         case .noBody: ["none"]
-        case .undeclared(let sentence): [sentence]
+        case .undeclaredStatus(let sentence), .undeclaredType(let sentence): [sentence]
         }
     }
 

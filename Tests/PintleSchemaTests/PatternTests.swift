@@ -6,6 +6,10 @@ import Testing
 @testable import PintleSchema
 
 @Suite struct PatternTests {
+    private func search(_ pattern: String, _ text: String) throws -> Pattern.Outcome {
+        try Pattern(pattern).search(text, steps: Pattern.stepLimit(forLength: text.utf8.count))
+    }
+
     @Test(arguments: [
         (#"^\d+$"#, "42", true), (#"^\d+$"#, "٤٢", false), (#"^\w$"#, "é", false), (#"^\s$"#, "\u{A0}", true),
         (#"^\s$"#, "\u{FEFF}", true), (#"^\S$"#, "\u{2003}", false), (#"^[\s]$"#, "\u{3000}", true),
@@ -20,7 +24,9 @@ import Testing
         (#"^a b#c$"#, "a b#c", true), (#"^[\w.-]+@[a-z]+$"#, "a.b-c@d", true), ("", "anything", true),
     ])
     func `patterns mean what they mean in ECMA-262`(_ pattern: String, _ text: String, _ matches: Bool) throws {
-        #expect(try Pattern(pattern).search(text) == (matches ? .matches : .differs))
+        #expect(
+            try self.search(pattern, text)
+                == (matches ? .matches : .differs))
     }
 
     @Test(arguments: [
@@ -69,7 +75,7 @@ import Testing
     @Test(arguments: ["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "^(.*a){20}$"])
     func `a search that goes astray is given up`(_ pattern: String) throws {
         let text = String(repeating: "a", count: 5000) + "!"
-        #expect(try Pattern(pattern).search(text) == .exhausted)
+        #expect(try self.search(pattern, text) == .exhausted)
         let schema = try schema(#"{"items":{"pattern":"\#(pattern)"}}"#)
         let violations = schema.validate(.array(Array(repeating: .string(text), count: 1000)))
         #expect(violations.map(\.instanceLocation) == ["/0"])
@@ -78,12 +84,22 @@ import Testing
                 == ["needs more steps or memory to be matched than a string may; simplify the pattern"])
     }
 
+    @Test func `many strings that are dear to match are more than one document may have`() throws {
+        let schema = try schema(#"{"items":{"anyOf":[{"pattern":"^(a|b|ab)*[cd]$"},{"type":"string"}]}}"#)
+        // Each takes some thousand steps, which is within the limit of one.
+        let text = Parameter.string(String(repeating: "ab", count: 10))
+        #expect(schema.validate(.array(Array(repeating: text, count: 100))) == [])
+        let violations = schema.validate(.array(Array(repeating: text, count: 5_000)))
+        #expect(violations.map(\.sentence) == ["needs more than 2280256 steps to be judged; simplify the schema"])
+    }
+
     @Test func `long strings are matched by patterns that repeat`() throws {
         let text = String(repeating: "abcd", count: 50_000)
-        #expect(try Pattern("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==)?$").search(text) == .matches)
-        #expect(try Pattern("^[a-z]+$").search(text) == .matches)
-        #expect(try Pattern("^(abcd)*$").search(text) == .matches)
-        #expect(try Pattern("^.*z.*$").search(text) == .differs)
+        #expect(
+            try self.search("^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==)?$", text) == .matches)
+        #expect(try self.search("^[a-z]+$", text) == .matches)
+        #expect(try self.search("^(abcd)*$", text) == .matches)
+        #expect(try self.search("^.*z.*$", text) == .differs)
     }
 
     @Test func `one pattern is searched for by many at once`() async throws {
@@ -92,7 +108,8 @@ import Testing
             for number in 0..<64 {
                 group.addTask {
                     let text = String(repeating: "ab", count: number * 10 + 1)
-                    return pattern.search(text + "c") == .matches && pattern.search(text) == .differs
+                    return pattern.search(text + "c", steps: 100_000) == .matches
+                        && pattern.search(text, steps: 100_000) == .differs
                 }
             }
             for await isRight in group { #expect(isRight) }

@@ -18,9 +18,11 @@ struct Pattern: Sendable {
     /// The most memory for one match, in KiB: PCRE2 keeps what it could go back to on the heap.
     private static let heapLimit: UInt32 = 64 * 1024
 
-    /// The most steps for a string of `length` bytes. They grow with the string, so that the work for a document is
-    /// bounded by its length, however many strings it has.
-    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(clamping: 10_000 + 100 * length) }
+    /// The steps that nearly every search of a string of `length` bytes ends within.
+    static func usualSteps(forLength length: Int) -> UInt32 { UInt32(clamping: 1_000 + 8 * length) }
+
+    /// The most steps for a string of `length` bytes.
+    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(clamping: 20_000 + 32 * length) }
 
     /// - Throws: what the expression has that ECMA-262 or PCRE2 does not.
     init(_ source: String) throws(PatternError) {
@@ -29,9 +31,11 @@ struct Pattern: Sendable {
     }
 
     /// Searches for the expression anywhere in `text`.
-    func search(_ text: String) -> Outcome {
+    ///
+    /// - Parameter steps: after which the search is given up.
+    func search(_ text: String, steps: UInt32) -> Outcome {
         var text = text
-        return text.withUTF8 { self.code.search($0) }
+        return text.withUTF8 { self.code.search($0, steps) }
     }
 
     /// The compiled expression.
@@ -61,7 +65,7 @@ struct Pattern: Sendable {
 
         deinit { pcre2_code_free_8(self.pointer) }
 
-        func search(_ text: UnsafeBufferPointer<UInt8>) -> Outcome {
+        func search(_ text: UnsafeBufferPointer<UInt8>, _ steps: UInt32) -> Outcome {
             // Only whether there is a match is asked, so one pair of offsets is enough.
             guard let result = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
                 return .exhausted
@@ -70,9 +74,8 @@ struct Pattern: Sendable {
                 pcre2_match_data_free_8(result)
                 pcre2_match_context_free_8(context)
             }
-            let limit = Pattern.stepLimit(forLength: text.count)
-            pcre2_set_match_limit_8(context, limit)
-            pcre2_set_depth_limit_8(context, limit)
+            pcre2_set_match_limit_8(context, steps)
+            pcre2_set_depth_limit_8(context, steps)
             pcre2_set_heap_limit_8(context, Pattern.heapLimit)
             let code = pcre2_match_8(
                 self.pointer, text.baseAddress, text.count, 0, PCRE2_NO_UTF_CHECK, result, context)

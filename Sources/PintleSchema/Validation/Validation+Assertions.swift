@@ -113,9 +113,16 @@ extension Validation {
 
     // MARK: Work
 
+    /// Searches a string, at first only as far as nearly every search goes. PCRE2 does not tell how many steps it took;
+    /// so those who need more pay for all that they may take, and thousands of strings cannot each take their time.
     mutating func search(_ pattern: Pattern, _ text: String) -> Pattern.Outcome {
-        self.stepsLeft -= 8 + text.utf8.count / 16
-        return pattern.search(text)
+        let length = text.utf8.count
+        self.stepsLeft -= 8 + length / 16
+        let outcome = pattern.search(text, steps: Pattern.usualSteps(forLength: length))
+        guard case .exhausted = outcome else { return outcome }
+        let limit = Pattern.stepLimit(forLength: length)
+        self.stepsLeft -= Int(limit) / 32
+        return pattern.search(text, steps: limit)
     }
 
     /// Counts the work of comparing a value: its parts are what it takes.
