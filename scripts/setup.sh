@@ -8,7 +8,7 @@ export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(ca-certificates git libcurl4-openssl-dev libssl-dev pkg-config)
-test_packages=(curl iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3)
+test_packages=(curl iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -29,6 +29,7 @@ has() {
     libgdk-pixbuf-2.0-0) [[ $(ldconfig -p) == *libgdk_pixbuf-2.0.so.0* ]] ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
+    nodejs) command -v node >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+let package = Package(
+    name: "pintle-benchmarks",
+    dependencies: [.package(name: "pintle", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "FormBenchmark", dependencies: [.product(name: "PintleSession", package: "pintle")],
+            swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
+    ]
+)
