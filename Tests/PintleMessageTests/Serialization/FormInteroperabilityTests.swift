@@ -44,9 +44,9 @@ import Testing
         try self.folder.write(try QueryString.encode(self.flat), to: "ours")
         let lines = try self.python(
             """
-            import json, urllib.parse
+            import json, urllib.parse; tell = print
             pairs = urllib.parse.parse_qsl(open('ours').read(), keep_blank_values=True, strict_parsing=True)
-            print(json.dumps(pairs))
+            tell(json.dumps(pairs))
             open('theirs', 'w').write(urllib.parse.urlencode(pairs))
             """)
         #expect(lines == [self.pairs])
@@ -83,12 +83,12 @@ import Testing
         try self.folder.write(bytes("Content-Type: \(type)\r\n\r\n") + (written.body ?? []), to: "ours")
         let lines = try self.python(
             """
-            import email, email.policy, json
+            import email, email.policy, json; tell = print
             message = email.message_from_bytes(open('ours', 'rb').read(), policy=email.policy.HTTP)
             assert not message.defects
             for part in message.iter_parts():
                 assert not part.defects
-                print(json.dumps([part.get_param('name', header='content-disposition'), part.get_filename(),
+                tell(json.dumps([part.get_param('name', header='content-disposition'), part.get_filename(),
                                   part.get_content_type(), part.get_payload(decode=True).hex()]))
             """)
         #expect(
@@ -163,7 +163,7 @@ import Testing
             "huge": .decimal("123456789012345678901234567890"),
         ]
         try self.folder.write(try JSONWriter.write(parameter), to: "ours")
-        let script = "import json; print(json.dumps(json.load(open('ours'))))"
+        let script = "import json; tell = print; tell(json.dumps(json.load(open('ours'))))"
         #expect(try self.python(script) == [parameter])
         try self.folder.write(try JSONWriter.write(["t": .string(Self.text), "n": [1, 2.5, 1e300]]), to: "ours")
         let theirs = try self.node(
@@ -182,9 +182,9 @@ import Testing
         try self.folder.write(try PropertyListWriter.write(parameter, format: format), to: "ours")
         let lines = try self.python(
             """
-            import json, plistlib
+            import json, plistlib; tell = print
             value = plistlib.load(open('ours', 'rb'))
-            print(json.dumps([value['bytes'].hex(), value['huge'], value['list'], value['when'].isoformat()]))
+            tell(json.dumps([value['bytes'].hex(), value['huge'], value['list'], value['when'].isoformat()]))
             plistlib.dump(value, open('theirs', 'wb'), fmt=plistlib.\(format == .xml ? "FMT_XML" : "FMT_BINARY"))
             """)
         #expect(
