@@ -6,9 +6,9 @@ import PackageDescription
 let package = Package(
     name: "pintle-benchmarks",
     dependencies: [.package(name: "pintle", path: "..")],
-    targets: [
+    targets: ["FormBenchmark", "JSONBenchmark"].map { name in
         .executableTarget(
-            name: "JSONBenchmark", dependencies: [.product(name: "PintleSession", package: "pintle")],
+            name: name, dependencies: [.product(name: "PintleSession", package: "pintle")],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
-    ]
+    }
 )

@@ -11,7 +11,7 @@ build_packages=(
     ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libssl-dev libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx openssl python3 python3-jsonschema zstd
+    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema zstd
 )
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -41,6 +41,7 @@ has() {
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
+    nodejs) command -v node >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }

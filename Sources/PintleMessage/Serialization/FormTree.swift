@@ -12,10 +12,12 @@ struct FormTree {
 
     /// From a container to a member: a key by where it is among the names, or the element of an array.
     private struct Step {
-        static let element = Step(start: 0, count: -1)
+        static var element: Step { Step(start: 0, count: -1, mark: 0) }
 
         var start: Int32
         var count: Int32
+        /// Equal for equal keys, and seldom for others.
+        var mark: UInt32
 
         var isElement: Bool { self.count < 0 }
     }
@@ -41,16 +43,21 @@ struct FormTree {
         var lastChild: Int32 = -1
         var nextSibling: Int32 = -1
         var childCount: Int32 = 0
-        var value = Parameter.null
+        /// Whether its members are in the index.
+        var isIndexed = false
+        /// Of a leaf, in `values`.
+        var value: Int32 = -1
     }
 
     /// All names behind each other, in UTF-8. Keys compare by these bytes: `String` would take two spellings of one
     /// character for the same name.
     private var names: [UInt8]
     private var nodes: [Node] = []
+    private var values: [Parameter] = []
     private var index = MemberIndex()
-    /// Those of the name at hand; kept for its memory.
-    private var steps: [Step] = []
+    /// Those of the name at hand, the first `stepCount`.
+    private var steps = Array(repeating: Step.element, count: nestingLimit + 1)
+    private var stepCount = 0
 
     /// Makes a tree without values.
     ///
@@ -59,7 +66,8 @@ struct FormTree {
     ///   - count: about how many values there will be.
     init(names: [UInt8] = [], expecting count: Int = 0) {
         self.names = names
-        self.nodes.reserveCapacity(count + 1)
+        self.nodes.reserveCapacity(count + 16)
+        self.values.reserveCapacity(count)
         self.nodes.append(Node(kind: .dictionary, key: .element, parent: -1))
     }
 
@@ -70,14 +78,14 @@ struct FormTree {
         try self.insert(value, name: start..<self.names.count)
     }
 
-    /// Inserts a value under a name.
+    /// Inserts a value under a name, which must be UTF-8.
     ///
     /// - Throws: `.malformedBody` for nesting beyond ``nestingLimit``, and a name that is used both for a value and for
     ///   a container.
     mutating func insert(_ value: Parameter, name: Range<Int>) throws(SerializationError) {
         try self.readSteps(of: name)
         var current: Int32 = 0
-        for offset in self.steps.indices {
+        for offset in 0..<self.stepCount {
             let step = self.steps[offset]
             current =
                 step.isElement
@@ -88,82 +96,97 @@ struct FormTree {
                     "the form uses “\(self.text(self.steps[0]))” in two ways; use one name for one kind of value.")
             }
         }
-        switch self.nodes[Int(current)].kind {
+        self.put(value, into: current)
+    }
+
+    private mutating func put(_ value: Parameter, into node: Int32) {
+        let place = Int32(self.values.count)
+        self.values.append(value)
+        switch self.nodes[Int(node)].kind {
         case .vacant:
-            self.nodes[Int(current)].kind = .leaf
-            self.nodes[Int(current)].value = value
+            self.nodes[Int(node)].kind = .leaf
+            self.nodes[Int(node)].value = place
         case .leaf:
-            let first = self.nodes[Int(current)].value
-            self.nodes[Int(current)].kind = .repeated
-            self.nodes[Int(current)].value = .null
-            self.add(.leaf, .element, first, to: current)
-            self.add(.leaf, .element, value, to: current)
-        case .repeated: self.add(.leaf, .element, value, to: current)
+            self.nodes[Int(node)].kind = .repeated
+            self.add(.leaf, .element, value: self.nodes[Int(node)].value, to: node)
+            self.add(.leaf, .element, value: place, to: node)
+        case .repeated: self.add(.leaf, .element, value: place, to: node)
         case .array, .dictionary: preconditionFailure("BUG: a container where a value fits")
         }
     }
 
     /// The whole, always a dictionary, in the order in which names first came.
-    var parameter: Parameter { self.parameter(of: self.nodes[0]) }
+    var parameter: Parameter { self.parameter(of: 0) }
 
     // MARK: Names
 
     private mutating func readSteps(of name: Range<Int>) throws(SerializationError) {
-        self.steps.removeAll(keepingCapacity: true)
-        let whole = Step(start: Int32(name.lowerBound), count: Int32(name.count))
-        guard let open = self.place(of: UInt8(ascii: "["), in: name), open > name.lowerBound else {
-            self.steps.append(whole)
-            return
-        }
-        self.steps.append(Step(start: whole.start, count: Int32(open - name.lowerBound)))
-        var place = open
+        self.stepCount = 0
+        let start = name.lowerBound
+        var place = self.place(of: UInt8(ascii: "["), in: name)
+        self.enter(self.key(start..<place))
+        if place == start { return self.enterWhole(name) }
         while place < name.upperBound {
-            guard self.names[place] == UInt8(ascii: "["),
-                let close = self.place(of: UInt8(ascii: "]"), in: place + 1..<name.upperBound),
-                self.place(of: UInt8(ascii: "["), in: place + 1..<close) == nil
-            else {
-                self.steps.removeAll(keepingCapacity: true)
-                self.steps.append(whole)
-                return
+            guard self.names[place] == UInt8(ascii: "[") else { return self.enterWhole(name) }
+            let close = self.place(of: UInt8(ascii: "]"), in: place + 1..<name.upperBound)
+            guard close < name.upperBound, self.place(of: UInt8(ascii: "["), in: place + 1..<close) == close else {
+                return self.enterWhole(name)
             }
-            let count = close - place - 1
-            self.steps.append(count == 0 ? .element : Step(start: Int32(place + 1), count: Int32(count)))
-            guard self.steps.count <= Self.nestingLimit + 1 else {
+            guard self.stepCount <= Self.nestingLimit else {
                 throw SerializationError(
                     .malformedBody, "the form has names with over \(Self.nestingLimit) brackets; nest less deeply.")
             }
+            self.enter(close == place + 1 ? .element : self.key(place + 1..<close))
             place = close + 1
         }
     }
 
-    private func place(of byte: UInt8, in range: Range<Int>) -> Int? {
-        self.names.withUnsafeBytes { all in
-            UnsafeRawBufferPointer(rebasing: all[range]).firstIndex(of: byte, from: 0).map { $0 + range.lowerBound }
+    private mutating func enter(_ step: Step) {
+        self.steps[self.stepCount] = step
+        self.stepCount += 1
+    }
+
+    private mutating func enterWhole(_ name: Range<Int>) {
+        self.stepCount = 0
+        self.enter(self.key(name))
+    }
+
+    /// The first place of `byte`, or the end.
+    @inline(__always)
+    private func place(of byte: UInt8, in range: Range<Int>) -> Int {
+        var place = range.lowerBound
+        while place < range.upperBound, self.names[place] != byte { place += 1 }
+        return place
+    }
+
+    @inline(__always)
+    private func key(_ range: Range<Int>) -> Step {
+        var mark = UInt32(truncatingIfNeeded: range.count)
+        // Names of one form differ at their ends more often than at their beginnings.
+        for place in max(range.lowerBound, range.upperBound - 4)..<range.upperBound {
+            mark = mark &* 257 &+ UInt32(self.names[place])
         }
+        return Step(start: Int32(range.lowerBound), count: Int32(range.count), mark: mark)
     }
 
     private func text(_ key: Step) -> String {
-        self.names.withUnsafeBufferPointer { all in
-            String(decoding: all[Int(key.start)..<Int(key.start + key.count)], as: UTF8.self)
-        }
+        String(checkedUTF8: self.names.span.extracting(Int(key.start)..<Int(key.start + key.count)))
     }
 
     // MARK: Building
 
     /// The child called `key`, which is made if there is none.
     private mutating func member(of parent: Int32, _ key: Step, before next: Int) -> Int32 {
-        if let known = self.existingMember(of: parent, key) { return known }
-        let child = self.add(self.kind(before: next), key, .null, to: parent)
-        let count = Int(self.nodes[Int(parent)].childCount)
-        if count == MemberIndex.threshold + 1 {
-            var sibling = self.nodes[Int(parent)].firstChild
-            while sibling >= 0 {
-                self.addToIndex(sibling)
-                sibling = self.nodes[Int(sibling)].nextSibling
-            }
-        } else if count > MemberIndex.threshold {
-            self.addToIndex(child)
+        guard self.nodes[Int(parent)].childCount >= MemberIndex.threshold else {
+            return self.listedMember(of: parent, key) ?? self.add(self.kind(before: next), key, to: parent)
         }
+        if self.nodes[Int(parent)].childCount == MemberIndex.threshold, !self.nodes[Int(parent)].isIndexed {
+            self.addMembersToIndex(of: parent)
+        }
+        let hash = self.hash(parent, key)
+        if let known = self.indexedMember(of: parent, key, hash: hash) { return known }
+        let child = self.add(self.kind(before: next), key, to: parent)
+        self.index.insert(child, hash: hash)
         return child
     }
 
@@ -171,27 +194,28 @@ struct FormTree {
     private mutating func element(of parent: Int32, before next: Int) -> Int32 {
         let last = self.nodes[Int(parent)].lastChild
         if last >= 0, self.canContinue(last, with: next) { return last }
-        return self.add(self.kind(before: next), .element, .null, to: parent)
+        return self.add(self.kind(before: next), .element, to: parent)
     }
 
     @discardableResult
-    private mutating func add(_ kind: Kind, _ key: Step, _ value: Parameter, to parent: Int32) -> Int32 {
+    private mutating func add(_ kind: Kind, _ key: Step, value: Int32 = -1, to parent: Int32) -> Int32 {
         let child = Int32(self.nodes.count)
         self.nodes.append(Node(kind: kind, key: key, parent: parent, value: value))
-        let last = self.nodes[Int(parent)].lastChild
+        var nodes = self.nodes.mutableSpan
+        let last = nodes[Int(parent)].lastChild
         if last >= 0 {
-            self.nodes[Int(last)].nextSibling = child
+            nodes[Int(last)].nextSibling = child
         } else {
-            self.nodes[Int(parent)].firstChild = child
+            nodes[Int(parent)].firstChild = child
         }
-        self.nodes[Int(parent)].lastChild = child
-        self.nodes[Int(parent)].childCount += 1
+        nodes[Int(parent)].lastChild = child
+        nodes[Int(parent)].childCount += 1
         return child
     }
 
     /// Whether an element takes in what the steps from `next` on lead to, or a new element begins.
     private func canContinue(_ element: Int32, with next: Int) -> Bool {
-        guard next < self.steps.count else { return false }
+        guard next < self.stepCount else { return false }
         switch (self.nodes[Int(element)].kind, self.steps[next].isElement) {
         case (.dictionary, false):
             guard let known = self.existingMember(of: element, self.steps[next]) else { return true }
@@ -203,45 +227,57 @@ struct FormTree {
     }
 
     private func kind(before next: Int) -> Kind {
-        guard next < self.steps.count else { return .vacant }
+        guard next < self.stepCount else { return .vacant }
         return self.steps[next].isElement ? .array : .dictionary
     }
 
     private func fits(_ kind: Kind, before next: Int) -> Bool {
         switch kind {
-        case .vacant, .leaf, .repeated: next == self.steps.count
-        case .array: next < self.steps.count && self.steps[next].isElement
-        case .dictionary: next < self.steps.count && !self.steps[next].isElement
+        case .vacant, .leaf, .repeated: next == self.stepCount
+        case .array: next < self.stepCount && self.steps[next].isElement
+        case .dictionary: next < self.stepCount && !self.steps[next].isElement
         }
     }
 
     // MARK: Finding members
 
     private func existingMember(of parent: Int32, _ key: Step) -> Int32? {
-        guard self.nodes[Int(parent)].childCount <= MemberIndex.threshold else {
-            return self.index.first(hash: self.hash(parent, key)) { candidate in
-                self.nodes[Int(candidate)].parent == parent && self.areEqual(self.nodes[Int(candidate)].key, key)
-            }
+        self.nodes[Int(parent)].isIndexed
+            ? self.indexedMember(of: parent, key, hash: self.hash(parent, key)) : self.listedMember(of: parent, key)
+    }
+
+    private func indexedMember(of parent: Int32, _ key: Step, hash: Int) -> Int32? {
+        self.index.first(hash: hash) { candidate in
+            self.nodes[Int(candidate)].parent == parent && self.areEqual(self.nodes[Int(candidate)].key, key)
         }
+    }
+
+    private func listedMember(of parent: Int32, _ key: Step) -> Int32? {
+        self.nodes.withUnsafeBufferPointer { nodes in
+            var child = nodes[Int(parent)].firstChild
+            while child >= 0 {
+                if nodes[Int(child)].key.mark == key.mark, self.areEqual(nodes[Int(child)].key, key) { return child }
+                child = nodes[Int(child)].nextSibling
+            }
+            return nil
+        }
+    }
+
+    private mutating func addMembersToIndex(of parent: Int32) {
+        self.nodes[Int(parent)].isIndexed = true
         var child = self.nodes[Int(parent)].firstChild
-        while child >= 0, !self.areEqual(self.nodes[Int(child)].key, key) {
+        while child >= 0 {
+            self.index.insert(child, hash: self.hash(parent, self.nodes[Int(child)].key))
             child = self.nodes[Int(child)].nextSibling
         }
-        return child >= 0 ? child : nil
     }
 
-    private mutating func addToIndex(_ node: Int32) {
-        let member = self.nodes[Int(node)]
-        self.index.insert(node, hash: self.hash(member.parent, member.key))
-    }
-
+    @inline(__always)
     private func areEqual(_ left: Step, _ right: Step) -> Bool {
         guard left.count == right.count else { return false }
-        return self.names.withUnsafeBufferPointer { all in
-            for offset in 0..<Int(left.count)
-            where all[Int(left.start) + offset] != all[Int(right.start) + offset] { return false }
-            return true
-        }
+        for offset in 0..<Int(left.count)
+        where self.names[Int(left.start) + offset] != self.names[Int(right.start) + offset] { return false }
+        return true
     }
 
     /// With the seed of the process: nobody can choose names that all fall into one place.
@@ -256,32 +292,30 @@ struct FormTree {
 
     // MARK: Result
 
-    private func parameter(of node: Node) -> Parameter {
-        switch node.kind {
-        case .vacant, .leaf: return node.value
+    private func parameter(of node: Int) -> Parameter {
+        switch self.nodes[node].kind {
+        case .vacant, .leaf: return self.nodes[node].value < 0 ? .null : self.values[Int(self.nodes[node].value)]
         case .repeated: return .set(self.children(of: node))
         case .array: return .array(self.children(of: node))
         case .dictionary:
             var entries: [Parameter.Entry] = []
-            entries.reserveCapacity(Int(node.childCount))
-            var next = node.firstChild
+            entries.reserveCapacity(Int(self.nodes[node].childCount))
+            var next = Int(self.nodes[node].firstChild)
             while next >= 0 {
-                let child = self.nodes[Int(next)]
-                entries.append(Parameter.Entry(self.text(child.key), self.parameter(of: child)))
-                next = child.nextSibling
+                entries.append(Parameter.Entry(self.text(self.nodes[next].key), self.parameter(of: next)))
+                next = Int(self.nodes[next].nextSibling)
             }
             return .dictionary(entries)
         }
     }
 
-    private func children(of node: Node) -> [Parameter] {
+    private func children(of node: Int) -> [Parameter] {
         var values: [Parameter] = []
-        values.reserveCapacity(Int(node.childCount))
-        var next = node.firstChild
+        values.reserveCapacity(Int(self.nodes[node].childCount))
+        var next = Int(self.nodes[node].firstChild)
         while next >= 0 {
-            let child = self.nodes[Int(next)]
-            values.append(self.parameter(of: child))
-            next = child.nextSibling
+            values.append(self.parameter(of: next))
+            next = Int(self.nodes[next].nextSibling)
         }
         return values
     }
@@ -290,7 +324,7 @@ struct FormTree {
 /// A hash table of nodes, for the members of dictionaries that have too many to look at one by one.
 private struct MemberIndex {
     /// The most members that are not in the table.
-    static let threshold = 8
+    static let threshold = 24
 
     private struct Slot {
         var node: Int32 = -1

@@ -21,12 +21,6 @@ public struct JSONWriter {
     /// The most levels of containers that are written.
     public static let nestingLimit = 512
 
-    private static let hexDigits = Array("0123456789abcdef".utf8)
-
-    private let options: Options
-    private var bytes: [UInt8] = []
-    private var depth = 0
-
     /// The document for `parameter`.
     ///
     /// Keys that repeat are written as often as they stand in the dictionary. A `Double` is written with the fewest
@@ -35,18 +29,27 @@ public struct JSONWriter {
     /// - Throws: `.unserializable` with the path of the value for sets, bytes, dates, files, NaN, infinities, nesting
     ///   beyond ``nestingLimit``, and scalars at the top unless `.fragmentsAllowed`.
     public static func write(_ parameter: Parameter, options: Options = []) throws(SerializationError) -> [UInt8] {
-        var writer = JSONWriter(options: options)
+        var writing = JSONWriting(options: options)
         do throws(Misfit) {
-            try writer.document(parameter)
+            try writing.document(parameter)
         } catch {
             throw error.error
         }
-        return writer.bytes
+        return writing.bytes.bytes
     }
+}
 
-    private init(options: Options) { self.options = options }
+/// One document while it is written.
+private struct JSONWriting: ~Copyable {
+    private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    private mutating func document(_ parameter: Parameter) throws(Misfit) {
+    private let options: JSONWriter.Options
+    private(set) var bytes = ByteWriter(reserving: 1024)
+    private var depth = 0
+
+    init(options: JSONWriter.Options) { self.options = options }
+
+    mutating func document(_ parameter: Parameter) throws(Misfit) {
         switch parameter {
         case .array, .dictionary, .set, .data, .date, .file: break
         case .null, .bool, .integer, .number, .decimal, .string:
@@ -111,7 +114,7 @@ public struct JSONWriter {
     }
 
     private mutating func open(_ bracket: UInt8) throws(Misfit) {
-        guard self.depth < Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
+        guard self.depth < JSONWriter.nestingLimit else { throw .nesting(beyond: JSONWriter.nestingLimit) }
         self.depth += 1
         self.bytes.append(bracket)
     }
@@ -132,7 +135,7 @@ public struct JSONWriter {
     private mutating func newLine() {
         guard self.options.contains(.pretty) else { return }
         self.bytes.append(UInt8(ascii: "\n"))
-        self.bytes.append(contentsOf: repeatElement(0x20, count: 2 * self.depth))
+        for _ in 0..<2 * self.depth { self.bytes.append(0x20) }
     }
 
     // MARK: Text
@@ -140,24 +143,19 @@ public struct JSONWriter {
     private mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
         var text = text
-        text.withUTF8 { self.escape($0) }
-        self.bytes.append(UInt8(ascii: "\""))
-    }
-
-    /// Copies runs of bytes that need no escape, which most strings are.
-    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
-        var start = 0
-        for (index, byte) in text.enumerated() where Self.isEscaped(byte) {
-            self.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<index]))
-            self.escape(byte: byte)
-            start = index + 1
+        text.withUTF8 { utf8 in
+            var place = 0
+            while true {
+                // Runs without anything to escape, which most strings are.
+                place = self.bytes.append(utf8, from: place) { word in
+                    word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\"")) | word.marks(of: UInt8(ascii: "\\"))
+                }
+                if place == utf8.count { return }
+                self.escape(byte: utf8[place])
+                place += 1
+            }
         }
-        self.bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
-    }
-
-    @inline(__always)
-    private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        self.bytes.append(UInt8(ascii: "\""))
     }
 
     private mutating func escape(byte: UInt8) {
@@ -176,5 +174,5 @@ public struct JSONWriter {
         }
     }
 
-    private mutating func append(_ text: String) { self.bytes.append(contentsOf: text.utf8) }
+    private mutating func append(_ text: String) { self.bytes.append(text) }
 }

@@ -93,6 +93,24 @@ extension Parameter: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 extension String {
     /// Whether `self` sorts before `other` by UTF-16 code units: case-sensitive and the same in every locale.
     func precedesByCodeUnit(_ other: String) -> Bool {
-        self.utf16.lexicographicallyPrecedes(other.utf16)
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in right.withUTF8 { Self.precedes(left, $0) } }
+    }
+
+    /// The order of UTF-8 is that of UTF-16, but that the pairs which stand for characters beyond U+FFFF (from 0xF0 in
+    /// UTF-8) come before U+E000 to U+FFFF (0xEE and 0xEF).
+    private static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+        for index in 0..<Swift.min(left.count, right.count) where left[index] != right[index] {
+            if left[index] >= 0xEE, right[index] >= 0xEE, (left[index] < 0xF0) != (right[index] < 0xF0) {
+                return left[index] >= 0xF0
+            }
+            return left[index] < right[index]
+        }
+        return left.count < right.count
+    }
+
+    /// Copies bytes that are known to be UTF-8, without looking at them again.
+    init(checkedUTF8 bytes: Span<UInt8>) {
+        self.init(copying: UTF8Span(unchecked: bytes))
     }
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+internal import Glibc
 
 /// A character encoding, by the name IANA gives it.
+///
+/// The C library converts: it has every encoding that is in use, where Foundation on Linux has few beyond the Latin ones.
 public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     /// The name as it was asked for, in lower case.
     public let name: String
-    private let encoding: String.Encoding
 
     /// UTF-8.
-    public static let utf8 = TextEncoding(name: "utf-8", encoding: .utf8)
+    public static let utf8 = TextEncoding(known: "utf-8")
 
     /// Finds an encoding by its IANA name or alias, such as `utf-8`, `iso-8859-1`, `us-ascii`, `utf-16`,
-    /// `windows-1252` or `shift_jis`, without regard to case.
+    /// `windows-1252`, `shift_jis` or `gb18030`, without regard to case.
     ///
     /// `utf-16` and `utf-32` write a byte order mark; their `le` and `be` forms do not.
     ///
-    /// - Throws: `.unknownEncoding` for a name that Foundation does not know.
+    /// - Throws: `.unknownEncoding` for a name that the C library does not know.
     public init(_ ianaName: String) throws(SerializationError) {
-        guard let encoding = String.Encoding(ianaName: ianaName) else {
+        self.init(known: ianaName.lowercased())
+        // The C library also takes “” for its own encoding, and orders behind a slash.
+        let isName =
+            !self.name.isEmpty && self.name.utf8.allSatisfy { ASCII.isTokenByte($0) || $0 == UInt8(ascii: ":") }
+        guard isName, Self.convert([], from: self.name, to: "utf-8") != nil else {
             throw SerializationError(.unknownEncoding, "no character encoding is called “\(ianaName)”.")
         }
-        self.init(name: ianaName.lowercased(), encoding: encoding)
     }
 
-    private init(name: String, encoding: String.Encoding) {
-        self.name = name
-        self.encoding = encoding
-    }
+    private init(known name: String) { self.name = name }
 
     /// The name.
     public var description: String { self.name }
@@ -36,23 +37,62 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: `.unencodable` where the encoding lacks a character; nothing is replaced or left out.
     public func encode(_ text: String) throws(SerializationError) -> [UInt8] {
-        if self.encoding == .utf8 { return Array(text.utf8) }
-        guard let data = text.data(using: self.encoding, allowLossyConversion: false) else {
+        if self.isUTF8 { return Array(text.utf8) }
+        guard let bytes = Self.convert(Array(text.utf8), from: "utf-8", to: self.name) else {
             throw SerializationError(.unencodable, "the text has characters that \(self.name) lacks.")
         }
-        return Array(data)
+        return bytes
     }
 
     /// The text of `bytes`, or nil where they are not text in this encoding.
     public func decode(_ bytes: [UInt8]) -> String? {
-        if self.encoding == .utf8 { return String(validating: bytes, as: UTF8.self) }
-        return String(bytes: bytes, encoding: self.encoding)
+        if self.isUTF8 { return String(validating: bytes, as: UTF8.self) }
+        return Self.convert(bytes, from: self.name, to: "utf-8").flatMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// Whether the bytes below 128 mean what they mean in ASCII, so that a form's `&`, `=` and `%` can be found.
     var keepsASCII: Bool {
-        if self.encoding == .utf8 { return true }
+        if self.isUTF8 { return true }
         let marks = "&=%+[]09azAZ"
         return (try? self.encode(marks)) == Array(marks.utf8)
+    }
+
+    private var isUTF8: Bool { self.name == "utf-8" || self.name == "utf8" }
+
+    /// All of `bytes` in the other encoding.
+    ///
+    /// - Returns: nil where one of the encodings is unknown, or something is not text or has no form.
+    private static func convert(_ bytes: [UInt8], from source: String, to target: String) -> [UInt8]? {
+        guard let converter = iconv_open(target, source), Int(bitPattern: converter) != -1 else { return nil }
+        defer { iconv_close(converter) }
+        var input = bytes.map { CChar(bitPattern: $0) }
+        var output: [UInt8] = []
+        let isWhole = input.withUnsafeMutableBufferPointer { input in
+            var next = input.baseAddress
+            var left = input.count
+            // A mark may come first, and stateful encodings end with a way back to their first state.
+            return Self.drain(into: &output) { iconv(converter, &next, &left, &$0, &$1) }
+                && Self.drain(into: &output) { iconv(converter, nil, nil, &$0, &$1) }
+        }
+        return isWhole ? output : nil
+    }
+
+    /// Calls `step` with room for its bytes until it wants no more.
+    ///
+    /// - Returns: whether nothing was refused or replaced.
+    private static func drain(
+        into output: inout [UInt8], _ step: (inout UnsafeMutablePointer<CChar>?, inout Int) -> Int
+    ) -> Bool {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { room in
+            while true {
+                var place = room.baseAddress
+                var left = room.count
+                let result = step(&place, &left)
+                let reason = errno
+                output.append(contentsOf: room[..<(room.count - left)].lazy.map { UInt8(bitPattern: $0) })
+                if result == 0 { return true }
+                guard result == -1, reason == E2BIG else { return false }
+            }
+        }
     }
 }

@@ -28,7 +28,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "a=%", "a=%zz", "a=%FF", "%ED%A0%80=1", "a=1&a[b]=2", "a[b]=1&a=2", "a[]=1&a[b]=2", "a[b]=1&a[]=2",
+        "a=%", "a=%zz", "a=%FF", "%C3=%A4", "a=%C3&%A4=b", "%ED%A0%80=1", "a=1&a[b]=2", "a[b]=1&a=2", "a[]=1&a[b]=2",
+        "a[b]=1&a[]=2",
     ])
     func `a broken form is an error`(text: String) {
         let error = #expect(throws: SerializationError.self) { try self.form(text) }
@@ -84,6 +85,42 @@ import Testing
         #expect(throws: SerializationError.self) { try IncomingParameters.read(head, body: bytes("1")) }
     }
 
+    @Test func `property lists are read with sorted keys and exact numbers`() throws {
+        let head = request("POST", "/", ["Content-Type": "application/x-plist"])
+        let value: Parameter = [
+            "b": .date(86400), "a": [.data([1]), .decimal("18446744073709551615"), 1.5], "ä": true, "Z": "",
+        ]
+        let sorted: Parameter = [
+            "Z": "", "a": [.data([1]), .decimal("18446744073709551615"), 1.5], "b": .date(86400), "ä": true,
+        ]
+        for format in [PropertyListWriter.Format.xml, .binary] {
+            #expect(
+                try IncomingParameters.read(head, body: try PropertyListWriter.write(value, format: format)) == sorted)
+        }
+        let error = #expect(throws: SerializationError.self) { try IncomingParameters.read(head, body: bytes("<a/>")) }
+        #expect(
+            error?.description
+                == "the body is no property list. (the document has something that no property list has)")
+    }
+
+    @Test func `multipart is read and a route's text may stand in the place of a file`() throws {
+        let form = "--b\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n1\r\n--b--"
+        let head = request("POST", "/", ["Content-Type": "multipart/form-data; boundary=b"])
+        let read = try IncomingParameters.read(head, body: bytes(form))
+        #expect(read == ["f": .file(FilePart(bytes("1"), fileName: "x", mediaType: "text/plain"))])
+        #expect(try IncomingParameters.merge(read, with: ["f": "none"]) == ["f": "none"])
+        let error = SerializationError(
+            .unserializable, "a file has no form in JSON; only multipart carries files.", path: "parameters.f")
+        #expect(throws: error) { try JSONWriter.write(try #require(read)) }
+    }
+
+    @Test func `numbers beyond a Double reach the next form as they were`() throws {
+        let head = request("POST", "/", ["Content-Type": "application/json"])
+        let read = try #require(
+            try IncomingParameters.read(head, body: bytes(#"{"n":1e400,"m":0.1000000000000000000001}"#)))
+        #expect(try QueryString.encode(read) == "m=0.1000000000000000000001&n=1e400")
+    }
+
     @Test func `an empty body has no parameters whatever its type`() throws {
         #expect(try IncomingParameters.read(request("POST", "/", ["Content-Type": "a/b"]), body: []) == nil)
         #expect(try IncomingParameters.read(request("GET"), body: []) == nil)
@@ -114,6 +151,9 @@ import Testing
     @Test func `a form is read in its charset`() throws {
         #expect(try self.form("a=%E4", type: "\(Self.formType); charset=ISO-8859-1") == ["a": "ä"])
         #expect(try self.form("a=%E4", type: "\(Self.formType);Charset=\"windows-1252\"") == ["a": "ä"])
+        let latin = try TextEncoding("iso-8859-1")
+        let head = request("POST", "/", ["Content-Type": Self.formType])
+        #expect(try IncomingParameters.read(head, body: bytes("a=%E4"), encoding: latin) == ["a": "ä"])
         for (charset, code) in [("utf-16", SerializationError.Code.unsupportedBody), ("klingon", .unknownEncoding)] {
             let error = #expect(throws: SerializationError.self) {
                 try self.form("a=1", type: "\(Self.formType); charset=\(charset)")

@@ -27,6 +27,15 @@ import Testing
         arguments: [
             (["key": .set(["value"])], "parameters.key: a set has no form in JSON; write an array."),
             (["a": [1, .data([0])]], "parameters.a[1]: bytes have no form in JSON."),
+            (["a": [1, ["b": .date(0)]]], "parameters.a[1].b: a date has no form in JSON; write text or a number."),
+            (
+                [.file(FilePart([], fileName: "f"))],
+                "parameters[0]: a file has no form in JSON; only multipart carries files."
+            ),
+            (
+                .dictionary([.init(String(repeating: "é", count: 70), .data([]))]),
+                "parameters[\"\(String(repeating: "é", count: 64))…\"]: bytes have no form in JSON."
+            ),
         ] as [(Parameter, String)])
     func `JRQ-03 sets and bytes are errors`(parameter: Parameter, message: String) {
         let error = #expect(throws: SerializationError.self) {

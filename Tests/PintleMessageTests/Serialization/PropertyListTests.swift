@@ -51,6 +51,18 @@ import Testing
         arguments: [
             ("parameters.a", ["a": .null], "null has no form in a property list; leave the entry out."),
             ("parameters.a[1]", ["a": [1, .set([1])]], "a set has no form in a property list; write an array."),
+            (
+                "parameters.a.b", ["a": ["b": .file(FilePart([], fileName: ""))]],
+                "a file has no form in a property list; only multipart carries files."
+            ),
+            (
+                "parameters.a", ["a": .date(1e300)],
+                "a date outside the years 1 to 9999 has no form in a property list."
+            ),
+            (
+                "parameters.a", ["a": .date(.nan)],
+                "a date outside the years 1 to 9999 has no form in a property list."
+            ),
             ("parameters.a", ["a": .decimal("1e400")], "“1e400” has no form in a property list."),
             ("parameters.a", ["a": 1, "a": 2], "a dictionary of a property list has each key once."),
             ("parameters[\"\\0\"]", ["\0": 1], "XML has no form for control characters; the binary format has."),

@@ -119,6 +119,25 @@ import Testing
         #expect(try QueryString.pairs(of: parameter) == [QueryString.Pair("a[file]", .data([1, 2]))])
     }
 
+    @Test(
+        arguments: [
+            (["a": [0, ["b": .date(1)]]], "parameters.a[1].b: a date has no form in a query; write text or a number."),
+            (
+                ["a": .set([1, .file(FilePart([], fileName: ""))])],
+                "parameters.a[1]: a file has no form in a query; only multipart carries files."
+            ),
+        ] as [(Parameter, String)])
+    func `dates and files are errors in a query`(parameter: Parameter, message: String) {
+        let error = #expect(throws: SerializationError.self) { try QueryString.encode(parameter) }
+        #expect(error?.description == message)
+    }
+
+    @Test func `sets within sets do not double the work at each level`() throws {
+        var parameter: Parameter = "x"
+        for _ in 0..<500 { parameter = .set([parameter, "y"]) }
+        #expect(try QueryString.pairs(of: ["k": parameter]).count == 501)
+    }
+
     @Test func `nesting has a limit`() throws {
         var parameter: Parameter = 1
         for _ in 0..<512 { parameter = ["k": parameter] }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bytes that grow at their end. An `Array` asks at each byte whether it is shared, which is most of the work where
+/// a document is written in small pieces.
+struct ByteWriter: ~Copyable {
+    /// Of `capacity` bytes, of which `count` are written. Owned: nothing else keeps it, and it goes with the writer.
+    private var base: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init(reserving capacity: Int) {
+        self.base = .allocate(capacity: max(16, capacity))
+        self.capacity = max(16, capacity)
+    }
+
+    deinit { self.base.deallocate() }
+
+    /// A copy of what was written.
+    var bytes: [UInt8] { Array(UnsafeBufferPointer(start: self.base, count: self.count)) }
+
+    @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        self.reserve(1)
+        self.base[self.count] = byte
+        self.count += 1
+    }
+
+    mutating func append(_ run: UnsafeBufferPointer<UInt8>) {
+        guard let start = run.baseAddress else { return }
+        self.reserve(run.count)
+        (self.base + self.count).update(from: start, count: run.count)
+        self.count += run.count
+    }
+
+    mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { self.append($0) }
+    }
+
+    /// Appends bytes from `start` on, as long as a word of them has no byte that `marks` finds.
+    ///
+    /// - Parameter marks: the high bit of each byte of a word that is to be looked at; exact for the lowest only.
+    /// - Returns: the place of the first byte that was not appended: one that was found, or the end.
+    @inline(__always)
+    mutating func append(
+        _ run: UnsafeBufferPointer<UInt8>, from start: Int, until marks: (ByteWord) -> UInt64
+    ) -> Int {
+        var place = start
+        // A whole word is written each time, so there is always room for one.
+        self.reserve(run.count - start + 8)
+        while run.count - place >= 8 {
+            let word = ByteWord(run, at: place)
+            let found = marks(word)
+            word.store(to: self.base + self.count)
+            guard found == 0 else {
+                let length = found.trailingZeroBitCount / 8
+                self.count += length
+                return place + length
+            }
+            self.count += 8
+            place += 8
+        }
+        guard place < run.count else { return place }
+        let word = ByteWord(end: run, from: place)
+        // What was found behind the end was not there.
+        let length = min(marks(word).trailingZeroBitCount / 8, run.count - place)
+        word.store(to: self.base + self.count)
+        self.count += length
+        return place + length
+    }
+
+    @inline(__always)
+    private mutating func reserve(_ more: Int) {
+        if self.capacity - self.count < more { self.grow(more) }
+    }
+
+    private mutating func grow(_ more: Int) {
+        let capacity = max(self.capacity * 2, self.count + more)
+        let base = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        base.update(from: self.base, count: self.count)
+        self.base.deallocate()
+        self.base = base
+        self.capacity = capacity
+    }
+}
+
+/// Eight bytes at once, the first in the lowest bits.
+struct ByteWord {
+    private let bits: UInt64
+
+    /// - Parameter place: with eight bytes behind it.
+    @inline(__always)
+    init(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) {
+        self.bits = UInt64(
+            littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: place, as: UInt64.self))
+    }
+
+    /// The last bytes, at most seven, and zeros.
+    @inline(__always)
+    init(end bytes: UnsafeBufferPointer<UInt8>, from place: Int) {
+        let raw = UnsafeRawBufferPointer(bytes)
+        let count = bytes.count - place
+        var (bits, done): (UInt64, Int) = (0, 0)
+        if count & 4 != 0 {
+            bits = UInt64(UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
+            done = 4
+        }
+        if count & 2 != 0 {
+            let two = UInt16(littleEndian: raw.loadUnaligned(fromByteOffset: place + done, as: UInt16.self))
+            bits |= UInt64(two) << UInt64(done * 8)
+            done += 2
+        }
+        if count & 1 != 0 { bits |= UInt64(bytes[place + done]) << UInt64(done * 8) }
+        self.bits = bits
+    }
+
+    @inline(__always)
+    func store(to place: UnsafeMutablePointer<UInt8>) {
+        UnsafeMutableRawPointer(place).storeBytes(of: self.bits.littleEndian, as: UInt64.self)
+    }
+
+    /// The high bits of the bytes that are `byte`; exact up to the first of them.
+    @inline(__always)
+    func marks(of byte: UInt8) -> UInt64 {
+        let difference = self.bits ^ (0x0101_0101_0101_0101 &* UInt64(byte))
+        return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+    }
+
+    /// The high bits of the bytes below `limit`, at most 128; exact up to the first of them.
+    @inline(__always)
+    func marks(below limit: UInt8) -> UInt64 {
+        (self.bits &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~self.bits & 0x8080_8080_8080_8080
+    }
+
+    /// The high bits of the bytes that are not ASCII.
+    @inline(__always)
+    var marksBeyondASCII: UInt64 { self.bits & 0x8080_8080_8080_8080 }
+}

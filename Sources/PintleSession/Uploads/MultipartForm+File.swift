@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+public import PintleMessage
+
+extension MultipartForm {
+    /// Writes the whole body into a file, which takes the place of one that is there.
+    ///
+    /// Sent as ``UploadSource/file(path:)`` with the form's `contentType`, it is the same body, with a length even where
+    /// a part streams without one, and can be sent again where such a stream could not.
+    ///
+    /// - Returns: the length of the file in bytes.
+    /// - Throws: ``SessionError`` with `unreadableSource` where a part cannot be read, and `cannotWrite`, with the
+    ///   system's reason; `path` is then as it was.
+    @discardableResult
+    public func write(to path: String) async throws(SessionError) -> UInt64 {
+        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
+            // Beside its final place, so that it can take that in one step; for this user only, as what is in it.
+            let name = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
+            return try DownloadFile.openLocked(name, isTemporary: true).file
+        }
+        do throws(SessionError) {
+            let length = try await self.write(into: file)
+            try await BlockingWork.run { () throws(SessionError) in
+                guard rename(file.path, path) == 0 else { throw .cannotWrite(path, errno) }
+            }
+            return length
+        } catch {
+            await Self.remove(file)
+            throw error
+        }
+    }
+
+    private func write(into file: OpenFile) async throws(SessionError) -> UInt64 {
+        let reader = FormReader(self)
+        var length: UInt64 = 0
+        while let piece = try await reader.next() {
+            guard !Task.isCancelled else { throw .cancelled }
+            let offset = length
+            try await BlockingWork.run { () throws(SessionError) in try Self.write(piece, to: file, at: offset) }
+            length += UInt64(piece.readableBytes)
+        }
+        return length
+    }
+
+    /// All of it: what a short write leaves is written next.
+    private static func write(_ piece: ByteBuffer, to file: OpenFile, at offset: UInt64) throws(SessionError) {
+        var rest = piece
+        while rest.readableBytes > 0 {
+            let place = offset + UInt64(piece.readableBytes - rest.readableBytes)
+            let count = rest.withUnsafeReadableBytes { pwrite(file.descriptor, $0.baseAddress, $0.count, off_t(place)) }
+            guard count >= 0 || errno == EINTR else { throw .cannotWrite(file.path, errno) }
+            rest.moveReaderIndex(forwardBy: max(0, count))
+        }
+    }
+
+    private static func remove(_ file: OpenFile) async {
+        // What cannot be removed stays behind; the error that led here is the one to tell.
+        try? await BlockingWork.run { () throws(SessionError) in _ = unlink(file.path) }
+    }
+}
