@@ -35,7 +35,7 @@ import Testing
                 "tunnels_active=1",
             ])
         #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7])
-        #expect(counts.violations.total == 21)
+        #expect(counts.violations.total == 28)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
         #expect(snapshot[route: "none"] == nil)

@@ -42,7 +42,7 @@ import Testing
                     + "cache_misses=0 cancelled=0 coalesced=0 completed=0 failed=0 pin_failures=0 "
                     + "routes.-.active=0 "))
         #expect(text.contains(#" "routes.a b.started"=1 "#))
-        #expect(text.hasSuffix("violations.response-content-type=0 violations.response-status=0\n"))
+        #expect(text.hasSuffix("violations.response-status=0 violations.unserializable-request=0\n"))
         #expect(text.contains(" violations.body-too-large=1 "))
 
         self.logger(pipe, .json).log(counters: counters.snapshot())
@@ -50,7 +50,7 @@ import Testing
         #expect(json.contains(#""pin_failures":0,"routes":{"-":{"active":0,"bytes_down":0,"#))
         #expect(json.contains(#""a b":{"active":1,"#))
         #expect(json.contains(#""violations":{"body-too-large":1,"certificate-invalid":0,"#))
-        #expect(json.hasSuffix(#""response-status":0}}"# + "\n"))
+        #expect(json.hasSuffix(#""unserializable-request":0}}"# + "\n"))
     }
 
     @Test func `every kind of value has its place`() throws {

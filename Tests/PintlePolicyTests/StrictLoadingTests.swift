@@ -46,7 +46,7 @@ struct StrictLoadingTests {
         Case(
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
-                + "engine, log, limits, clients, destinations, activity, trust, routes"),
+                + "engine, log, limits, clients, destinations, activity, contract, trust, routes"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
         Case(
@@ -221,8 +221,8 @@ struct StrictLoadingTests {
         ),
         Case(
             "- {name: a, request: {parameters: {a: 1}}}",
-            "pintle.yaml:3:35: routes[0].request.parameters: are not sent while serialize is none; set serialize: http "
-                + "or json"),
+            "pintle.yaml:3:35: routes[0].request.parameters: are not sent while serialize is none; set serialize: http, "
+                + "json, plist or multipart"),
         Case(
             "- {name: a, response: {remove_nulls: true}}",
             "pintle.yaml:3:38: routes[0].response.remove_nulls: needs body: json; nothing else has nulls to remove"),

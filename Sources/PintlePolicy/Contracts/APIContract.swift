@@ -119,7 +119,7 @@ package struct ContractedOperation: Sendable {
         case .undeclaredType(let sentence), .undeclaredStatus(let sentence): return ["the request \(sentence)"]
         case .schema(let schema):
             // Held to it as a response would be: one way to decode and to judge.
-            let contract = Self.contract(for: schema, named: self.operation.name, limit: self.decodedLimit)
+            let contract = self.contract(for: schema)
             let like = ResponseHead(status: 200, fields: head.fields)
             do throws(ValidationError) {
                 _ = try contract.validate(head: like, body: body ?? [], requestMethod: head.method)
@@ -134,24 +134,25 @@ package struct ContractedOperation: Sendable {
 
     /// What the body of a response must be; nil where it may be anything.
     ///
+    /// - Parameter method: of the request: where there can be no body, its media type says nothing.
     /// - Throws: that status or media type are not declared.
-    package func contract(for head: ResponseHead) throws(ValidationError) -> ResponseContract? {
+    package func contract(for head: ResponseHead, to method: String) throws(ValidationError) -> ResponseContract? {
         let type = head.fields[.contentType]
         switch self.operation.responseRule(status: head.status, contentType: type) {
         case .anyBody, .noBody: return nil
         case .schema(let schema):
-            return Self.contract(for: schema, named: self.operation.name, limit: self.decodedLimit)
+            return self.contract(for: schema)
         case .undeclaredStatus(let sentence):
             throw ValidationError(.responseStatus, "the response \(sentence)", status: head.status, contentType: type)
+        case .undeclaredType where head.forbidsBody(to: method): return nil
         case .undeclaredType(let sentence):
             throw ValidationError(
                 .responseContentType, "the response \(sentence)", status: head.status, contentType: type)
         }
     }
 
-    private static func contract(for schema: JSONSchema, named name: String, limit: Int) -> ResponseContract {
-        let rule = ResponseContract.JSONRule(
-            scanner: JSONScanner(fragmentsAllowed: true), document: SchemaRule(name, schema))
-        return ResponseContract(statuses: nil, body: .json(rule), decodedLimit: limit)
+    private func contract(for schema: JSONSchema) -> ResponseContract {
+        let rule = ResponseContract.JSONRule(scanner: JSONScanner(fragmentsAllowed: true), document: schema)
+        return ResponseContract(statuses: nil, body: .json(rule), decodedLimit: self.decodedLimit)
     }
 }

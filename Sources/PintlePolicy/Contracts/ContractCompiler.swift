@@ -2,6 +2,7 @@
 
 internal import PintleImage
 internal import PintleMessage
+internal import PintleSchema
 
 /// What the messages of a route must keep to.
 struct RouteContracts {
@@ -77,7 +78,7 @@ struct ContractCompiler {
                 scanner: JSONScanner(fragmentsAllowed: rules.fragments), removesNulls: removingNulls)
             if let file = rules.schema {
                 do throws(Malformed) {
-                    rule.document = try SchemaRule(file.value, surroundings: self.surroundings)
+                    rule.document = try self.schema(file.value)
                 } catch {
                     self.report(error.reason, path + ".json.schema", file.position)
                     return nil
@@ -94,6 +95,15 @@ struct ContractCompiler {
         case .compound(let members):
             let rules = members.compactMap { self.rule($0, removingNulls: removingNulls, path: path, at: position) }
             return rules.count == members.count ? .compound(rules) : nil
+        }
+    }
+
+    private func schema(_ file: String) throws(Malformed) -> JSONSchema {
+        let document = try DocumentFile.read(file, self.surroundings)
+        do throws(SchemaError) {
+            return try JSONSchema(document, name: file) { try DocumentFile.read($0, self.surroundings) }
+        } catch {
+            throw Malformed(error.description)
         }
     }
 }

@@ -31,7 +31,9 @@ struct ResponseJudge {
     /// What the head alone breaks. Asked once, before anything is asked about the body.
     mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
         do throws(ValidationError) {
-            if let contract = try self.operation?.contract(for: head) { self.contracts.append(contract) }
+            if let contract = try self.operation?.contract(for: head, to: self.method) {
+                self.contracts.append(contract)
+            }
         } catch {
             return error
         }

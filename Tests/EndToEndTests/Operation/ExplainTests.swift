@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// What would become of a request, without sending it.
+struct ExplainTests {
+    private static let configuration = """
+        version: 1
+        destinations: {deny: ["*.ads.example"]}
+        trust:
+          payments: {hosts: ["*.pay.example"]}
+        routes:
+          - name: images
+            match: {paths: ["/img/**"]}
+          - name: charge
+            match: {hosts: [api.pay.example], methods: [POST], paths: ["/v1/**"]}
+            request:
+              headers: {default: {Accept: application/json}, remove: [Cookie]}
+              authorization: {bearer: s3cret}
+              parameters: {source: pintle}
+              serialize: json
+            allow_cleartext_credentials: true
+            response: {status: [2xx], body: json}
+        """
+
+    private let folder: TemporaryFolder
+    private let file: String
+
+    init() throws {
+        self.folder = try TemporaryFolder()
+        self.file = try self.folder.write(Self.configuration, to: "p.yaml")
+    }
+
+    private func explain(_ arguments: String...) throws -> ChildProcess {
+        try PintleProcess.run(["explain", "-c", self.file] + arguments)
+    }
+
+    @Test func `every rule that applies is named, and no secret`() throws {
+        let process = try self.explain("POST", "https://api.pay.example/v1/charges", "-H", "Accept: text/html")
+        #expect(process.exitCode == 0)
+        #expect(
+            process.output == [
+                "clients      may be in 127.0.0.0/8, ::1/128",
+                "passed over  routes[0] \"images\": /v1/charges is none of its paths",
+                "route        routes[1] \"charge\" at 8:5: POST api.pay.example /v1/**",
+                "sent to      POST https://api.pay.example/v1/charges",
+                "destination  api.pay.example:443 is allowed by destinations.default",
+                "trust        payments, by trust.payments.hosts[0] \"*.pay.example\": no pins",
+                "request      removes Cookie",
+                "request      defaults Accept",
+                "request      authorizes by Bearer where there is no Authorization",
+                "request      serializes parameters as json, adding source",
+                "fields       Accept stays: the request has one",
+                "fields       Authorization is added",
+                "response     accepts only 200-299, JSON",
+            ], "\(process.lines)")
+    }
+
+    @Test func `a request that no route matches passes as it is`() throws {
+        let process = try self.explain("GET", "http://x.ads.example/")
+        #expect(process.exitCode == 0)
+        #expect(process.output.contains("passed over  routes[0] \"images\": / is none of its paths"))
+        #expect(process.output.contains("route        none matches; the request passes as it is"))
+        #expect(
+            process.output.contains { $0.hasPrefix("destination  x.ads.example:80 is denied by destinations.deny[0]") })
+        #expect(process.output.contains("trust        http: there is nothing to verify"), "\(process.lines)")
+    }
+
+    @Test func `a tunnel is explained as one`() throws {
+        let process = try self.explain("CONNECT", "api.pay.example:443")
+        #expect(process.exitCode == 0)
+        #expect(process.output.contains("trust        a tunnel is relayed; nothing is verified"), "\(process.lines)")
+    }
+
+    @Test(arguments: [
+        ["GET"], ["GE T", "http://a.test/"], ["GET", "ftp://a.test/"], ["GET", "/path"], ["CONNECT", "a:b:c"],
+        ["GET", "http://a.test/", "-H", "nocolon"], ["GET", "http://a.test/", "-H", "Authorization: Basic eA=="],
+    ])
+    func `a wrong command line is usage`(arguments: [String]) throws {
+        let process = try PintleProcess.run(["explain", "-c", self.file] + arguments)
+        #expect(process.exitCode == 2 && process.output.isEmpty && !process.errors.isEmpty, "\(process.lines)")
+    }
+
+    // MARK: A sample
+
+    private func check(_ sample: String) throws -> ChildProcess {
+        let path = try self.folder.write(sample, to: "request.http")
+        return try PintleProcess.run(["check", "-c", self.file, "--sample", path])
+    }
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `a saved request is printed as it would go upstream`(lineEnd: String) throws {
+        let head = [
+            "POST http://api.pay.example/v1/charges HTTP/1.1", "Host: api.pay.example", "Cookie: a=b",
+            "Connection: close", "Content-Type: application/x-www-form-urlencoded", "", "amount=5&tags[]=x",
+        ]
+        let process = try self.check(head.joined(separator: lineEnd) + "\n")
+        #expect(process.exitCode == 0, "\(process.lines)")
+        #expect(
+            process.output == [
+                "POST /v1/charges HTTP/1.1\r", "Host: api.pay.example\r", "Via: 1.1 pintle\r",
+                "Content-Type: application/json\r", "Accept: application/json\r", "Authorization: ***\r",
+                "Content-Length: 45\r", "\r", #"{"amount":"5","tags":["x"],"source":"pintle"}"#,
+            ], "\(process.lines)")
+        #expect(process.errors.contains("sent to http://api.pay.example:80 by routes[1] \"charge\""))
+    }
+
+    @Test func `what a sample prints is what an origin gets`() throws {
+        let origin = try ScriptedOrigin(answering: response("{}", fields: "Content-Type: application/json\r\n"))
+        let configuration = Self.configuration.replacingOccurrences(
+            of: "hosts: [api.pay.example]", with: "hosts: [127.0.0.1]")
+        let sample =
+            "POST http://127.0.0.1:\(origin.port)/v1/a HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n"
+            + "Content-Length: 9\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\na=1&b[c]="
+        let folder = try TemporaryFolder()
+        let file = try folder.write(configuration + "\nlog: {redact: off}", to: "p.yaml")
+        let printed = try PintleProcess.run(
+            ["check", "-c", file, "--sample", try folder.write(sample, to: "s.http")])
+        let rules = configuration.replacingOccurrences(of: "version: 1\n", with: "")
+        let pintle = try PintleProcess(rules)
+        #expect(try pintle.ask(sample).status == 200)
+        let request = try origin.waitForRequests(1)[0]
+        let sent = [request.head.startLine] + request.head.fields.map { "\($0.name): \($0.value)" }
+        let told = printed.output.prefix { $0 != "\r" }.map { $0.replacingOccurrences(of: "\r", with: "") }
+        #expect(Set(sent) == Set(told), "\(sent)\n\(told)")
+        #expect(request.text == printed.output.last)
+    }
+
+    @Test(arguments: [
+        ("GET http://x.ads.example/ HTTP/1.1\nHost: x\n\n", "403 destination-denied"),
+        ("GET /x HTTP/1.1\nHost: nobody.test\n\n", "400 bad-request"),
+        ("GET http://a.test/ HTTP/1.1\nHost : x\n\n", "400 bad-request"),
+        ("GET http://a.test/ HTTP/1.1\nHost: x\n", "400 bad-request"),
+        ("POST http://a.test/ HTTP/1.1\nHost: x\nContent-Length: 9\n\nshort", "400 bad-request"),
+        (
+            "POST http://api.pay.example/v1/a HTTP/1.1\nHost: x\nContent-Type: text/plain\n\nx",
+            "422 unserializable-request"
+        ),
+    ])
+    func `a sample that would be refused says with what`(sample: String, answer: String) throws {
+        let process = try self.check(sample)
+        #expect(process.exitCode == 1 && process.output.isEmpty)
+        #expect(process.errors.contains { $0.contains("answered with \(answer)") }, "\(process.lines)")
+    }
+
+    @Test func `a sample that is not there is no finding`() throws {
+        let process = try PintleProcess.run(["check", "-c", self.file, "--sample", "/nowhere"])
+        #expect(process.exitCode == 4 && process.errors.contains { $0.contains("there is no file /nowhere") })
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintlePolicy
+import Testing
+
+/// What a file says about forms, bodies and contracts.
+struct SerializerRuleTests {
+    private func route(_ text: String) throws -> RouteConfiguration {
+        try #require(try load("version: 1\nroutes:\n  - {name: a, \(text)}").routes.first)
+    }
+
+    /// What reading and compiling find wrong.
+    private func problems(_ yaml: String) -> [String] {
+        do throws(ConfigurationError) {
+            _ = try PolicyLoader.policy(
+                yaml: Array(yaml.utf8), file: "pintle.yaml", surroundings: surroundings(files: ["/f": "x"]))
+            return []
+        } catch {
+            return error.problems.map(\.description)
+        }
+    }
+
+    @Test func `request keys are read`() throws {
+        let request = try self.route(
+            """
+            request: {serialize: multipart, string_encoding: Shift_JIS, json: {sorted_keys: on, pretty: true},
+            plist: {format: binary}, throttle: {packet: 4KiB}, uri_methods: [GET]}
+            """
+        ).request
+        #expect(request.serialize == .multipart)
+        #expect(request.stringEncoding.name == "shift_jis")
+        #expect(request.json == [.sortedKeys, .pretty])
+        #expect(request.plist == .binary)
+        #expect(request.throttle?.packet == 4096 && request.throttle?.delay == .milliseconds(200))
+    }
+
+    @Test func `authorization is a value that is ready`() throws {
+        let basic = "allow_cleartext_credentials: true, request: {authorization: {basic: {username: ü, password: p}}}"
+        #expect(try self.route(basic).request.authorization?.value == "Basic w7w6cA==")
+        let bearer = "match: {schemes: [https]}, request: {authorization: {bearer: a.b-c==}}"
+        #expect(try self.route(bearer).request.authorization?.value == "Bearer a.b-c==")
+    }
+
+    @Test func `response keys are read`() throws {
+        let response = try self.route(
+            """
+            response: {body: [{json: {fragments: true}}, plist, {image: {max_pixels: 10}}], structured_suffixes: yes,
+            max_body: 1MiB, remove_nulls: true, headers: {remove: [Server], set: {X-A: 1}}}
+            """
+        ).response
+        var (json, image) = (ResponseRules.JSONRules(), ResponseRules.ImageRules())
+        json.fragments = true
+        image.pixels = 10
+        #expect(response.body == .compound([.json(json), .plist, .image(image)]))
+        #expect(response.structuredSuffixes && response.removeNulls && response.maxBody == 1 << 20)
+        #expect(response.headers.remove == ["Server"] && response.headers.set.map(\.name) == ["X-A"])
+    }
+
+    @Test(arguments: [
+        ("request: {string_encoding: klingon}", "is no character encoding of this system"),
+        ("request: {authorization: {}}", "has no value; give basic: {username, password} or bearer: a token"),
+        (
+            "request: {authorization: {bearer: a, basic: {username: u, password: p}}}",
+            "is either basic or bearer; a request has one Authorization"
+        ),
+        ("request: {authorization: {basic: {username: u}}}", "the key \"password\" is missing"),
+        ("request: {authorization: {basic: {username: \"a:b\", password: p}}}", "may not have a colon"),
+        ("request: {authorization: {bearer: \"s p a c e\"}}", "a bearer token has letters, digits and -._~+/"),
+        ("request: {authorization: {bearer: x}}", "a credential would go upstream in clear text with http requests"),
+        ("request: {throttle: {packet: 0}}", "must be from 1 to 1GiB"),
+        ("request: {throttle: {delay: 0s}}", "must be from 1ms to 1m"),
+        ("request: {plist: {format: json}}", "must be xml or binary"),
+        ("request: {serialize: yaml}", "must be none, http, json, plist or multipart"),
+        ("response: {body: yaml}", "must be any, json, xml, plist or image"),
+        ("response: {body: [any, json]}", "any takes every body, so the others would never be asked; leave it out"),
+        ("response: {body: {json: {}, image: {}}}", "has 2 rules; a list has several"),
+        ("response: {body: {json: {schema: nowhere.json}}}", "there is no file nowhere.json"),
+        ("response: {body: xml, remove_nulls: true}", "needs body: json; nothing else has nulls to remove"),
+        ("response: {structured_suffixes: true}", "needs content_types or a body rule"),
+        ("response: {on_violation: placeholder}", "placeholder needs placeholder: {file: …}"),
+        ("response: {placeholder: {file: /f}}", "is never sent; set on_violation: placeholder"),
+        (
+            "response: {on_violation: placeholder, placeholder: {file: /nowhere}}", "there is no file /nowhere"
+        ),
+        (
+            "response: {on_violation: placeholder, placeholder: {file: /f, status: 204}}",
+            "a response with this status has no content"
+        ),
+        ("response: {headers: {set: {Content-Length: 1}}}", "frames the message"),
+        ("response: {headers: {default: {A: b}}}", "unknown key \"default\""),
+        ("contract: {requests: true}", "the key \"file\" is missing; a contract is an OpenAPI document"),
+        ("contract: nowhere.yaml", "there is no file nowhere.yaml"),
+    ])
+    func `what cannot be is refused`(text: String, message: String) {
+        let found = self.problems("version: 1\nroutes:\n  - {name: a, \(text)}")
+        #expect(found.contains { $0.contains(message) }, "\(found)")
+        #expect(!found.contains { $0.contains("s p a c e") }, "a secret is not repeated")
+    }
+}
