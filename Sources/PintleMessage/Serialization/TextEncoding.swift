@@ -20,10 +20,13 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
     /// - Throws: `.unknownEncoding` for a name that the C library does not know.
     public init(_ ianaName: String) throws(SerializationError) {
         self.init(known: ianaName.lowercased())
-        // The C library also takes “” for its own encoding, and orders behind a slash.
-        let isName =
-            !self.name.isEmpty && self.name.utf8.allSatisfy { ASCII.isTokenByte($0) || $0 == UInt8(ascii: ":") }
-        guard isName, Self.convert([], from: self.name, to: "utf-8") != nil else {
+        // The C library takes “” for its own encoding, overlooks characters that no name has, and orders behind a slash.
+        let isName = self.name.utf8.allSatisfy {
+            ASCII.isDigit($0) || $0 &- 0x61 < 26 || "-_.:+()".utf8.contains($0)
+        }
+        guard isName, let first = self.name.utf8.first, ASCII.isDigit(first) || first &- 0x61 < 26,
+            Self.convert([], from: self.name, to: "utf-8") != nil
+        else {
             throw SerializationError(.unknownEncoding, "no character encoding is called “\(ianaName)”.")
         }
     }

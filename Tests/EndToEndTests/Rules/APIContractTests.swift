@@ -122,6 +122,6 @@ struct APIContractTests {
         #expect(process.exitCode == 3)
         let text = process.errors.joined(separator: "\n")
         #expect(text.contains("p.yaml:2:11: contract: ") && text.contains("#/servers: "), "\(text)")
-        #expect(text.contains("p.yaml:4:24: routes[0].contract: there is no file "), "\(text)")
+        #expect(text.contains("p.yaml:4:25: routes[0].contract: there is no file "), "\(text)")
     }
 }

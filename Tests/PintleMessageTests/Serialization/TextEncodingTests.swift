@@ -16,6 +16,11 @@ import Testing
     ]
 
     /// Python has tables of its own.
+    @Test(arguments: ["", "klingon", "&UTF-8", "UTF-8//TRANSLIT", "utf 8", "-utf-8", "utf-8\u{0}", "latin\u{E9}"])
+    func `what is no name of an encoding is none`(name: String) {
+        #expect(throws: SerializationError.self) { try TextEncoding(name) }
+    }
+
     @Test func `text is encoded as by another implementation, and comes back`() throws {
         let known = Self.samples.filter { (try? TextEncoding($0.name)) != nil }
         let script =
