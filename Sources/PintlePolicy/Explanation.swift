@@ -18,6 +18,9 @@ package struct Explanation: Sendable, Equatable {
     /// In the order in which the policy decides.
     package private(set) var lines: [Line] = []
 
+    /// How many of the routes that do not match are told of.
+    private static let toldRoutes = 32
+
     private let policy: Policy
     private let head: RequestHead
 
@@ -53,7 +56,9 @@ package struct Explanation: Sendable, Equatable {
         self.tellRoute(query, decision)
         self.tellDestination(decision)
         self.tellTrust(decision)
-        guard let route = decision.route, case .absolute = self.head.target else { return }
+        guard case .absolute = self.head.target else { return }
+        self.tellContract(decision)
+        guard let route = decision.route else { return }
         let summary = RouteSummary(route.configuration)
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
@@ -62,8 +67,11 @@ package struct Explanation: Sendable, Equatable {
 
     private mutating func tellRoute(_ query: RouteQuery, _ decision: Decision) {
         let passedOver = self.policy.routes.routes.prefix(decision.route?.index ?? Int.max)
-        for route in passedOver {
+        for route in passedOver.prefix(Self.toldRoutes) {
             self.add("passed over", "\(route.description): \(route.mismatch(query) ?? "does not match")")
+        }
+        if passedOver.count > Self.toldRoutes {
+            self.add("passed over", "and \(passedOver.count - Self.toldRoutes) more")
         }
         if let route = decision.route {
             let position = route.configuration.position
@@ -103,6 +111,18 @@ package struct Explanation: Sendable, Equatable {
         }
         let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
         self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
+    }
+
+    private mutating func tellContract(_ decision: Decision) {
+        guard let contract = self.policy.apiContract(for: decision) else { return }
+        let subject = contract.checksRequests ? "requests and responses" : "responses"
+        do throws(Malformed) {
+            let operation = try contract.operation(method: self.head.method, path: decision.path)
+            self.add("contract", "\(operation.name) of \(contract.file), for \(subject)")
+        } catch {
+            let consequence = contract.checksRequests ? "the request is refused" : "nothing is judged by it"
+            self.add("contract", "\(contract.file): \(error.reason); \(consequence)")
+        }
     }
 
     /// What default fields and authorization come to, with the fields that the request has.

@@ -45,6 +45,7 @@ package struct DryRun: Sendable {
         self.received = received
         self.decision = decision
         (self.head, self.body) = try Self.rewrite(received, body, decision, configuration)
+        try Self.check(self.head, self.body, policy.apiContract(for: decision), decision)
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -100,6 +101,20 @@ package struct DryRun: Sendable {
         if let body = request.body { fields.append("Content-Length", String(body.count)) }
         request.head.fields = fields
         return (request.head, request.body ?? [])
+    }
+
+    /// Holds the request to its API contract, where that is about requests.
+    private static func check(
+        _ head: RequestHead, _ body: [UInt8], _ contract: APIContract?, _ decision: Decision
+    ) throws(Problem) {
+        guard let contract, contract.checksRequests else { return }
+        do throws(Malformed) {
+            let operation = try contract.operation(method: head.method, path: decision.path)
+            let violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
+            if let first = violations.first { throw Malformed(first) }
+        } catch {
+            throw Problem(.unserializableRequest, "the request breaks its contract: \(error.reason)")
+        }
     }
 
     // MARK: Reading the sample

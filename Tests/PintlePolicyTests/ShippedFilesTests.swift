@@ -12,7 +12,7 @@ struct ShippedFilesTests {
         #expect(try PolicyLoader.configuration(path: path, surroundings: Self.system) == Configuration())
     }
 
-    @Test(arguments: ["dev-gateway.yaml", "pinned-api.yaml"])
+    @Test(arguments: ["dev-gateway.yaml", "pinned-api.yaml", "api-contract.yaml"])
     func `the examples load without a warning`(name: String) throws {
         let path = Repository.path("conf/examples/" + name)
         let (policy, origin) = try PolicyLoader.load(flag: path, surroundings: Self.system)

@@ -5,6 +5,8 @@ internal import PintleSchema
 
 /// A `contract`, compiled: the operations of an OpenAPI document that messages must keep to.
 package struct APIContract: Sendable {
+    /// The document, as it was named.
+    package let file: String
     /// Whether requests must keep to it too.
     package let checksRequests: Bool
     /// The servers that it names with a host; nil for the contract of a route, which says itself what it is about.
@@ -28,6 +30,7 @@ package struct APIContract: Sendable {
         } catch {
             throw Malformed(error.description)
         }
+        self.file = file
         self.origins = isGlobal ? try Self.origins(of: document, file) : nil
         self.checksRequests = configuration.requests
         self.decodedLimit = decodedLimit
@@ -69,6 +72,8 @@ package struct APIContract: Sendable {
 
 /// What a contract says of one request and its response.
 package struct ContractedOperation: Sendable {
+    /// The method and the path as it is declared: `GET /pets/{id}`.
+    package var name: String { self.operation.name }
     /// Whether the request must keep to it too.
     package let checksRequests: Bool
     private let operation: OpenAPIOperation

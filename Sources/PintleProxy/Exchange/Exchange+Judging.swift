@@ -93,6 +93,8 @@ extension Exchange {
         let kind = ViolationKind(violation.kind)
         self.report.violated(kind)
         self.streamedCheck = nil
+        // Told once.
+        if kind == .bodyTooLarge { self.hasExceeded = true }
         switch self.judge?.onViolation {
         case .report: self.pass(held, marked: kind)
         case .placeholder where self.rules?.placeholder != nil: self.answerPlaceholder(kind, violation)
@@ -139,6 +141,7 @@ extension Exchange {
     private func answerPlaceholder(_ kind: ViolationKind, _ violation: ValidationError) {
         guard let placeholder = self.rules?.placeholder else { return }
         self.forgetRunningTransfer()
+        self.report.problem = Problem(violation).name
         self.report.error = violation.message
         var head = ResponseHead(status: placeholder.status, reason: "")
         head.fields.append("Date", HTTPDate.now)

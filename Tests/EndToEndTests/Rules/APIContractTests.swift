@@ -114,6 +114,24 @@ struct APIContractTests {
         #expect(passed.status == 200 && passed.text == "[1]", "\(passed)")
     }
 
+    @Test func `explain and a sample know the contract`() throws {
+        try self.write()
+        let file = try self.folder.write(
+            "version: 1\nroutes: [{name: a, contract: {file: openapi.yaml, requests: true}}]\n", to: "p.yaml")
+        let explained = try PintleProcess.run(["explain", "-c", file, "GET", "http://pets.test/pets?limit=3"])
+        #expect(
+            explained.output.contains(
+                "contract     GET /pets of \(self.folder.path)/openapi.yaml, for requests and responses"),
+            "\(explained.lines)")
+        let unknown = try PintleProcess.run(["explain", "-c", file, "GET", "http://pets.test/dogs"])
+        #expect(unknown.output.contains { $0.hasSuffix("the request is refused") }, "\(unknown.lines)")
+        let sample = try self.folder.write(
+            "POST http://pets.test/pets HTTP/1.1\nHost: x\nContent-Type: application/json\n\n{\"name\":1}", to: "s.http"
+        )
+        let checked = try PintleProcess.run(["check", "-c", file, "--sample", sample])
+        #expect(checked.exitCode == 1 && checked.errors.contains { $0.contains("at /name: ") }, "\(checked.lines)")
+    }
+
     @Test func `a contract that cannot be read is told of with its place`() throws {
         try self.write()
         let file = try self.folder.write(

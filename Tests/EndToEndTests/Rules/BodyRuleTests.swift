@@ -138,6 +138,7 @@ struct BodyRuleTests {
         #expect(refused.status == 502 && refused.problem == "body-too-large", "\(refused)")
         let reported = try self.fetch("{max_body: 4999, on_violation: report}", body, type: "text/plain")
         #expect(reported.body == body && reported["Pintle-Violation"] == "body-too-large", "\(reported)")
+        #expect(reported.head.values("Pintle-Violation").count == 1)
         let held = try self.fetch("{max_body: 5, body: json}", Array("[1, 2, 3]".utf8), type: "application/json")
         #expect(held.status == 502 && held.problem == "body-too-large", "\(held)")
     }
