@@ -20,14 +20,23 @@ public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var written: [UInt8] = []
     for case .bytes(let bytes) in form.segments { written += bytes }
     hold(form.contentLength == UInt64(written.count), "the length of a form is that of its bytes")
-    let again = outcome { () throws(SerializationError) in try fuzzedParameters(of: written, form.contentType) }
-    guard let same = try? again.get() else {
-        hold(written.isEmpty, "what was written can be read: \(again)")
-        return 0
-    }
-    hold(flatPairs(of: same) == flatPairs(of: value), "\(value) reads back the same, not as \(same)")
+    checkReading(written, form.contentType, value)
     // Files have no form there; everything else has.
     _ = try? QueryString.encode(value)
     _ = try? JSONWriter.write(value)
     return 0
+}
+
+private func checkReading(_ written: [UInt8], _ contentType: String, _ value: Parameter) {
+    let again = outcome { () throws(SerializationError) in try fuzzedParameters(of: written, contentType) }
+    let pairs = flatPairs(of: value)
+    // Quotes and line ends in names are escaped with a percent sign, which itself is not: the WHATWG wants it so.
+    let escapes = ["%22", "%0D", "%0A"]
+    guard pairs.allSatisfy({ pair in escapes.allSatisfy { !String(decoding: pair, as: UTF8.self).contains($0) } })
+    else { return }
+    guard let same = try? again.get() else {
+        hold(written.isEmpty, "what was written can be read: \(again)")
+        return
+    }
+    hold(flatPairs(of: same) == pairs, "\(value) reads back the same, not as \(same)")
 }

@@ -12,5 +12,14 @@ package func fuzzedParameters(of body: [UInt8], _ contentType: String) throws(Se
 /// sets by text. As bytes, because two spellings of one character are two names.
 package func flatPairs(of value: Parameter) -> [[UInt8]] {
     guard let pairs = try? QueryString.pairs(of: value) else { fatalError("what was read has no pairs: \(value)") }
-    return pairs.map { Array("\($0.name)\0\($0.value)".utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+    return pairs.map { pair in
+        let name = Array("\(pair.name)\0".utf8)
+        switch pair.value {
+        case .null: return name
+        case .file(let file): return name + "file \(file.fileName)\0\(file.mediaType)\0".utf8 + file.bytes
+        // Bytes that are no text in the charset that they came with may be text without it.
+        case .data(let bytes): return name + "text ".utf8 + bytes
+        default: return name + "text \(pair.value.text ?? "")".utf8
+        }
+    }.sorted { $0.lexicographicallyPrecedes($1) }
 }
