@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-find Examples Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk '
+find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk '
 function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
 function allowed(rooms) { return index(" " rooms " ", " " room " ") > 0 }
 

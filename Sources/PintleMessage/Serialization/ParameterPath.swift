@@ -31,6 +31,13 @@ struct Misfit: Error {
         Misfit(.unserializable, "more than \(limit) levels of nesting.", hasPath: false)
     }
 
+    /// Names that are long because they are written again for every value below them.
+    static func names(beyond limit: Int) -> Misfit {
+        Misfit(
+            .unserializable, "the names in it are more than \(limit >> 20) MiB; use shorter keys, or nest less deeply.",
+            hasPath: false)
+    }
+
     func inside(_ step: @autoclosure () -> ParameterStep) -> Misfit {
         guard self.hasPath else { return self }
         var outer = self

@@ -18,14 +18,17 @@ public enum QueryString {
 
     /// The most levels of containers that a query writes.
     public static let nestingLimit = 512
+    /// The most bytes that the names of a query have together, before they are escaped, those of containers included. Each
+    /// value has its whole name, so one long key around many values would be a query without end.
+    public static let nameLimit = 32 << 20
 
     /// Flattens `parameter` into pairs.
     ///
     /// Dictionaries are visited by key in the order of UTF-16 code units and name their values `name[key]`; arrays in
     /// their own order, as `name[]`; sets by the text of their members, under the same name. Empty containers vanish.
     ///
-    /// - Throws: `.unserializable` for an array or set that has no name to repeat, which is the top one, and for
-    ///   nesting beyond ``nestingLimit``.
+    /// - Throws: `.unserializable` for an array or set that has no name to repeat, which is the top one, for
+    ///   nesting beyond ``nestingLimit``, and for names beyond ``nameLimit``.
     public static func pairs(of parameter: Parameter) throws(SerializationError) -> [Pair] {
         try Self.pairs(of: parameter) { (_) throws(Misfit) in }
     }
@@ -40,8 +43,9 @@ public enum QueryString {
         case .null, .bool, .integer, .number, .decimal, .string, .data, .date, .file, .dictionary: break
         }
         var pairs: [Pair] = []
+        var room = Self.nameLimit
         do throws(Misfit) {
-            try Self.flatten(parameter, name: nil, depth: 0, into: &pairs, check: check)
+            try Self.flatten(parameter, name: nil, depth: 0, into: &pairs, room: &room, check: check)
         } catch {
             throw error.error
         }
@@ -76,16 +80,20 @@ public enum QueryString {
     }
 
     private static func flatten(
-        _ parameter: Parameter, name: String?, depth: Int, into pairs: inout [Pair],
+        _ parameter: Parameter, name: String?, depth: Int, into pairs: inout [Pair], room: inout Int,
         check: (Parameter) throws(Misfit) -> Void
     ) throws(Misfit) {
         guard depth <= Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
+        // Containers count as well: an empty one leaves nothing behind, but its name has been put together.
+        room -= name?.utf8.count ?? 0
+        guard room >= 0 else { throw .names(beyond: Self.nameLimit) }
         switch parameter {
         case .dictionary(let entries):
             for entry in entries.sorted(by: { $0.key.precedesByCodeUnit($1.key) }) {
                 let child = name.map { "\($0)[\(entry.key)]" } ?? entry.key
                 do throws(Misfit) {
-                    try Self.flatten(entry.value, name: child, depth: depth + 1, into: &pairs, check: check)
+                    try Self.flatten(
+                        entry.value, name: child, depth: depth + 1, into: &pairs, room: &room, check: check)
                 } catch {
                     throw error.inside(.key(entry.key))
                 }
@@ -94,13 +102,13 @@ public enum QueryString {
             let child = "\(name ?? "")[]"
             for (index, element) in elements.enumerated() {
                 do throws(Misfit) {
-                    try Self.flatten(element, name: child, depth: depth + 1, into: &pairs, check: check)
+                    try Self.flatten(element, name: child, depth: depth + 1, into: &pairs, room: &room, check: check)
                 } catch {
                     throw error.inside(.index(index))
                 }
             }
         case .set(let members):
-            pairs += try Self.sorted(members, name: name ?? "", depth: depth, check: check)
+            pairs += try Self.sorted(members, name: name ?? "", depth: depth, room: &room, check: check)
         case .null, .bool, .integer, .number, .decimal, .string, .data, .date, .file:
             try check(parameter)
             pairs.append(Pair(name ?? "", parameter))
@@ -110,13 +118,13 @@ public enum QueryString {
     /// The pairs of a set: members by their text, a member that is a container by the text of the pairs it becomes.
     /// Members without text, and those of the same text, stay in their order.
     private static func sorted(
-        _ members: [Parameter], name: String, depth: Int, check: (Parameter) throws(Misfit) -> Void
+        _ members: [Parameter], name: String, depth: Int, room: inout Int, check: (Parameter) throws(Misfit) -> Void
     ) throws(Misfit) -> [Pair] {
         var groups: [(text: String, index: Int, pairs: [Pair])] = []
         for (index, member) in members.enumerated() {
             var pairs: [Pair] = []
             do throws(Misfit) {
-                try Self.flatten(member, name: name, depth: depth + 1, into: &pairs, check: check)
+                try Self.flatten(member, name: name, depth: depth + 1, into: &pairs, room: &room, check: check)
             } catch {
                 throw error.inside(.index(index))
             }

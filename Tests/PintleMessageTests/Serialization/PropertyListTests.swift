@@ -166,6 +166,18 @@ import Testing
         #expect(self.problem(Self.ladder(levels: 200)) == broken)
     }
 
+    @Test(arguments: [0x4F, 0x5F, 0x6F] as [UInt8])
+    func `containers that share one long text do not grow without limit`(marker: UInt8) {
+        // 64 KiB of text: sixteen times it is what a document of its size may have.
+        let text = [marker, 0x11, marker == 0x6F ? 0x7F : 0xFF, 0xFF] + Array(repeating: 0x61, count: 0xFFFF)
+        func document(_ count: UInt16) -> [UInt8] {
+            let list = [0xAF, 0x11, UInt8(count >> 8), UInt8(count & 0xFF)]
+            return Self.binary([list + Array(repeating: 1, count: Int(count)), text])
+        }
+        #expect(self.problem(document(16)) == nil)
+        #expect(self.problem(document(60_000)) == "the document has far more text than bytes")
+    }
+
     @Test func `containers in themselves and too deep ones are refused`() {
         let deep = "the document has more than 512 levels of containers"
         // The short ones run out of values before they are deep.

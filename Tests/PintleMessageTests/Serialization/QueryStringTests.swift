@@ -144,4 +144,18 @@ import Testing
         #expect(try QueryString.pairs(of: parameter).count == 1)
         #expect(throws: SerializationError.self) { try QueryString.pairs(of: ["k": parameter]) }
     }
+
+    @Test func `one long name around many values has a limit`() throws {
+        let key = String(repeating: "k", count: 1 << 20)
+        func list(_ count: Int) -> Parameter { [key: .array(Array(repeating: .null, count: count))] }
+        #expect(try QueryString.pairs(of: list(30)).count == 30)
+        let error = SerializationError(
+            .unserializable, "the names in it are more than 32 MiB; use shorter keys, or nest less deeply.",
+            path: "parameters")
+        for parameter in [list(40), [key: .set(Array(repeating: 1, count: 40))], [key: list(1_000_000)]] as [Parameter]
+        {
+            #expect(throws: error) { try QueryString.encode(parameter) }
+            #expect(throws: error) { try MultipartForm(parameters: parameter) }
+        }
+    }
 }

@@ -3,12 +3,17 @@
 /// Reads binary property lists, version 00: objects, then a table of where each begins, then 32 bytes about the table.
 ///
 /// Foundation's reader is not used, because it believes what it reads. Containers name their members by number, so two
-/// may have the same one, and thirty arrays of which each has the next one twice are a thousand million values; and a
-/// set with a member ends the process.
+/// may have the same one, and thirty arrays of which each has the next one twice are a thousand million values, or a
+/// thousand entries the same megabyte of text; and a set with a member ends the process.
 struct BinaryPropertyListReader {
     /// The most values for each byte of the document. A document without shared containers has fewer values than bytes;
     /// some writers share equal ones.
     private static let valuesPerByte = 8
+    /// The most bytes of text and data for each byte of the document, where that is more than ``textFloor``. Keys are
+    /// shared by every writer, so there may be many more than the document has.
+    private static let textPerByte = 16
+    /// The bytes of text and data that even a small document may have.
+    private static let textFloor = 1 << 20
     /// The most levels of containers.
     private static let nestingLimit = 512
     /// The first moment of 2001, from which dates count, in seconds since 1970 began.
@@ -20,6 +25,7 @@ struct BinaryPropertyListReader {
     private let objectCount: Int
     private let table: Int
     private var remaining: Int
+    private var remainingText: Int
 
     static func isBinary(_ bytes: [UInt8]) -> Bool { bytes.starts(with: "bplist".utf8) }
 
@@ -37,6 +43,7 @@ struct BinaryPropertyListReader {
         self.objectCount = try Self.integer(in: bytes, at: trailer + 8, size: 8)
         self.table = try Self.integer(in: bytes, at: trailer + 24, size: 8)
         self.remaining = bytes.count * Self.valuesPerByte
+        self.remainingText = max(Self.textFloor, bytes.count * Self.textPerByte)
         guard 1...8 ~= self.offsetSize, 1...8 ~= self.referenceSize, self.table <= trailer,
             self.objectCount <= (trailer - self.table) / self.offsetSize
         else { throw Self.broken }
@@ -60,7 +67,7 @@ struct BinaryPropertyListReader {
         case (2, 2): return .real(Double(Float(bitPattern: UInt32(try self.bits(at: start + 1, size: 4)))))
         case (2, 3): return .real(Double(bitPattern: try self.bits(at: start + 1, size: 8)))
         case (3, 3): return .date(Double(bitPattern: try self.bits(at: start + 1, size: 8)) + Self.epoch)
-        case (4, _): return .data(Array(try self.run(of: start, itemSize: 1)))
+        case (4, _): return .data(Array(try self.text(of: start, itemSize: 1)))
         case (5, _): return .string(try self.ascii(of: start))
         case (6, _): return .string(try self.utf16(of: start))
         case (0xA, _): return .array(try self.members(of: start, depth: depth))
@@ -79,14 +86,14 @@ struct BinaryPropertyListReader {
         return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
     }
 
-    private func ascii(of start: Int) throws(PropertyListError) -> String {
-        let run = try self.run(of: start, itemSize: 1)
+    private mutating func ascii(of start: Int) throws(PropertyListError) -> String {
+        let run = try self.text(of: start, itemSize: 1)
         guard run.allSatisfy({ $0 < 0x80 }) else { throw PropertyListError("the document has text that is not ASCII") }
         return String(decoding: run, as: UTF8.self)
     }
 
-    private func utf16(of start: Int) throws(PropertyListError) -> String {
-        let run = Array(try self.run(of: start, itemSize: 2))
+    private mutating func utf16(of start: Int) throws(PropertyListError) -> String {
+        let run = Array(try self.text(of: start, itemSize: 2))
         let units = stride(from: 0, to: run.count, by: 2).map { UInt16(run[$0]) << 8 | UInt16(run[$0 + 1]) }
         guard let text = String(validating: units, as: UTF16.self) else {
             throw PropertyListError("the document has text that is not UTF-16")
@@ -129,6 +136,14 @@ struct BinaryPropertyListReader {
             result.append(try self.integer(at: offset, size: self.referenceSize))
         }
         return result
+    }
+
+    /// The bytes of text or data, which will be copied.
+    private mutating func text(of start: Int, itemSize: Int) throws(PropertyListError) -> ArraySlice<UInt8> {
+        let run = try self.run(of: start, itemSize: itemSize)
+        self.remainingText -= run.count
+        guard self.remainingText >= 0 else { throw PropertyListError("the document has far more text than bytes") }
+        return run
     }
 
     /// What follows the marker of an object: as many items as its low half says or, where that is 15, the number that
