@@ -41,6 +41,14 @@ public enum ASCII {
         return letter < 6 ? letter + 10 : nil
     }
 
+    /// The value of a hexadecimal digit, or 255.
+    @inline(__always)
+    static func hexDigitValue(_ byte: UInt8) -> UInt8 {
+        if byte &- 0x30 < 10 { return byte &- 0x30 }
+        let letter = (byte | 0x20) &- 0x61
+        return letter < 6 ? letter + 10 : 255
+    }
+
     /// Whether `text` is a token: one or more token bytes.
     public static func isToken(_ text: some Collection<UInt8>) -> Bool {
         !text.isEmpty && text.allSatisfy(Self.isTokenByte)

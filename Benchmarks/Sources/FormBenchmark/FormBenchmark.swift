@@ -6,13 +6,17 @@ import PintleMessage
 /// a serializer.
 ///
 /// The least of many rounds is printed, because other work on the machine only ever adds. Words on the command line
-/// choose the conversions that have one of them in their name.
+/// choose the conversions that have one of them in their name; `write` alone prints the form instead.
 @main struct FormBenchmark {
     private static let rounds = 3000
     private static let conversionsPerRound = 10
 
     static func main() throws {
         let form = Self.form(of: 2048)
+        if CommandLine.arguments.dropFirst().elementsEqual(["write"]) {
+            print(String(decoding: form, as: UTF8.self), terminator: "")
+            return
+        }
         let head = RequestHead(
             method: "POST", target: .origin(path: "/"), fields: ["Content-Type": "application/x-www-form-urlencoded"])
         let route: Parameter = ["source": "pintle", "version": 2]

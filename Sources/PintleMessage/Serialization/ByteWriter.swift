@@ -25,6 +25,31 @@ struct ByteWriter: ~Copyable {
         self.count += 1
     }
 
+    /// - Parameter place: of a byte that was written.
+    @inline(__always)
+    subscript(place: Int) -> UInt8 {
+        precondition(place >= 0 && place < self.count, "BUG: there is no such byte")
+        return self.base[place]
+    }
+
+    /// Calls `body` with some of the bytes that were written. They are valid during the call only.
+    @inline(__always)
+    func withBytes<Result: ~Copyable, Failure: Error>(
+        _ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        precondition(range.lowerBound >= 0 && range.upperBound <= self.count, "BUG: there are no such bytes")
+        return try body(UnsafeBufferPointer(start: self.base + range.lowerBound, count: range.count))
+    }
+
+    /// The last eight bytes of some that were written, or all and zeros where they are fewer: two ranges of as many
+    /// bytes, at most eight, are equal where these are.
+    @inline(__always)
+    func end(of range: Range<Int>) -> UInt64 {
+        self.withBytes(range) { bytes in
+            (bytes.count < 8 ? ByteWord(end: bytes, from: 0) : ByteWord(bytes, at: bytes.count - 8)).bits
+        }
+    }
+
     mutating func append(_ run: UnsafeBufferPointer<UInt8>) {
         guard let start = run.baseAddress else { return }
         self.reserve(run.count)
@@ -48,25 +73,37 @@ struct ByteWriter: ~Copyable {
         var place = start
         // A whole word is written each time, so there is always room for one.
         self.reserve(run.count - start + 8)
+        let target = self.base + self.count - start
         while run.count - place >= 8 {
             let word = ByteWord(run, at: place)
             let found = marks(word)
-            word.store(to: self.base + self.count)
+            word.store(to: target + place)
             guard found == 0 else {
-                let length = found.trailingZeroBitCount / 8
-                self.count += length
-                return place + length
+                place += found.trailingZeroBitCount / 8
+                self.count += place - start
+                return place
             }
-            self.count += 8
             place += 8
         }
-        guard place < run.count else { return place }
-        let word = ByteWord(end: run, from: place)
-        // What was found behind the end was not there.
-        let length = min(marks(word).trailingZeroBitCount / 8, run.count - place)
-        word.store(to: self.base + self.count)
-        self.count += length
-        return place + length
+        if place < run.count {
+            let word = ByteWord(end: run, from: place)
+            word.store(to: target + place)
+            // What was found behind the end was not there.
+            place += min(marks(word).trailingZeroBitCount / 8, run.count - place)
+        }
+        self.count += place - start
+        return place
+    }
+
+    /// Appends what `body` writes behind the other bytes: at most `limit` that count, and a word behind them.
+    ///
+    /// - Parameter body: returns how many bytes count.
+    @inline(__always)
+    mutating func append(atMost limit: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
+        self.reserve(limit + 8)
+        let count = body(self.base + self.count)
+        precondition(count >= 0 && count <= limit, "BUG: more was written than there is room for")
+        self.count += count
     }
 
     @inline(__always)
@@ -86,7 +123,10 @@ struct ByteWriter: ~Copyable {
 
 /// Eight bytes at once, the first in the lowest bits.
 struct ByteWord {
-    private let bits: UInt64
+    let bits: UInt64
+
+    @inline(__always)
+    private init(bits: UInt64) { self.bits = bits }
 
     /// - Parameter place: with eight bytes behind it.
     @inline(__always)
@@ -124,6 +164,12 @@ struct ByteWord {
     func marks(of byte: UInt8) -> UInt64 {
         let difference = self.bits ^ (0x0101_0101_0101_0101 &* UInt64(byte))
         return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
+    }
+
+    /// The high bits of the bytes from `first`, a multiple of 16 below 128, to 15 above it; exact up to the first of them.
+    @inline(__always)
+    func marks(ofSixteenFrom first: UInt8) -> UInt64 {
+        ByteWord(bits: self.bits & 0xF0F0_F0F0_F0F0_F0F0).marks(of: first)
     }
 
     /// The high bits of the bytes below `limit`, at most 128; exact up to the first of them.

@@ -4,18 +4,13 @@
 /// name without `=` is null.
 struct FormReader {
     /// Where a pair is among the bytes without escapes.
-    private struct Pair {
-        var start: Int
-        var nameEnd: Int
-        var end: Int
+    private struct Pair: BitwiseCopyable {
+        var start: Int32
+        var nameEnd: Int32
+        var end: Int32
         var hasValue: Bool
         var isASCII: Bool
     }
-
-    /// The form without escapes and separators.
-    private let bytes: [UInt8]
-    private let pairs: [Pair]
-    private let encoding: TextEncoding
 
     /// Reads a form.
     ///
@@ -24,114 +19,146 @@ struct FormReader {
         guard bytes.count <= Int32.max / 2 else {
             throw SerializationError(.malformedBody, "the form is larger than 1 GiB; send less.")
         }
-        return try FormReader(bytes, encoding).parameter()
-    }
-
-    private init(_ form: [UInt8], _ encoding: TextEncoding) throws(SerializationError) {
-        var pass = Pass(of: form.count)
-        guard form.withUnsafeBufferPointer({ pass.run($0) }) else {
+        var output = ByteWriter(reserving: bytes.count + 8)
+        var pairs = OwnedList<Pair>(reserving: bytes.count / 24)
+        guard bytes.withUnsafeBufferPointer({ Pass.run($0, to: &output, pairs: &pairs) }) else {
             throw SerializationError(
                 .malformedBody, "the form has a “%” without two hexadecimal digits; write a “%” as “%25”.")
         }
-        self.bytes = pass.output.bytes
-        self.pairs = pass.pairs
-        self.encoding = encoding
-    }
-
-    private func parameter() throws(SerializationError) -> Parameter {
-        let isUTF8 = self.encoding == .utf8
-        var tree = FormTree(names: self.bytes, expecting: self.pairs.count)
-        for pair in self.pairs {
-            let (name, value) = (pair.start..<pair.nameEnd, pair.nameEnd..<pair.end)
-            let parameter: Parameter =
-                pair.hasValue ? .string(try self.text(value, isASCII: pair.isASCII, isUTF8)) : .null
+        var tree = FormTree(bytes: output, expecting: pairs.count)
+        for index in 0..<pairs.count {
+            let pair = pairs[index]
+            let name = Int(pair.start)..<Int(pair.nameEnd)
+            let value = pair.hasValue ? Int(pair.nameEnd)..<Int(pair.end) : nil
             if pair.isASCII {
-                try tree.insert(parameter, name: name)
+                try tree.insert(text: value, name: name)
             } else {
                 // Brackets are looked for in the text: in Shift_JIS they also are the second bytes of letters.
-                try tree.insert(parameter, name: try self.text(name, isASCII: false, isUTF8))
+                let text = try value.map { (value) throws(SerializationError) in
+                    try Self.text(value, in: &tree, encoding)
+                }
+                try tree.insert(text: text, name: try Self.text(name, in: &tree, encoding))
             }
         }
         return tree.parameter
     }
 
-    private func text(
-        _ range: Range<Int>, isASCII: Bool, _ isUTF8: Bool
-    ) throws(SerializationError) -> String {
-        let bytes = self.bytes.span.extracting(range)
-        if isASCII { return String(checkedUTF8: bytes) }
-        if isUTF8 {
-            guard let text = try? UTF8Span(validating: bytes) else { throw self.notText }
-            return String(copying: text)
+    /// Where the text of some bytes is in UTF-8.
+    private static func text(
+        _ range: Range<Int>, in tree: inout FormTree, _ encoding: TextEncoding
+    ) throws(SerializationError) -> Range<Int> {
+        if encoding == .utf8 {
+            if tree.isUTF8(range) { return range }
+        } else if let text = encoding.decode(tree.withBytes(range) { Array($0) }) {
+            return try tree.add(text)
         }
-        guard let text = self.encoding.decode(Array(self.bytes[range])) else { throw self.notText }
-        return text
+        throw SerializationError(
+            .malformedBody, "the form has bytes that are not \(encoding); name its charset in Content-Type.")
     }
-
-    private var notText: SerializationError {
-        SerializationError(
-            .malformedBody, "the form has bytes that are not \(self.encoding); name its charset in Content-Type.")
-    }
-
     /// One pass over a form, which finds pairs and undoes escapes.
-    private struct Pass: ~Copyable {
-        private(set) var output: ByteWriter
-        private(set) var pairs: [Pair] = []
-        private var start = 0
-        private var nameEnd = -1
-        /// All bytes of the pair but those that were copied in runs, one over the other.
-        private var bits: UInt8 = 0
-
-        init(of count: Int) {
-            self.output = ByteWriter(reserving: count + 8)
-            self.pairs.reserveCapacity(count / 24)
-        }
-
+    private enum Pass {
+        /// - Parameters:
+        ///   - output: gets the form without escapes and separators.
+        ///   - pairs: gets where the pairs are in it.
         /// - Returns: whether all escapes are in order.
-        mutating func run(_ form: UnsafeBufferPointer<UInt8>) -> Bool {
-            var place = 0
-            var first = 0
-            while true {
-                place = self.output.append(form, from: place) { word in
-                    word.marks(of: UInt8(ascii: "&")) | word.marks(of: UInt8(ascii: "="))
-                        | word.marks(of: UInt8(ascii: "%")) | word.marks(of: UInt8(ascii: "+")) | word.marksBeyondASCII
+        static func run(
+            _ form: UnsafeBufferPointer<UInt8>, to output: inout ByteWriter, pairs: inout OwnedList<Pair>
+        ) -> Bool {
+            var isInOrder = true
+            // No byte of a form becomes two.
+            output.append(atMost: form.count) { target in
+                var pair = OpenPair(start: 0)
+                var (place, first, end) = (0, 0, 0)
+                scan: while true {
+                    end += Self.copyPlain(form, from: &place, to: target + end, bits: &pair.bits)
+                    guard place < form.count else { break }
+                    // Those that have a meaning often stand side by side.
+                    repeat {
+                        var byte = form[place]
+                        place += 1
+                        switch byte {
+                        case UInt8(ascii: "%"):
+                            guard form.count - place >= 2 else {
+                                isInOrder = false
+                                break scan
+                            }
+                            let (high, low) = (ASCII.hexDigitValue(form[place]), ASCII.hexDigitValue(form[place + 1]))
+                            guard high | low < 16 else {
+                                isInOrder = false
+                                break scan
+                            }
+                            byte = high << 4 | low
+                            place += 2
+                        case UInt8(ascii: "+"): byte = 0x20
+                        case UInt8(ascii: "&"):
+                            if place - 1 > first { pairs.append(pair.closed(at: end)) }
+                            pair = OpenPair(start: end)
+                            first = place
+                            continue
+                        case UInt8(ascii: "=") where pair.nameEnd < 0:
+                            pair.nameEnd = end
+                            continue
+                        default: break
+                        }
+                        pair.bits |= byte
+                        target[end] = byte
+                        end += 1
+                    } while place < form.count && Self.isSpecial(form[place])
                 }
-                guard place < form.count else { break }
-                let byte = form[place]
+                if place > first { pairs.append(pair.closed(at: end)) }
+                return end
+            }
+            return isInOrder
+        }
+
+        /// Copies bytes up to the first that may be one of `%&+=`, and behind them some that do not count.
+        ///
+        /// - Returns: how many bytes count.
+        @inline(__always)
+        private static func copyPlain(
+            _ form: UnsafeBufferPointer<UInt8>, from place: inout Int, to target: UnsafeMutablePointer<UInt8>,
+            bits: inout UInt8
+        ) -> Int {
+            let start = place
+            while form.count - place >= 8 {
+                let word = ByteWord(form, at: place)
+                let marks = word.marksBeyondASCII | word.marks(ofSixteenFrom: 0x20) | word.marks(of: UInt8(ascii: "="))
+                word.store(to: target + (place - start))
+                guard marks == 0 else {
+                    place += marks.trailingZeroBitCount / 8
+                    return place - start
+                }
+                place += 8
+            }
+            while place < form.count, !Self.isSpecial(form[place]) {
+                bits |= form[place]
+                target[place - start] = form[place]
                 place += 1
-                switch byte {
-                case UInt8(ascii: "&"):
-                    self.endPair(isEmpty: place - 1 == first)
-                    first = place
-                case UInt8(ascii: "=") where self.nameEnd < 0: self.nameEnd = self.output.count
-                case UInt8(ascii: "%"):
-                    guard place + 1 < form.count, let high = ASCII.hexValue(form[place]),
-                        let low = ASCII.hexValue(form[place + 1])
-                    else { return false }
-                    self.append(high << 4 | low)
-                    place += 2
-                case UInt8(ascii: "+"): self.append(0x20)
-                default: self.append(byte)
-                }
             }
-            self.endPair(isEmpty: first == form.count)
-            return true
+            return place - start
         }
 
-        private mutating func append(_ byte: UInt8) {
-            self.bits |= byte
-            self.output.append(byte)
+        /// Whether a byte is one of `%&+=`, all of which are among the first 64.
+        @inline(__always)
+        private static func isSpecial(_ byte: UInt8) -> Bool {
+            byte < 64 && 0x2000_0860_0000_0000 &>> UInt64(byte) & 1 != 0
         }
+    }
 
-        private mutating func endPair(isEmpty: Bool) {
-            let end = self.output.count
-            if !isEmpty {
-                self.pairs.append(
-                    Pair(
-                        start: self.start, nameEnd: self.nameEnd < 0 ? end : self.nameEnd, end: end,
-                        hasValue: self.nameEnd >= 0, isASCII: self.bits < 0x80))
-            }
-            (self.start, self.nameEnd, self.bits) = (end, -1, 0)
+    /// A pair whose end has not come yet.
+    private struct OpenPair {
+        let start: Int
+        var nameEnd = -1
+        /// All bytes that are not ASCII, one over the other.
+        var bits: UInt8 = 0
+
+        init(start: Int) { self.start = start }
+
+        @inline(__always)
+        func closed(at end: Int) -> Pair {
+            Pair(
+                start: Int32(self.start), nameEnd: Int32(self.nameEnd < 0 ? end : self.nameEnd), end: Int32(end),
+                hasValue: self.nameEnd >= 0, isASCII: self.bits < 0x80)
         }
     }
 }

@@ -6,23 +6,47 @@
 /// - In `a[][x]` a new element begins where the last one already has an `x`; `a[][]` goes on with the last inner array.
 /// - A name that repeats without brackets becomes a set.
 /// - Brackets that are out of order, or that nothing precedes, are part of a plain name.
-struct FormTree {
+struct FormTree: ~Copyable {
     /// The most pairs of brackets after a name.
     static let nestingLimit = 64
 
-    /// From a container to a member: a key by where it is among the names, or the element of an array.
-    private struct Step {
-        static var element: Step { Step(start: 0, count: -1, mark: 0) }
-
+    /// Where a piece of text is among the bytes.
+    struct Piece: BitwiseCopyable {
         var start: Int32
         var count: Int32
-        /// Equal for equal keys, and seldom for others.
-        var mark: UInt32
 
-        var isElement: Bool { self.count < 0 }
+        @inline(__always)
+        init(_ range: Range<Int>) { self.init(start: Int32(range.lowerBound), count: Int32(range.count)) }
+
+        @inline(__always)
+        init(start: Int32, count: Int32) { (self.start, self.count) = (start, count) }
+
+        @inline(__always)
+        var range: Range<Int> { Int(self.start)..<Int(self.start) + Int(self.count) }
     }
 
-    private enum Kind {
+    /// From a container to a member: a key, or the element of an array.
+    struct Step: BitwiseCopyable {
+        static var element: Step { Step(key: Piece(start: 0, count: -1), end: 0) }
+
+        /// Without a count where it is an element.
+        var key: Piece
+        /// The last eight bytes of the key, or all of a shorter one: names of one form differ at their ends more often
+        /// than at their beginnings.
+        var end: UInt64
+
+        @inline(__always)
+        var isElement: Bool { self.key.count < 0 }
+    }
+
+    enum Leaf: BitwiseCopyable {
+        case null
+        case text(Piece)
+        /// The place of another value in `values`.
+        case value(Int32)
+    }
+
+    enum Kind: BitwiseCopyable {
         /// A leaf that has just been made and gets its value next.
         case vacant
         case leaf
@@ -30,87 +54,124 @@ struct FormTree {
         case repeated
         case array
         case dictionary
+
+        /// Whether a node of this kind is what a name wants there that would have made one of `other`.
+        @inline(__always)
+        func takesIn(_ other: Kind) -> Bool {
+            switch other {
+            case .vacant, .leaf, .repeated: self == .vacant || self == .leaf || self == .repeated
+            case .array, .dictionary: self == other
+            }
+        }
     }
 
     /// Nodes refer to each other by their place in `nodes`, so that depth costs no recursion while reading and a node no
     /// allocation of its own.
-    private struct Node {
+    struct Node: BitwiseCopyable {
         var kind: Kind
-        /// What its parent calls it.
-        var key: Step
+        /// Whether its members are in the index.
+        var isIndexed = false
+        var leaf = Leaf.null
         var parent: Int32
         var firstChild: Int32 = -1
         var lastChild: Int32 = -1
         var nextSibling: Int32 = -1
         var childCount: Int32 = 0
-        /// Whether its members are in the index.
-        var isIndexed = false
-        /// Of a leaf, in `values`.
-        var value: Int32 = -1
+        /// What its parent calls it.
+        var step: Step
     }
 
-    /// All names behind each other, in UTF-8. Keys compare by these bytes: `String` would take two spellings of one
-    /// character for the same name.
-    private var names: [UInt8]
-    private var nodes: [Node] = []
+    /// All names and texts, in UTF-8. Keys compare by these bytes: `String` would take two spellings of one character for
+    /// the same name.
+    private var bytes: ByteWriter
+    private var nodes: OwnedList<Node>
     private var values: [Parameter] = []
     private var index = MemberIndex()
-    /// Those of the name at hand, the first `stepCount`.
-    private var steps = Array(repeating: Step.element, count: nestingLimit + 1)
-    private var stepCount = 0
+    /// Those of the name at hand.
+    private var steps = OwnedList<Step>(reserving: 8)
 
     /// Makes a tree without values.
     ///
     /// - Parameters:
-    ///   - names: bytes in which names are, at most `Int32.max`; only those that are inserted need be UTF-8.
+    ///   - bytes: in which names and texts are, at most `Int32.max`; only those that are inserted need be UTF-8.
     ///   - count: about how many values there will be.
-    init(names: [UInt8] = [], expecting count: Int = 0) {
-        self.names = names
-        self.nodes.reserveCapacity(count + 16)
-        self.values.reserveCapacity(count)
-        self.nodes.append(Node(kind: .dictionary, key: .element, parent: -1))
+    init(bytes: consuming ByteWriter = ByteWriter(reserving: 1024), expecting count: Int = 0) {
+        self.bytes = bytes
+        self.nodes = OwnedList(reserving: 2 * count + 16)
+        self.nodes.append(Node(kind: .dictionary, parent: -1, step: .element))
     }
 
-    /// Inserts a value under a name that need not be among those the tree was made with.
+    /// Adds text to the bytes, for names and values that were not among those the tree was made with.
+    mutating func add(_ text: String) throws(SerializationError) -> Range<Int> {
+        guard text.utf8.count <= Int(Int32.max) - self.bytes.count else {
+            throw SerializationError(.malformedBody, "the form has more than 2 GiB of text; send less.")
+        }
+        let start = self.bytes.count
+        self.bytes.append(text)
+        return start..<self.bytes.count
+    }
+
+    /// Whether bytes are UTF-8.
+    func isUTF8(_ range: Range<Int>) -> Bool {
+        self.bytes.withBytes(range) { (try? UTF8Span(validating: $0.span)) != nil }
+    }
+
+    /// Calls `body` with some of the bytes.
+    func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        self.bytes.withBytes(range, body)
+    }
+
+    /// Inserts a value under a name.
     mutating func insert(_ value: Parameter, name: String) throws(SerializationError) {
-        let start = self.names.count
-        self.names.append(contentsOf: name.utf8)
-        try self.insert(value, name: start..<self.names.count)
+        self.values.append(value)
+        let leaf = Leaf.value(Int32(self.values.count - 1))
+        try self.insert(leaf, name: try self.add(name))
     }
 
-    /// Inserts a value under a name, which must be UTF-8.
+    /// Inserts text, or null, under a name, both of them UTF-8 among the bytes.
     ///
     /// - Throws: `.malformedBody` for nesting beyond ``nestingLimit``, and a name that is used both for a value and for
     ///   a container.
-    mutating func insert(_ value: Parameter, name: Range<Int>) throws(SerializationError) {
-        try self.readSteps(of: name)
-        var current: Int32 = 0
-        for offset in 0..<self.stepCount {
-            let step = self.steps[offset]
-            current =
-                step.isElement
-                ? self.element(of: current, before: offset + 1) : self.member(of: current, step, before: offset + 1)
-            guard self.fits(self.nodes[Int(current)].kind, before: offset + 1) else {
-                throw SerializationError(
-                    .malformedBody,
-                    "the form uses “\(self.text(self.steps[0]))” in two ways; use one name for one kind of value.")
-            }
-        }
-        self.put(value, into: current)
+    mutating func insert(text: Range<Int>?, name: Range<Int>) throws(SerializationError) {
+        try self.insert(text.map { .text(Piece($0)) } ?? .null, name: name)
     }
 
-    private mutating func put(_ value: Parameter, into node: Int32) {
-        let place = Int32(self.values.count)
-        self.values.append(value)
+    @inline(__always)
+    private mutating func insert(_ leaf: Leaf, name: Range<Int>) throws(SerializationError) {
+        try self.readSteps(of: name)
+        var current: Int32 = 0
+        var isNew = false
+        for offset in 0..<self.steps.count {
+            let step = self.steps[offset]
+            let kind = self.kind(before: offset + 1)
+            // What has just been made has no members yet.
+            let known = isNew ? -1 : self.known(step, of: current, before: offset + 1)
+            guard known >= 0 else {
+                current = self.add(kind, step, to: current)
+                isNew = true
+                continue
+            }
+            current = known
+            guard self.nodes[Int(known)].kind.takesIn(kind) else {
+                throw SerializationError(
+                    .malformedBody,
+                    "the form uses “\(self.text(self.steps[0].key))” in two ways; use one name for one kind of value.")
+            }
+        }
+        self.put(leaf, into: current)
+    }
+
+    private mutating func put(_ leaf: Leaf, into node: Int32) {
         switch self.nodes[Int(node)].kind {
         case .vacant:
             self.nodes[Int(node)].kind = .leaf
-            self.nodes[Int(node)].value = place
+            self.nodes[Int(node)].leaf = leaf
         case .leaf:
+            let first = self.nodes[Int(node)].leaf
             self.nodes[Int(node)].kind = .repeated
-            self.add(.leaf, .element, value: self.nodes[Int(node)].value, to: node)
-            self.add(.leaf, .element, value: place, to: node)
-        case .repeated: self.add(.leaf, .element, value: place, to: node)
+            self.add(.leaf, .element, first, to: node)
+            self.add(.leaf, .element, leaf, to: node)
+        case .repeated: self.add(.leaf, .element, leaf, to: node)
         case .array, .dictionary: preconditionFailure("BUG: a container where a value fits")
         }
     }
@@ -121,104 +182,97 @@ struct FormTree {
     // MARK: Names
 
     private mutating func readSteps(of name: Range<Int>) throws(SerializationError) {
-        self.stepCount = 0
+        self.steps.removeAll()
         let start = name.lowerBound
         var place = self.place(of: UInt8(ascii: "["), in: name)
-        self.enter(self.key(start..<place))
+        self.steps.append(self.key(start..<place))
         if place == start { return self.enterWhole(name) }
         while place < name.upperBound {
-            guard self.names[place] == UInt8(ascii: "[") else { return self.enterWhole(name) }
-            let close = self.place(of: UInt8(ascii: "]"), in: place + 1..<name.upperBound)
-            guard close < name.upperBound, self.place(of: UInt8(ascii: "["), in: place + 1..<close) == close else {
-                return self.enterWhole(name)
-            }
-            guard self.stepCount <= Self.nestingLimit else {
+            guard self.bytes[place] == UInt8(ascii: "[") else { return self.enterWhole(name) }
+            let close = self.closingBracket(in: place + 1..<name.upperBound)
+            guard let close else { return self.enterWhole(name) }
+            guard self.steps.count <= Self.nestingLimit else {
                 throw SerializationError(
                     .malformedBody, "the form has names with over \(Self.nestingLimit) brackets; nest less deeply.")
             }
-            self.enter(close == place + 1 ? .element : self.key(place + 1..<close))
+            self.steps.append(close == place + 1 ? .element : self.key(place + 1..<close))
             place = close + 1
         }
     }
 
-    private mutating func enter(_ step: Step) {
-        self.steps[self.stepCount] = step
-        self.stepCount += 1
-    }
-
     private mutating func enterWhole(_ name: Range<Int>) {
-        self.stepCount = 0
-        self.enter(self.key(name))
+        self.steps.removeAll()
+        self.steps.append(self.key(name))
     }
 
     /// The first place of `byte`, or the end.
     @inline(__always)
     private func place(of byte: UInt8, in range: Range<Int>) -> Int {
-        var place = range.lowerBound
-        while place < range.upperBound, self.names[place] != byte { place += 1 }
-        return place
+        self.bytes.withBytes(range) { bytes in
+            var place = 0
+            while place < bytes.count, bytes[place] != byte { place += 1 }
+            return range.lowerBound + place
+        }
+    }
+
+    /// The first closing bracket, unless there is none or another one opens before it.
+    @inline(__always)
+    private func closingBracket(in range: Range<Int>) -> Int? {
+        self.bytes.withBytes(range) { bytes in
+            for place in 0..<bytes.count {
+                if bytes[place] == UInt8(ascii: "]") { return range.lowerBound + place }
+                if bytes[place] == UInt8(ascii: "[") { return nil }
+            }
+            return nil
+        }
     }
 
     @inline(__always)
     private func key(_ range: Range<Int>) -> Step {
-        var mark = UInt32(truncatingIfNeeded: range.count)
-        // Names of one form differ at their ends more often than at their beginnings.
-        for place in max(range.lowerBound, range.upperBound - 4)..<range.upperBound {
-            mark = mark &* 257 &+ UInt32(self.names[place])
-        }
-        return Step(start: Int32(range.lowerBound), count: Int32(range.count), mark: mark)
+        Step(key: Piece(range), end: self.bytes.end(of: range))
     }
 
-    private func text(_ key: Step) -> String {
-        String(checkedUTF8: self.names.span.extracting(Int(key.start)..<Int(key.start + key.count)))
+    private func text(_ piece: Piece) -> String {
+        self.bytes.withBytes(piece.range) { String(checkedUTF8: $0.span) }
     }
 
     // MARK: Building
 
-    /// The child called `key`, which is made if there is none.
-    private mutating func member(of parent: Int32, _ key: Step, before next: Int) -> Int32 {
-        guard self.nodes[Int(parent)].childCount >= MemberIndex.threshold else {
-            return self.listedMember(of: parent, key) ?? self.add(self.kind(before: next), key, to: parent)
-        }
-        if self.nodes[Int(parent)].childCount == MemberIndex.threshold, !self.nodes[Int(parent)].isIndexed {
-            self.addMembersToIndex(of: parent)
-        }
-        let hash = self.hash(parent, key)
-        if let known = self.indexedMember(of: parent, key, hash: hash) { return known }
-        let child = self.add(self.kind(before: next), key, to: parent)
-        self.index.insert(child, hash: hash)
-        return child
-    }
-
-    /// The last element where it takes in what follows, and else a new one.
-    private mutating func element(of parent: Int32, before next: Int) -> Int32 {
+    /// The child that a step leads to, or -1 where one has to be made: the last element where it takes in what follows.
+    @inline(__always)
+    private func known(_ step: Step, of parent: Int32, before next: Int) -> Int32 {
+        guard step.isElement else { return self.member(of: parent, step) }
         let last = self.nodes[Int(parent)].lastChild
-        if last >= 0, self.canContinue(last, with: next) { return last }
-        return self.add(self.kind(before: next), .element, to: parent)
+        return last >= 0 && self.canContinue(last, with: next) ? last : -1
     }
 
     @discardableResult
-    private mutating func add(_ kind: Kind, _ key: Step, value: Int32 = -1, to parent: Int32) -> Int32 {
+    private mutating func add(_ kind: Kind, _ step: Step, _ leaf: Leaf = .null, to parent: Int32) -> Int32 {
         let child = Int32(self.nodes.count)
-        self.nodes.append(Node(kind: kind, key: key, parent: parent, value: value))
-        var nodes = self.nodes.mutableSpan
-        let last = nodes[Int(parent)].lastChild
+        self.nodes.append(Node(kind: kind, leaf: leaf, parent: parent, step: step))
+        let last = self.nodes[Int(parent)].lastChild
         if last >= 0 {
-            nodes[Int(last)].nextSibling = child
+            self.nodes[Int(last)].nextSibling = child
         } else {
-            nodes[Int(parent)].firstChild = child
+            self.nodes[Int(parent)].firstChild = child
         }
-        nodes[Int(parent)].lastChild = child
-        nodes[Int(parent)].childCount += 1
+        self.nodes[Int(parent)].lastChild = child
+        self.nodes[Int(parent)].childCount += 1
+        if self.nodes[Int(parent)].isIndexed {
+            self.index.insert(child, hash: self.hash(parent, step))
+        } else if self.nodes[Int(parent)].childCount > MemberIndex.threshold, !step.isElement {
+            self.addMembersToIndex(of: parent)
+        }
         return child
     }
 
     /// Whether an element takes in what the steps from `next` on lead to, or a new element begins.
     private func canContinue(_ element: Int32, with next: Int) -> Bool {
-        guard next < self.stepCount else { return false }
+        guard next < self.steps.count else { return false }
         switch (self.nodes[Int(element)].kind, self.steps[next].isElement) {
         case (.dictionary, false):
-            guard let known = self.existingMember(of: element, self.steps[next]) else { return true }
+            let known = self.member(of: element, self.steps[next])
+            guard known >= 0 else { return true }
             // `a[][x][]=1&a[][x][]=2` goes on with the same x; `a[][x][y]` only while it brings new members.
             return self.canContinue(known, with: next + 1)
         case (.array, true): return true
@@ -227,66 +281,52 @@ struct FormTree {
     }
 
     private func kind(before next: Int) -> Kind {
-        guard next < self.stepCount else { return .vacant }
+        guard next < self.steps.count else { return .vacant }
         return self.steps[next].isElement ? .array : .dictionary
-    }
-
-    private func fits(_ kind: Kind, before next: Int) -> Bool {
-        switch kind {
-        case .vacant, .leaf, .repeated: next == self.stepCount
-        case .array: next < self.stepCount && self.steps[next].isElement
-        case .dictionary: next < self.stepCount && !self.steps[next].isElement
-        }
     }
 
     // MARK: Finding members
 
-    private func existingMember(of parent: Int32, _ key: Step) -> Int32? {
-        self.nodes[Int(parent)].isIndexed
-            ? self.indexedMember(of: parent, key, hash: self.hash(parent, key)) : self.listedMember(of: parent, key)
+    /// The child called as `step` says, or -1.
+    private func member(of parent: Int32, _ step: Step) -> Int32 {
+        if self.nodes[Int(parent)].isIndexed { return self.indexedMember(of: parent, step) }
+        var child = self.nodes[Int(parent)].firstChild
+        while child >= 0, !self.areEqual(self.nodes[Int(child)].step, step) {
+            child = self.nodes[Int(child)].nextSibling
+        }
+        return child
     }
 
-    private func indexedMember(of parent: Int32, _ key: Step, hash: Int) -> Int32? {
-        self.index.first(hash: hash) { candidate in
-            self.nodes[Int(candidate)].parent == parent && self.areEqual(self.nodes[Int(candidate)].key, key)
-        }
-    }
-
-    private func listedMember(of parent: Int32, _ key: Step) -> Int32? {
-        self.nodes.withUnsafeBufferPointer { nodes in
-            var child = nodes[Int(parent)].firstChild
-            while child >= 0 {
-                if nodes[Int(child)].key.mark == key.mark, self.areEqual(nodes[Int(child)].key, key) { return child }
-                child = nodes[Int(child)].nextSibling
-            }
-            return nil
-        }
+    private func indexedMember(of parent: Int32, _ step: Step) -> Int32 {
+        self.index.first(hash: self.hash(parent, step)) { candidate in
+            self.nodes[Int(candidate)].parent == parent && self.areEqual(self.nodes[Int(candidate)].step, step)
+        } ?? -1
     }
 
     private mutating func addMembersToIndex(of parent: Int32) {
         self.nodes[Int(parent)].isIndexed = true
         var child = self.nodes[Int(parent)].firstChild
         while child >= 0 {
-            self.index.insert(child, hash: self.hash(parent, self.nodes[Int(child)].key))
+            self.index.insert(child, hash: self.hash(parent, self.nodes[Int(child)].step))
             child = self.nodes[Int(child)].nextSibling
         }
     }
 
     @inline(__always)
     private func areEqual(_ left: Step, _ right: Step) -> Bool {
-        guard left.count == right.count else { return false }
-        for offset in 0..<Int(left.count)
-        where self.names[Int(left.start) + offset] != self.names[Int(right.start) + offset] { return false }
-        return true
+        left.end == right.end && left.key.count == right.key.count
+            && (left.key.count <= 8 || self.areEqual(left.key, right.key))
+    }
+
+    private func areEqual(_ left: Piece, _ right: Piece) -> Bool {
+        self.bytes.withBytes(left.range) { left in self.bytes.withBytes(right.range) { left.elementsEqual($0) } }
     }
 
     /// With the seed of the process: nobody can choose names that all fall into one place.
-    private func hash(_ parent: Int32, _ key: Step) -> Int {
+    private func hash(_ parent: Int32, _ step: Step) -> Int {
         var hasher = Hasher()
         hasher.combine(parent)
-        self.names.withUnsafeBytes { all in
-            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: all[Int(key.start)..<Int(key.start + key.count)]))
-        }
+        self.bytes.withBytes(step.key.range) { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         return hasher.finalize()
     }
 
@@ -294,69 +334,43 @@ struct FormTree {
 
     private func parameter(of node: Int) -> Parameter {
         switch self.nodes[node].kind {
-        case .vacant, .leaf: return self.nodes[node].value < 0 ? .null : self.values[Int(self.nodes[node].value)]
-        case .repeated: return .set(self.children(of: node))
-        case .array: return .array(self.children(of: node))
-        case .dictionary:
-            var entries: [Parameter.Entry] = []
-            entries.reserveCapacity(Int(self.nodes[node].childCount))
+        case .vacant: .null
+        case .leaf: self.value(of: self.nodes[node].leaf)
+        case .repeated: .set(self.children(of: node))
+        case .array: .array(self.children(of: node))
+        case .dictionary: .dictionary(self.entries(of: node))
+        }
+    }
+
+    @inline(__always)
+    private func value(of leaf: Leaf) -> Parameter {
+        switch leaf {
+        case .null: .null
+        case .text(let piece): .string(self.text(piece))
+        case .value(let place): self.values[Int(place)]
+        }
+    }
+
+    private func entries(of node: Int) -> [Parameter.Entry] {
+        Array(unsafeUninitializedCapacity: Int(self.nodes[node].childCount)) { entries, count in
             var next = Int(self.nodes[node].firstChild)
             while next >= 0 {
-                entries.append(Parameter.Entry(self.text(self.nodes[next].key), self.parameter(of: next)))
+                let key = self.text(self.nodes[next].step.key)
+                entries.initializeElement(at: count, to: Parameter.Entry(key, self.parameter(of: next)))
+                count += 1
                 next = Int(self.nodes[next].nextSibling)
             }
-            return .dictionary(entries)
         }
     }
 
     private func children(of node: Int) -> [Parameter] {
-        var values: [Parameter] = []
-        values.reserveCapacity(Int(self.nodes[node].childCount))
-        var next = Int(self.nodes[node].firstChild)
-        while next >= 0 {
-            values.append(self.parameter(of: next))
-            next = Int(self.nodes[next].nextSibling)
+        Array(unsafeUninitializedCapacity: Int(self.nodes[node].childCount)) { values, count in
+            var next = Int(self.nodes[node].firstChild)
+            while next >= 0 {
+                values.initializeElement(at: count, to: self.parameter(of: next))
+                count += 1
+                next = Int(self.nodes[next].nextSibling)
+            }
         }
-        return values
-    }
-}
-
-/// A hash table of nodes, for the members of dictionaries that have too many to look at one by one.
-private struct MemberIndex {
-    /// The most members that are not in the table.
-    static let threshold = 24
-
-    private struct Slot {
-        var node: Int32 = -1
-        var hash = 0
-    }
-
-    private var slots: [Slot] = []
-    private var count = 0
-
-    func first(hash: Int, where matches: (Int32) -> Bool) -> Int32? {
-        guard !self.slots.isEmpty else { return nil }
-        var place = hash & (self.slots.count - 1)
-        while self.slots[place].node >= 0 {
-            if self.slots[place].hash == hash, matches(self.slots[place].node) { return self.slots[place].node }
-            place = (place + 1) & (self.slots.count - 1)
-        }
-        return nil
-    }
-
-    mutating func insert(_ node: Int32, hash: Int) {
-        if (self.count + 1) * 2 > self.slots.count {
-            let old = self.slots
-            self.slots = Array(repeating: Slot(), count: max(64, old.count * 2))
-            for slot in old where slot.node >= 0 { self.place(slot) }
-        }
-        self.count += 1
-        self.place(Slot(node: node, hash: hash))
-    }
-
-    private mutating func place(_ slot: Slot) {
-        var place = slot.hash & (self.slots.count - 1)
-        while self.slots[place].node >= 0 { place = (place + 1) & (self.slots.count - 1) }
-        self.slots[place] = slot
     }
 }

@@ -21,19 +21,19 @@ public enum IncomingParameters {
                 .unsupportedBody,
                 "the body is encoded with \(coding); parameters can be merged only into plain bodies.")
         }
-        let types = head.fields.values(of: "Content-Type")
-        guard types.count == 1 else {
+        let count = head.fields.count(of: .contentType)
+        guard count == 1, let type = head.fields[.contentType] else {
             throw SerializationError(
                 .unsupportedBody,
-                types.isEmpty
+                count == 0
                     ? "the body has no Content-Type; say what it is." : "the body has two Content-Types; send one.")
         }
-        let essence = MediaType.essence(of: types[0])
+        let essence = MediaType.essence(of: type)
         switch essence {
         case "application/x-www-form-urlencoded":
-            return try Self.form(body, charset: MediaType.charset(of: types[0]), encoding: encoding)
+            return try Self.form(body, charset: MediaType.charset(of: type), encoding: encoding)
         case "multipart/form-data":
-            return try MultipartReader.read(body, contentType: types[0], encoding: encoding)
+            return try MultipartReader.read(body, contentType: type, encoding: encoding)
         case "application/x-plist": return try Self.propertyList(body)
         case _ where MediaType.isJSON(essence): return try Self.json(body)
         default:

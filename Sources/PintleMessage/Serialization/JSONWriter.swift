@@ -84,10 +84,11 @@ private struct JSONWriting: ~Copyable {
 
     private mutating func array(_ elements: [Parameter]) throws(Misfit) {
         try self.open(UInt8(ascii: "["))
-        for (index, element) in elements.enumerated() {
+        let span = elements.span
+        for index in span.indices {
             self.separate(isFirst: index == 0)
             do throws(Misfit) {
-                try self.value(element)
+                try self.value(span[index])
             } catch {
                 throw error.inside(.index(index))
             }
@@ -99,15 +100,16 @@ private struct JSONWriting: ~Copyable {
         var entries = entries
         if self.options.contains(.sortedKeys) { entries.sort { $0.key.precedesByCodeUnit($1.key) } }
         try self.open(UInt8(ascii: "{"))
-        for (index, entry) in entries.enumerated() {
+        let span = entries.span
+        for index in span.indices {
             self.separate(isFirst: index == 0)
-            self.string(entry.key)
+            self.string(span[index].key)
             self.bytes.append(UInt8(ascii: ":"))
             if self.options.contains(.pretty) { self.bytes.append(0x20) }
             do throws(Misfit) {
-                try self.value(entry.value)
+                try self.value(span[index].value)
             } catch {
-                throw error.inside(.key(entry.key))
+                throw error.inside(.key(span[index].key))
             }
         }
         self.close(UInt8(ascii: "}"), isEmpty: entries.isEmpty)
@@ -142,8 +144,7 @@ private struct JSONWriting: ~Copyable {
 
     private mutating func string(_ text: String) {
         self.bytes.append(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { utf8 in
+        text.utf8.span.withUnsafeBufferPointer { utf8 in
             var place = 0
             while true {
                 // Runs without anything to escape, which most strings are.

@@ -5,12 +5,17 @@ enum MediaType {
     /// The type without its parameters and in lower case: media types compare without regard to case. Not checked
     /// against the grammar; a value that is no media type equals none.
     static func essence(of value: String) -> String {
-        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }
-        return String(decoding: ASCII.trimmed(Array(type)[...]).map(ASCII.lowercased), as: UTF8.self)
+        value.utf8.span.withUnsafeBufferPointer { bytes in
+            let type = ASCII.trimmed(bytes[..<(bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count)])
+            return String(unsafeUninitializedCapacity: type.count) {
+                $0.initialize(fromContentsOf: type.lazy.map(ASCII.lowercased))
+            }
+        }
     }
 
     /// The value of the first `charset` parameter, unquoted, or nil.
     static func charset(of value: String) -> String? {
+        guard value.utf8.contains(UInt8(ascii: ";")) else { return nil }
         for parameter in Self.parameters(of: Array(value.utf8)).dropFirst() {
             let parts = parameter.split(separator: UInt8(ascii: "="), maxSplits: 1)
             guard parts.count == 2, ASCII.equalsIgnoringCase(ASCII.trimmed(parts[0]), "charset".utf8) else { continue }
