@@ -7,11 +7,11 @@ public import PintleMessage
 extension MultipartForm {
     /// Writes the whole body into a file, which takes the place of one that is there.
     ///
-    /// Sent as ``UploadSource/file(path:)`` with the form's `contentType`, it is the same body, with a length even where
+    /// Sent as `UploadSource.file(path:)` with the form's `contentType`, it is the same body, with a length even where
     /// a part streams without one, and can be sent again where such a stream could not.
     ///
     /// - Returns: the length of the file in bytes.
-    /// - Throws: ``SessionError`` with `unreadableSource` where a part cannot be read, and `cannotWrite`, with the
+    /// - Throws: `SessionError` with `unreadableSource` where a part cannot be read, and `cannotWrite`, with the
     ///   system's reason; `path` is then as it was.
     @discardableResult
     public func write(to path: String) async throws(SessionError) -> UInt64 {

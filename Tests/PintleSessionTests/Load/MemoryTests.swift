@@ -13,8 +13,7 @@ import Testing
 /// The size is 64 MiB, or what PINTLE_SOAK says, in MiB: `PINTLE_SOAK=5120 swift test --filter MemoryTests`.
 @Suite(
     .serialized,
-    .disabled(
-        if: ProcessInfo.processInfo.environment["PINTLE_SANITIZER"] != nil, "sanitizers keep memory of their own"))
+    .disabled(if: runsUnderSanitizer, "sanitizers keep memory of their own"))
 struct MemoryTests {
     /// In bytes.
     private static var size: Int {
