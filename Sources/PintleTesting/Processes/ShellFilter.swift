@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-
 /// Programs of the system that make bytes of bytes.
 package enum ShellFilter {
     /// Runs a command of the shell.
@@ -17,6 +15,7 @@ package enum ShellFilter {
         guard code == 0 else {
             throw TestFailure("\(command) exited with \(code): \(process.errors.joined(separator: "\n"))")
         }
-        return Array(try Data(contentsOf: URL(fileURLWithPath: "\(folder.path)/output")))
+        guard let output = fileBytes("\(folder.path)/output") else { throw TestFailure("\(command) left no output") }
+        return output
     }
 }
