@@ -17,7 +17,9 @@ extension Exchange {
         let violation = judge.violation(of: head, length: length)
         self.judge = judge
         let need = judge.need(for: head)
-        let isFinal = violation?.has(.responseContentType) == true || violation?.has(.bodyTooLarge) == true
+        let isFinal =
+            judge.isUndeclared || violation?.has(.responseContentType) == true
+            || violation?.has(.bodyTooLarge) == true
         guard need != .nothing, !isFinal else {
             return self.settle(HeldResponse(head: head, length: length, need: .nothing), violation)
         }

@@ -12,6 +12,8 @@ struct ResponseJudge {
     private var contracts: [ResponseContract]
     private let operation: ContractedOperation?
     private let method: String
+    /// Whether the operation does not declare such a response: then nothing else is asked.
+    private(set) var isUndeclared = false
 
     /// - Parameter method: of the request.
     init(
@@ -35,6 +37,7 @@ struct ResponseJudge {
                 self.contracts.append(contract)
             }
         } catch {
+            self.isUndeclared = true
             return error
         }
         for contract in self.contracts {

@@ -69,6 +69,14 @@ struct APIContractTests {
         #expect((result.json["detail"] as? String)?.contains(word) == true, "\(result)")
     }
 
+    @Test func `a status that is not declared is a problem beside a body rule too`() throws {
+        try self.write()
+        let origin = try self.origin("[]", status: "418 Teapot")
+        let pintle = try self.pintle("contract: openapi.yaml, response: {body: json}")
+        let result = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/pets")
+        #expect(result.status == 502 && result.problem == "response-status", "\(result)")
+    }
+
     @Test(arguments: [
         ("GET", "/pets?limit=11", "", "limit"), ("GET", "/dogs", "", "/dogs"), ("PUT", "/pets", "", "PUT"),
         ("POST", "/pets", "", "body"), ("POST", "/pets", #"{"name":1}"#, "at /name: "),
