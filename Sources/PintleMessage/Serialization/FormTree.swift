@@ -37,6 +37,10 @@ struct FormTree: ~Copyable {
 
         @inline(__always)
         var isElement: Bool { self.key.count < 0 }
+
+        /// One bit, told by the end of the key.
+        @inline(__always)
+        var bit: UInt64 { 1 &<< (self.end &* 0x9E37_79B9_7F4A_7C15 &>> 58) }
     }
 
     enum Leaf: BitwiseCopyable {
@@ -77,6 +81,10 @@ struct FormTree: ~Copyable {
         var lastChild: Int32 = -1
         var nextSibling: Int32 = -1
         var childCount: Int32 = 0
+        /// A bit for each key of its members; several may share one.
+        var keys: UInt64 = 0
+        /// The member that was found last, which is often the one that is asked for next; -1 before the first.
+        var found: Int32 = -1
         /// What its parent calls it.
         var step: Step
     }
@@ -240,7 +248,7 @@ struct FormTree: ~Copyable {
 
     /// The child that a step leads to, or -1 where one has to be made: the last element where it takes in what follows.
     @inline(__always)
-    private func known(_ step: Step, of parent: Int32, before next: Int) -> Int32 {
+    private mutating func known(_ step: Step, of parent: Int32, before next: Int) -> Int32 {
         guard step.isElement else { return self.member(of: parent, step) }
         let last = self.nodes[Int(parent)].lastChild
         return last >= 0 && self.canContinue(last, with: next) ? last : -1
@@ -258,6 +266,7 @@ struct FormTree: ~Copyable {
         }
         self.nodes[Int(parent)].lastChild = child
         self.nodes[Int(parent)].childCount += 1
+        self.nodes[Int(parent)].keys |= step.bit
         if self.nodes[Int(parent)].isIndexed {
             self.index.insert(child, hash: self.hash(parent, step))
         } else if self.nodes[Int(parent)].childCount > MemberIndex.threshold, !step.isElement {
@@ -267,7 +276,7 @@ struct FormTree: ~Copyable {
     }
 
     /// Whether an element takes in what the steps from `next` on lead to, or a new element begins.
-    private func canContinue(_ element: Int32, with next: Int) -> Bool {
+    private mutating func canContinue(_ element: Int32, with next: Int) -> Bool {
         guard next < self.steps.count else { return false }
         switch (self.nodes[Int(element)].kind, self.steps[next].isElement) {
         case (.dictionary, false):
@@ -288,8 +297,24 @@ struct FormTree: ~Copyable {
     // MARK: Finding members
 
     /// The child called as `step` says, or -1.
-    private func member(of parent: Int32, _ step: Step) -> Int32 {
-        if self.nodes[Int(parent)].isIndexed { return self.indexedMember(of: parent, step) }
+    @inline(__always)
+    private mutating func member(of parent: Int32, _ step: Step) -> Int32 {
+        // Most names of a form are new; of the others, most go on with what the one before them began.
+        if self.nodes[Int(parent)].keys & step.bit == 0 { return -1 }
+        let found = self.nodes[Int(parent)].found
+        if found >= 0, self.areEqual(self.nodes[Int(found)].step, step) { return found }
+        return self.searchedMember(of: parent, step)
+    }
+
+    private mutating func searchedMember(of parent: Int32, _ step: Step) -> Int32 {
+        let child =
+            self.nodes[Int(parent)].isIndexed
+            ? self.indexedMember(of: parent, step) : self.listedMember(of: parent, step)
+        if child >= 0 { self.nodes[Int(parent)].found = child }
+        return child
+    }
+
+    private func listedMember(of parent: Int32, _ step: Step) -> Int32 {
         var child = self.nodes[Int(parent)].firstChild
         while child >= 0, !self.areEqual(self.nodes[Int(child)].step, step) {
             child = self.nodes[Int(child)].nextSibling
@@ -352,25 +377,24 @@ struct FormTree: ~Copyable {
     }
 
     private func entries(of node: Int) -> [Parameter.Entry] {
-        Array(unsafeUninitializedCapacity: Int(self.nodes[node].childCount)) { entries, count in
-            var next = Int(self.nodes[node].firstChild)
-            while next >= 0 {
-                let key = self.text(self.nodes[next].step.key)
-                entries.initializeElement(at: count, to: Parameter.Entry(key, self.parameter(of: next)))
-                count += 1
-                next = Int(self.nodes[next].nextSibling)
-            }
+        var entries: [Parameter.Entry] = []
+        entries.reserveCapacity(Int(self.nodes[node].childCount))
+        var next = Int(self.nodes[node].firstChild)
+        while next >= 0 {
+            entries.append(Parameter.Entry(self.text(self.nodes[next].step.key), self.parameter(of: next)))
+            next = Int(self.nodes[next].nextSibling)
         }
+        return entries
     }
 
     private func children(of node: Int) -> [Parameter] {
-        Array(unsafeUninitializedCapacity: Int(self.nodes[node].childCount)) { values, count in
-            var next = Int(self.nodes[node].firstChild)
-            while next >= 0 {
-                values.initializeElement(at: count, to: self.parameter(of: next))
-                count += 1
-                next = Int(self.nodes[next].nextSibling)
-            }
+        var values: [Parameter] = []
+        values.reserveCapacity(Int(self.nodes[node].childCount))
+        var next = Int(self.nodes[node].firstChild)
+        while next >= 0 {
+            values.append(self.parameter(of: next))
+            next = Int(self.nodes[next].nextSibling)
         }
+        return values
     }
 }

@@ -57,19 +57,20 @@ public enum IncomingParameters {
             throw SerializationError(
                 .unmergeable, "only dictionaries can be merged: the body and the route's parameters must both be one.")
         }
-        var waiting: [[UInt8]: [Parameter.Entry]] = [:]
-        for entry in new { waiting[Array(entry.key.utf8), default: []].append(entry) }
+        var replacements: [ExactName: [Parameter.Entry]] = [:]
+        for entry in new { replacements[ExactName(entry.key), default: []].append(entry) }
         var result: [Parameter.Entry] = []
-        var placed: Set<[UInt8]> = []
+        result.reserveCapacity(old.count + new.count)
+        var placed: Set<ExactName> = []
         for entry in old {
-            let key = Array(entry.key.utf8)
-            guard let replacement = waiting[key] else {
+            let name = ExactName(entry.key)
+            guard let replacement = replacements[name] else {
                 result.append(entry)
                 continue
             }
-            if placed.insert(key).inserted { result += replacement }
+            if placed.insert(name).inserted { result += replacement }
         }
-        result += new.filter { !placed.contains(Array($0.key.utf8)) }
+        for entry in new where !placed.contains(ExactName(entry.key)) { result.append(entry) }
         return .dictionary(result)
     }
 
@@ -110,5 +111,20 @@ public enum IncomingParameters {
         } catch {
             throw SerializationError(.malformedBody, "the body is no property list.", cause: error.description)
         }
+    }
+}
+
+/// A name that is another where their bytes are: `String` takes two spellings of one character for the same.
+private struct ExactName: Hashable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: ExactName, right: ExactName) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        self.text.utf8.span.withUnsafeBufferPointer { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }
