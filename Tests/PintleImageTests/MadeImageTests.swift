@@ -2,6 +2,7 @@
 
 import PintleImage
 import PintleMessage
+import PintleTesting
 import Testing
 
 @Suite struct MadeImageTests {

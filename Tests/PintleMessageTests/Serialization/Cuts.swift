@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleTesting
+
 /// Ways to cut a document, for what must not depend on where it is cut.
 enum Cuts {
     /// Every cut in two, then one byte at a time.

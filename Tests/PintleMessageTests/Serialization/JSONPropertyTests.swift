@@ -2,6 +2,7 @@
 
 import Foundation
 import PintleMessage
+import PintleTesting
 import Testing
 
 @Suite struct JSONPropertyTests {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleTesting
+
 /// Small damage to a document, made of what its grammar looks out for.
 struct Mutation {
     let tokens: [[UInt8]]

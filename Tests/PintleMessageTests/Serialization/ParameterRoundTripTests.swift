@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleTesting
 import Testing
 
 /// What is written in one form and read back is the same, but for what a form cannot tell: in a query and in multipart
