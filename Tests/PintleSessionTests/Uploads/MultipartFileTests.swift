@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import NIOCore
 import PintleMessage
 import PintleSession
@@ -92,5 +93,19 @@ import Testing
         let list = try ChildProcess("/bin/sh", ["-c", "ls -A; cat form; echo"], folder: self.folder.path("kept"))
         #expect(try list.waitForExit() == 0)
         #expect(list.output == ["form", "an older file"])
+    }
+    @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
+    func `STF-04 a disk that fills up is the error, and an older file stays`() async throws {
+        let disk = try SmallDisk(in: self.folder, bytes: 65536)
+        let path = "\(disk.path)/form"
+        var form = MultipartForm()
+        form.append(name: "small", text: "hello")
+        try await form.write(to: path)
+        let older = fileBytes(path)
+        try form.append(name: "large", file: self.folder.write(sampleBytes(200_000), to: "large"))
+        let error = await sessionError { _ = try await form.write(to: path) }
+        #expect(error?.code == .cannotWrite && error?.cause == "No space left on device")
+        #expect(older != nil && fileBytes(path) == older)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["form"])
     }
 }
