@@ -83,9 +83,12 @@ package struct DryRun: Sendable {
         var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
         let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
         if let rewriter = decision.route?.rewriter {
-            if rewriter.needsBody {
+            if rewriter.serializes(received, hasBody: !body.isEmpty) {
                 do throws(SerializationError) {
-                    request = try rewriter.serialize(request.head, body: body, limit: configuration.limits.bodyBuffer)
+                    request.head.fields.remove(.expect)
+                    request = try rewriter.serialize(
+                        request.head, body: body, limits: RequestRewriter.Limits(configuration.limits))
+                    if hasBody, body.isEmpty, request.body == nil { request.body = [] }
                 } catch {
                     throw Problem(error)
                 }

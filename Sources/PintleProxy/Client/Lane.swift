@@ -12,6 +12,8 @@ final class Lane: @unchecked Sendable {
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
+    /// Exchanges that wait for work on another thread. Only their number leaves this one.
+    private var waiting: [UInt64: Exchange] = [:]
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     private var sequence: UInt64
@@ -30,6 +32,17 @@ final class Lane: @unchecked Sendable {
         self.sequence += 1
         return ExchangeID(instance: self.instance, sequence: self.sequence)
     }
+
+    // MARK: Work on other threads
+
+    /// Keeps an exchange until its work is done.
+    func wait(for exchange: Exchange) -> UInt64 {
+        self.waiting[exchange.report.id.sequence] = exchange
+        return exchange.report.id.sequence
+    }
+
+    /// The exchange that waited.
+    func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
 
     // MARK: Buffers
 

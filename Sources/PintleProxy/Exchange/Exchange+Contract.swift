@@ -44,7 +44,8 @@ extension Exchange {
         return ResponseJudge(nil, operation, method: method, onViolation: self.onViolation, maxBody: nil)
     }
 
-    private var onViolation: ResponseRules.OnViolation {
+    /// What becomes of violations.
+    var onViolation: ResponseRules.OnViolation {
         self.rules?.onViolation ?? (self.gate.policy.configuration.enforcement == .report ? .report : .reject)
     }
 

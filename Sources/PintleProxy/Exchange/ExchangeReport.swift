@@ -44,6 +44,13 @@ struct ExchangeReport {
         self.start = start
     }
 
+    /// The origin's trailers, in front of what was noted before they came.
+    mutating func append(trailers: Fields) {
+        var all = trailers
+        for (name, value) in self.trailers.pairs { all.append(name, value) }
+        self.trailers = all
+    }
+
     mutating func violated(_ kind: ViolationKind) {
         self.violations.append(kind)
         self.counters.violated(kind)
