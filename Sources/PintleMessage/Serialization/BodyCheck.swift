@@ -37,7 +37,8 @@ package final class BodyCheck {
         self.head = head
         self.decoder = Result { () throws(ContentDecodingError) in
             let codings = try head.fields.contentCodings()
-            return codings.isEmpty ? nil : try ContentDecoder(codings, limit: contract.decodedLimit, unfolding: unfolding)
+            return codings.isEmpty
+                ? nil : try ContentDecoder(codings, limit: contract.decodedLimit, unfolding: unfolding)
         }
     }
 

@@ -61,7 +61,8 @@ package struct RequestRewriter: Sendable {
         let target = request.head.target.path?.utf8.count ?? 0
         guard target <= limits.target || target == head.target.path?.utf8.count else {
             throw SerializationError(
-                .tooLarge, "the parameters make a target of \(target) bytes, over limits.header_bytes; send them in a body.")
+                .tooLarge,
+                "the parameters make a target of \(target) bytes, over limits.header_bytes; send them in a body.")
         }
         return request
     }

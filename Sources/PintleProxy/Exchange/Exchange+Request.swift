@@ -88,7 +88,9 @@ extension Exchange {
     }
 
     /// Whether the route's serializer makes the request anew.
-    private var isSerialized: Bool { self.rules?.rewriter.serializes(self.head, hasBody: self.framing != .none) == true }
+    private var isSerialized: Bool {
+        self.rules?.rewriter.serializes(self.head, hasBody: self.framing != .none) == true
+    }
 
     private func holdBody() {
         let limit = self.gate.limits.bodyBuffer

@@ -86,8 +86,8 @@ struct ResponseJudge {
     }
 
     /// How many times longer than on the wire a body may become that is looked at while it streams, beyond the limit for
-    /// all bodies. Documents compress to a twentieth; what unfolds further would only hold up the loop.
-    private static let unfolding = 100
+    /// all bodies. Deflate can do no more; what other codings make beyond it would only hold up the loop.
+    private static let unfolding = 1000
 
     /// Whether judging takes so long that other clients would notice: images are decoded, schemas walk a tree.
     func isSlow(_ held: HeldResponse) -> Bool {

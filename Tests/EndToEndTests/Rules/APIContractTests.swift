@@ -150,4 +150,30 @@ struct APIContractTests {
         #expect(text.contains("p.yaml:2:11: contract: ") && text.contains("#/servers: "), "\(text)")
         #expect(text.contains("p.yaml:4:25: routes[0].contract: there is no file "), "\(text)")
     }
+
+    @Test func `a body is judged by the type that a header rule gives it`() throws {
+        try self.write()
+        let origin = try self.origin("{}", status: "201 Created")
+        let pintle = try self.pintle(
+            "contract: {file: openapi.yaml, requests: true}, "
+                + "request: {headers: {set: {Content-Type: application/json}}}")
+        let url = "http://127.0.0.1:\(origin.port)/pets"
+        let passed = try Curl.run(proxy: pintle.port, "-d", #"{"name":"Rex"}"#, url)
+        #expect(passed.status == 201, "\(passed)")
+        let refused = try Curl.run(proxy: pintle.port, "-d", #"{"name":1}"#, url)
+        #expect(refused.status == 422 && (refused.json["detail"] as? String)?.contains("/name") == true, "\(refused)")
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `trailers of a request that is judged are forwarded`() throws {
+        try self.write()
+        let origin = try self.origin("{}", status: "201 Created")
+        let pintle = try self.pintle("contract: {file: openapi.yaml, requests: true}")
+        let answer = try pintle.ask(
+            "POST http://127.0.0.1:\(origin.port)/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n13\r\n{\"name\": \"Rex\"}    \r\n0\r\nX-Sum: 1\r\n\r\n",
+            method: "POST")
+        #expect(answer.status == 201, "\(answer)")
+        #expect(origin.requests[0].trailers.map(\.name) == ["X-Sum"] && origin.requests[0].body.count == 19)
+    }
 }
