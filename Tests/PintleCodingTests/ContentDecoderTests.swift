@@ -104,6 +104,13 @@ import Testing
         }
     }
 
+    @Test func `the verdict on a zstd frame is the same wherever it is cut`() throws {
+        // It declares 1460 bytes and ends with a block that has none.
+        let odd: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x50, 0x2A, 0xB4, 0x04, 0x01, 0, 0]
+        let whole = decoded(odd, [.zstd])
+        for cut in 1..<odd.count { #expect(decoded([odd[..<cut], odd[cut...]], [.zstd]) == whole) }
+    }
+
     @Test func `windows beyond those of the codings are refused`() throws {
         let zstd = try ShellFilter.run("zstd --long=27 -qc --no-content-size", sample(1_000))
         let error = decoded(zstd, [.zstd]).error
