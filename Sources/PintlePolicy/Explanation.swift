@@ -111,6 +111,9 @@ package struct Explanation: Sendable, Equatable {
         }
         let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
         self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
+        if case .authority = self.head.target {
+            self.add("trust", "the destination proves itself before the tunnel opens; nothing is decrypted")
+        }
     }
 
     private mutating func tellContract(_ decision: Decision) {

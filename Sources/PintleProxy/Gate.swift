@@ -26,6 +26,7 @@ package final class Gate: Sendable {
     let outlook: Outlook
     /// Where this proxy listens, once it does.
     let ownAddresses = OwnAddresses()
+    let tunnelProofs: TunnelProofs
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
@@ -58,6 +59,7 @@ package final class Gate: Sendable {
         self.exchangeLog = exchangeLog
         self.logger = logger
         self.outlook = Outlook(reachability: reachability)
+        self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))
         self.routes = policy.routes.routes.map {
             RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
         }

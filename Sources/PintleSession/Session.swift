@@ -20,6 +20,8 @@ public final class Session: Sendable {
     public let reportsOnly: Bool
     /// What the program wants to decide, or to know.
     public let hooks: (any SessionHooks)?
+    /// What carries out ``policy``.
+    package let evaluator: TrustEvaluator
     let registry = TaskRegistry()
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     private let engine: Engine
@@ -40,6 +42,7 @@ public final class Session: Sendable {
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
+        self.evaluator = evaluator
         self.configuration = configuration
         self.policy = policy
         self.reportsOnly = reportsOnly

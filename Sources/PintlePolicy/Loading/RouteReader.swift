@@ -46,6 +46,7 @@ struct RouteReader {
         if let node = map["trust"], route.upstream?.scheme == .http {
             node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
         }
+        map.read("connect", into: &route.connect, Self.readConnect)
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
         map.read("contract", into: &route.contract) { ContractReader.read($0, .routeContract).map { .some($0) } }
         if let request = map["request"]?.map(.request) {
@@ -54,6 +55,14 @@ struct RouteReader {
         }
         if let response = map["response"]?.map(.response) { route.response = ResponseRulesReader.read(response) }
         return route
+    }
+
+    private static func readConnect(_ node: StrictNode) -> ConnectMode?? {
+        node.parsed { text throws(Malformed) in
+            if text == "intercept" { throw Malformed("not built yet in this version; write tunnel or verify") }
+            guard let mode = ConnectMode(rawValue: text) else { throw Malformed("must be tunnel or verify") }
+            return mode
+        }
     }
 
     private static func readMatch(_ map: StrictMap) -> RouteMatch {

@@ -14,6 +14,8 @@ final class Lane: @unchecked Sendable {
     private(set) var isDraining = false
     /// Exchanges that wait for work on another thread. Only their number leaves this one.
     private var waiting: [UInt64: Exchange] = [:]
+    /// Has the destinations of tunnels prove themselves.
+    private(set) lazy var verifier = TunnelVerifier(lane: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     private var sequence: UInt64

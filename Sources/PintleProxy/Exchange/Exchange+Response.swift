@@ -61,8 +61,7 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {
         self.forgetTransfer()
-        self.answer = .done
-        Tunnel.open(for: self, to: descriptor)
+        self.openTunnel(on: descriptor)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {

@@ -41,6 +41,8 @@ final class Exchange {
     var transfer: Transfer?
     /// Where the route sets a pace, what sends the body.
     var pacer: BodyPacer?
+    /// What connects a tunnel whose destination has proved itself.
+    var dialler: Dialler?
     /// What a contract says of this request; nil where none is about it.
     var operation: ContractedOperation?
     /// What the response must keep to; nil where it may be anything.
@@ -112,6 +114,8 @@ final class Exchange {
         if case .body(let begun) = self.answer { framing = begun }
         self.answer = .done
         let transfer = self.transfer
+        self.dialler?.cancel()
+        self.dialler = nil
         self.forgetTransfer()
         transfer?.cancel()
         self.report.close(self, outcome: outcome)
