@@ -43,11 +43,14 @@ package struct APIContract: Sendable {
 
     /// What it says of a request.
     ///
+    /// Its dot segments are resolved first: to the server that gets it `/pets/..` is no pet.
+    ///
     /// - Parameter path: with the query, as it is sent upstream.
     /// - Throws: that it declares no such operation, in a sentence.
     package func operation(method: String, path: String) throws(Malformed) -> ContractedOperation {
         do throws(OpenAPIMismatch) {
-            let match = try self.document.operation(method: method, path: path)
+            let match = try self.document.operation(
+                method: method, path: RequestPath.resolvingDotSegments(path) ?? path)
             return ContractedOperation(match, checksRequests: self.checksRequests, decodedLimit: self.decodedLimit)
         } catch {
             throw Malformed(error.description)

@@ -11,8 +11,8 @@ package struct OpenAPIDocument: Sendable {
     struct Path: Sendable {
         let template: PathTemplate
         let text: String
-        /// By method, which is case-sensitive (RFC 9110 §9.1).
-        var operations: [(method: String, bases: [String], operation: OpenAPIOperation)]
+        /// By method, which is case-sensitive (RFC 9110 §9.1); the paths of servers in segments.
+        var operations: [(method: String, bases: [[[UInt8]]], operation: OpenAPIOperation)]
     }
 
     /// An operation, and what the path says of it.
@@ -43,22 +43,20 @@ package struct OpenAPIDocument: Sendable {
 
     /// Finds the operation for a request.
     ///
-    /// A server's path is taken off first. A template matches segment by segment; concrete ones are tried before those
-    /// with names in braces. HEAD and OPTIONS are methods like others.
+    /// A server's path is taken off first. Both it and a template match segment by segment, escapes decoded; concrete
+    /// templates are tried before those with names in braces. HEAD and OPTIONS are methods like others.
     ///
-    /// - Parameter path: of the target, beginning with a slash; a query is ignored.
+    /// - Parameter path: of the target, beginning with a slash, without dot segments; a query is ignored.
     /// - Throws: that the path is unknown, or that it does not have the method.
     package func operation(method: String, path: String) throws(OpenAPIMismatch) -> Match {
         let path = path.prefix { $0 != "?" && $0 != "#" }
         var others: [(method: String, path: String)] = []
-        var segments: [String: [[UInt8]]] = [:]
+        let segments = path.hasPrefix("/") ? PathTemplate.segments(of: path) : []
         for candidate in self.paths {
             var isKnown = false
             for (name, bases, operation) in candidate.operations {
-                for base in bases where path.hasPrefix(base + "/") || (base.isEmpty && path.hasPrefix("/")) {
-                    let parts = segments[base] ?? PathTemplate.segments(of: path.dropFirst(base.count))
-                    segments[base] = parts
-                    guard let values = candidate.template.match(parts) else { continue }
+                for base in bases where segments.starts(with: base) {
+                    guard let values = candidate.template.match(segments.dropFirst(base.count)) else { continue }
                     if name == method { return Match(operation: operation, pathValues: values) }
                     others.append((name, candidate.text))
                     isKnown = true

@@ -28,11 +28,13 @@ enum ServerURL {
         return urls
     }
 
-    /// The path without a slash at the end. A relative URL is taken for one from the root of its host.
-    static func path(of url: String) -> String {
+    /// The segments of the path, escapes decoded, without the empty one behind a slash at the end. A relative URL is taken
+    /// for one from the root of its host.
+    static func segments(of url: String) -> [[UInt8]] {
         var path = SchemaURI(url).path[...]
         while path.hasSuffix("/") { path = path.dropLast() }
-        return path.isEmpty || path.hasPrefix("/") ? String(path) : "/" + path
+        if path.isEmpty { return [] }
+        return PathTemplate.segments(of: path.hasPrefix("/") ? path : "/" + path)
     }
 
     private static func replacing(_ name: String, by value: String, in url: String) -> String {
