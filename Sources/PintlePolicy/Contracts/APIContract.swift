@@ -27,11 +27,16 @@ package struct APIContract: Sendable {
         let document = try DocumentFile.read(file, surroundings)
         do throws(SchemaError) {
             self.document = try OpenAPIDocument(document, name: file) { try DocumentFile.read($0, surroundings) }
+            self.origins = isGlobal ? try self.document.origins() : nil
         } catch {
             throw Malformed(error.description)
         }
+        guard self.origins?.isEmpty != true else {
+            throw Malformed(
+                "\(file)#/servers: a contract at the top level is about the servers that it names with a host, and there "
+                    + "are none; add their URLs, or put the contract on a route")
+        }
         self.file = file
-        self.origins = isGlobal ? try Self.origins(of: document, file) : nil
         self.checksRequests = configuration.requests
         self.decodedLimit = decodedLimit
     }
@@ -55,21 +60,6 @@ package struct APIContract: Sendable {
         } catch {
             throw Malformed(error.description)
         }
-    }
-
-    private static func origins(of document: Parameter, _ file: String) throws(Malformed) -> Set<Origin> {
-        var origins: Set<Origin> = []
-        if case .array(let servers)? = document["servers"] {
-            for case .string(let text)? in servers.map({ $0["url"] }) {
-                if let url = try? HTTPURL(text) { origins.insert(url.origin) }
-            }
-        }
-        guard !origins.isEmpty else {
-            throw Malformed(
-                "\(file)#/servers: a contract at the top level is about the servers that it names with a host, and there "
-                    + "are none; add their URLs, or put the contract on a route")
-        }
-        return origins
     }
 }
 

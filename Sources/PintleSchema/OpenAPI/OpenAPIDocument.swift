@@ -24,6 +24,7 @@ package struct OpenAPIDocument: Sendable {
 
     /// Sorted: those that are tried first come first.
     private let paths: [Path]
+    private let servers: [ServerURL]
 
     /// Reads a document and all that it refers to.
     ///
@@ -39,6 +40,18 @@ package struct OpenAPIDocument: Sendable {
         var reader = try OpenAPIReader(document, name: name, options: options, resolve: resolve)
         let paths = try reader.paths()
         self.paths = paths.sorted { $0.template.precedes($1.template) }
+        self.servers = reader.servers
+    }
+
+    /// The origins of all servers that have a host: of the document, of paths and of operations.
+    ///
+    /// - Throws: the first server with a host that is no http or https URL.
+    package func origins() throws(SchemaError) -> Set<Origin> {
+        var origins: Set<Origin> = []
+        for server in self.servers {
+            if let origin = try server.origin() { origins.insert(origin) }
+        }
+        return origins
     }
 
     /// Finds the operation for a request.

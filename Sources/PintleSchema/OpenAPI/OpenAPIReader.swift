@@ -5,6 +5,8 @@ internal import PintleMessage
 /// Reads the paths of an OpenAPI document, its schemas by way of the compiler.
 struct OpenAPIReader {
     private(set) var compiler: SchemaCompiler
+    /// The servers of the document, of paths and of operations, as they come.
+    private(set) var servers: [ServerURL] = []
     private let root: OpenAPIElement
 
     init(
@@ -176,13 +178,13 @@ struct OpenAPIReader {
     }
 
     /// The paths of the servers that an element names, in segments; nil where it names none.
-    private func bases(_ element: OpenAPIElement) throws(SchemaError) -> [[[UInt8]]]? {
+    private mutating func bases(_ element: OpenAPIElement) throws(SchemaError) -> [[[UInt8]]]? {
         guard let servers = try element.child("servers")?.elements(), !servers.isEmpty else { return nil }
         var bases: [[[UInt8]]] = []
         for server in servers {
             for url in try ServerURL.expansions(of: server) {
-                let base = ServerURL.segments(of: url)
-                if !bases.contains(base) { bases.append(base) }
+                if !bases.contains(url.segments) { bases.append(url.segments) }
+                self.servers.append(url)
             }
         }
         return bases
