@@ -41,7 +41,7 @@ package struct Lint {
         self.policy.routes.routes.map { route in
             LintFinding(
                 severity: .note, position: route.configuration.position, path: "routes[\(route.index)]",
-                message: RouteSummary(route.configuration).description)
+                message: RouteSummary(route.configuration, self.configuration.enforcement).description)
         }
     }
 

@@ -14,6 +14,8 @@ package struct DryRun: Sendable {
     package let head: RequestHead
     /// Its body.
     package let body: [UInt8]
+    /// How it breaks its API contract, where that is only reported.
+    package let violations: [String]
 
     /// Takes a request through `policy`.
     ///
@@ -45,7 +47,7 @@ package struct DryRun: Sendable {
         self.received = received
         self.decision = decision
         (self.head, self.body) = try Self.rewrite(received, body, decision, configuration)
-        try Self.check(self.head, self.body, policy.apiContract(for: decision), decision)
+        self.violations = try Self.check(self.head, self.body, decision, policy)
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -104,17 +106,21 @@ package struct DryRun: Sendable {
     }
 
     /// Holds the request to its API contract, where that is about requests.
+    ///
+    /// - Returns: what is wrong, where it is only reported.
     private static func check(
-        _ head: RequestHead, _ body: [UInt8], _ contract: APIContract?, _ decision: Decision
-    ) throws(Problem) {
-        guard let contract, contract.checksRequests else { return }
+        _ head: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy
+    ) throws(Problem) -> [String] {
+        guard let contract = policy.apiContract(for: decision), contract.checksRequests else { return [] }
+        let violations: [String]
         do throws(Malformed) {
             let operation = try contract.operation(method: head.method, path: decision.path)
-            let violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
-            if let first = violations.first { throw Malformed(first) }
+            violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
         } catch {
-            throw Problem(.unserializableRequest, "the request breaks its contract: \(error.reason)")
+            violations = [error.reason]
         }
+        guard let first = violations.first, policy.onViolation(on: decision.route) != .report else { return violations }
+        throw Problem(.unserializableRequest, "the request breaks its contract: \(first)")
     }
 
     // MARK: Reading the sample

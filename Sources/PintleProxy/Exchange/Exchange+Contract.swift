@@ -45,7 +45,7 @@ extension Exchange {
     }
 
     private var onViolation: ResponseRules.OnViolation {
-        self.rules?.onViolation ?? (self.gate.policy.configuration.enforcement == .report ? .report : .reject)
+        self.rules?.onViolation ?? self.gate.policy.onViolation(on: nil)
     }
 
     /// - Returns: whether a request that breaks its contract is sent all the same.

@@ -13,7 +13,7 @@ struct Check: ParsableCommand {
         discussion: """
             Exit code 0 without findings or with warnings only, 3 when the configuration is invalid.
             With --sample the request goes to standard output as it would go upstream; exit code 1 when it would be \
-            answered with a problem instead.
+            answered with a problem instead. What is only reported goes to standard error.
             """)
 
     @OptionGroup var configuration: ConfigurationOptions
@@ -51,6 +51,7 @@ struct Check: ParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
+            for violation in run.violations { Output.error("reported: the request breaks its contract: \(violation)") }
             Self.write(run, policy.configuration.log.redact)
         } catch {
             throw CommandFailure(
