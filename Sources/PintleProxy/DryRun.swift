@@ -6,14 +6,14 @@ package import PintlePolicy
 
 /// A request taken the whole way up, but for the network: what `pintle check --sample` prints.
 package struct DryRun: Sendable {
-    /// The request as the client sent it, but for its fields.
-    package let received: RequestHead
     /// Where it goes.
     package let decision: Decision
     /// The request as it goes upstream, with Host and framing.
     package let head: RequestHead
     /// Its body.
     package let body: [UInt8]
+    /// What went into it, but for the route's rules.
+    private let input: (received: RequestHead, body: [UInt8], configuration: Configuration)
     /// How it breaks its API contract, where that is only reported.
     package let violations: [String]
 
@@ -44,10 +44,21 @@ package struct DryRun: Sendable {
         if case .denied(let rule) = decision.destination {
             throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
         }
-        self.received = received
         self.decision = decision
-        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration)
+        self.input = (received, body, configuration)
+        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration, decision.route?.rewriter)
         self.violations = try Self.check(self.head, self.body, decision, policy)
+    }
+
+    /// The request as it may be shown: with a mask for whatever the route's rules put into it, and the length that its body
+    /// then has.
+    ///
+    /// - Throws: what the client would be answered if the mask were the value.
+    package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
+        let rules = self.decision.route?.configuration.request.masked(by: mask)
+        let input = self.input
+        return try Self.rewrite(
+            input.received, input.body, self.decision, input.configuration, rules.map { RequestRewriter($0) })
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -80,11 +91,12 @@ package struct DryRun: Sendable {
     }
 
     private static func rewrite(
-        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration
+        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration,
+        _ rewriter: RequestRewriter?
     ) throws(Problem) -> (RequestHead, [UInt8]) {
         var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
         let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
-        if let rewriter = decision.route?.rewriter {
+        if let rewriter {
             if rewriter.needsBody {
                 do throws(SerializationError) {
                     request = try rewriter.serialize(request.head, body: body, limit: configuration.limits.bodyBuffer)
@@ -115,7 +127,8 @@ package struct DryRun: Sendable {
         let violations: [String]
         do throws(Malformed) {
             let operation = try contract.operation(method: head.method, path: decision.path)
-            violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
+            violations = operation.violations(
+                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request)
         } catch {
             violations = [error.reason]
         }

@@ -33,7 +33,8 @@ extension Exchange {
         case .bytes(let buffer): (bytes, hasBody) = (Array(buffer.readableBytesView), buffer.readableBytes > 0)
         case .stream: (bytes, hasBody) = (nil, true)
         }
-        let violations = operation.violations(of: head, body: bytes, hasBody: hasBody)
+        let violations = operation.violations(
+            of: head, body: bytes, hasBody: hasBody, rules: self.decision?.route?.configuration.request)
         return violations.isEmpty || self.passes(breaking: violations)
     }
 
