@@ -61,6 +61,11 @@ package final class Policy: Sendable {
         return contract
     }
 
+    /// What happens to messages that break their contract: on a route, or where none matches.
+    package func onViolation(on route: Route?) -> ResponseRules.OnViolation {
+        (route?.configuration.response ?? ResponseRules()).onViolation(under: self.configuration.enforcement)
+    }
+
     /// Everything that the policy says about one request.
     ///
     /// Destination and trust are those of the origin that the request is sent to: the route's upstream, if it has one.

@@ -6,14 +6,16 @@ package import PintlePolicy
 
 /// A request taken the whole way up, but for the network: what `pintle check --sample` prints.
 package struct DryRun: Sendable {
-    /// The request as the client sent it, but for its fields.
-    package let received: RequestHead
     /// Where it goes.
     package let decision: Decision
     /// The request as it goes upstream, with Host and framing.
     package let head: RequestHead
     /// Its body.
     package let body: [UInt8]
+    /// What went into it, but for the route's rules.
+    private let input: (received: RequestHead, body: [UInt8], configuration: Configuration)
+    /// How it breaks its API contract, where that is only reported.
+    package let violations: [String]
 
     /// Takes a request through `policy`.
     ///
@@ -42,10 +44,21 @@ package struct DryRun: Sendable {
         if case .denied(let rule) = decision.destination {
             throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
         }
-        self.received = received
         self.decision = decision
-        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration)
-        try Self.check(self.head, self.body, policy.apiContract(for: decision), decision)
+        self.input = (received, body, configuration)
+        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration, decision.route?.rewriter)
+        self.violations = try Self.check(self.head, self.body, decision, policy)
+    }
+
+    /// The request as it may be shown: with a mask for whatever the route's rules put into it, and the length that its body
+    /// then has.
+    ///
+    /// - Throws: what the client would be answered if the mask were the value.
+    package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
+        let rules = self.decision.route?.configuration.request.masked(by: mask)
+        let input = self.input
+        return try Self.rewrite(
+            input.received, input.body, self.decision, input.configuration, rules.map { RequestRewriter($0) })
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -78,11 +91,12 @@ package struct DryRun: Sendable {
     }
 
     private static func rewrite(
-        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration
+        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration,
+        _ rewriter: RequestRewriter?
     ) throws(Problem) -> (RequestHead, [UInt8]) {
         var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
         let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
-        if let rewriter = decision.route?.rewriter {
+        if let rewriter {
             if rewriter.serializes(received, hasBody: !body.isEmpty) {
                 do throws(SerializationError) {
                     request.head.fields.remove(.expect)
@@ -107,17 +121,22 @@ package struct DryRun: Sendable {
     }
 
     /// Holds the request to its API contract, where that is about requests.
+    ///
+    /// - Returns: what is wrong, where it is only reported.
     private static func check(
-        _ head: RequestHead, _ body: [UInt8], _ contract: APIContract?, _ decision: Decision
-    ) throws(Problem) {
-        guard let contract, contract.checksRequests else { return }
+        _ head: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy
+    ) throws(Problem) -> [String] {
+        guard let contract = policy.apiContract(for: decision), contract.checksRequests else { return [] }
+        let violations: [String]
         do throws(Malformed) {
             let operation = try contract.operation(method: head.method, path: decision.path)
-            let violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
-            if let first = violations.first { throw Malformed(first) }
+            violations = operation.violations(
+                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request)
         } catch {
-            throw Problem(.unserializableRequest, "the request breaks its contract: \(error.reason)")
+            violations = [error.reason]
         }
+        guard let first = violations.first, policy.onViolation(on: decision.route) != .report else { return violations }
+        throw Problem(.unserializableRequest, "the request breaks its contract: \(first)")
     }
 
     // MARK: Reading the sample

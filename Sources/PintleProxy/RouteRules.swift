@@ -33,7 +33,7 @@ final class RouteRules: Sendable {
         self.connectTimeout = TimeAmount(request.connectTimeout)
         self.responseHeaders = response.headers
         self.placeholder = response.placeholder
-        self.onViolation = enforcement == .report ? .report : response.onViolation
+        self.onViolation = response.onViolation(under: enforcement)
         self.apiContract = route.apiContract
         self.contract = route.contract
         self.maxBody = response.maxBody

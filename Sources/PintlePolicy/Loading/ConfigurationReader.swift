@@ -33,7 +33,8 @@ struct ConfigurationReader {
             ContractReader.read($0, .contract).map { .some($0) }
         }
         reader.configuration.trust = TrustReader.read(top["trust"])
-        reader.configuration.routes = RouteReader.read(top["routes"], trust: reader.configuration.trust)
+        reader.configuration.routes = RouteReader.read(
+            top["routes"], trust: reader.configuration.trust, hasContract: top["contract"] != nil)
         return reader.configuration
     }
 

@@ -5,13 +5,17 @@ private import PintleMessage
 /// Reads `routes` and refuses what contradicts itself or the rest of the file.
 struct RouteReader {
     /// The routes in the order of the file.
-    static func read(_ node: StrictNode?, trust: [TrustConfiguration]) -> [RouteConfiguration] {
+    ///
+    /// - Parameter hasContract: whether there is a contract for everything.
+    static func read(
+        _ node: StrictNode?, trust: [TrustConfiguration], hasContract: Bool
+    ) -> [RouteConfiguration] {
         guard let node, !node.isNull, let nodes = node.list() else { return [] }
         var routes: [RouteConfiguration] = []
         var firstUses: [String: SourcePosition] = [:]
         for node in nodes {
             guard let map = node.map(.route) else { continue }
-            let route = Self.readRoute(map, trust: trust)
+            let route = Self.readRoute(map, trust: trust, hasContract: hasContract)
             if !route.name.isEmpty, let first = firstUses[route.name] {
                 (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at line \(first.line) too")
             }
@@ -21,7 +25,9 @@ struct RouteReader {
         return routes
     }
 
-    private static func readRoute(_ map: StrictMap, trust: [TrustConfiguration]) -> RouteConfiguration {
+    private static func readRoute(
+        _ map: StrictMap, trust: [TrustConfiguration], hasContract: Bool
+    ) -> RouteConfiguration {
         var route = RouteConfiguration(name: "", position: map.node.position)
         if map["name"] == nil {
             map.node.report("the key \"name\" is missing; logs and metrics call the route by it")
@@ -53,7 +59,9 @@ struct RouteReader {
             route.request = RequestRulesReader.read(request)
             Self.checkCredentials(route, request)
         }
-        if let response = map["response"]?.map(.response) { route.response = ResponseRulesReader.read(response) }
+        if let response = map["response"]?.map(.response) {
+            route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
+        }
         return route
     }
 
