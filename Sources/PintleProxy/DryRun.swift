@@ -13,7 +13,7 @@ package struct DryRun: Sendable {
     /// Its body.
     package let body: [UInt8]
     /// What went into it, but for the route's rules.
-    private let input: (received: RequestHead, body: [UInt8], configuration: Configuration)
+    private let input: (received: RequestHead, body: [UInt8], policy: Policy)
     /// How it breaks its API contract, where that is only reported.
     package let violations: [String]
 
@@ -45,8 +45,8 @@ package struct DryRun: Sendable {
             throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
         }
         self.decision = decision
-        self.input = (received, body, configuration)
-        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration, decision.route?.rewriter)
+        self.input = (received, body, policy)
+        (self.head, self.body) = try Self.rewrite(received, body, decision, policy, decision.route?.rewriter)
         self.violations = try Self.check(self.head, self.body, decision, policy)
     }
 
@@ -58,7 +58,7 @@ package struct DryRun: Sendable {
         let rules = self.decision.route?.configuration.request.masked(by: mask)
         let input = self.input
         return try Self.rewrite(
-            input.received, input.body, self.decision, input.configuration, rules.map { RequestRewriter($0) })
+            input.received, input.body, self.decision, input.policy, rules.map { RequestRewriter($0) })
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -91,9 +91,9 @@ package struct DryRun: Sendable {
     }
 
     private static func rewrite(
-        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration,
-        _ rewriter: RequestRewriter?
+        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy, _ rewriter: RequestRewriter?
     ) throws(Problem) -> (RequestHead, [UInt8]) {
+        let configuration = policy.configuration
         var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
         let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
         if let rewriter {
@@ -113,11 +113,27 @@ package struct DryRun: Sendable {
         } else if hasBody {
             request.body = body
         }
+        if received.method == "HEAD" {
+            guard request.body?.isEmpty ?? true else {
+                throw Problem(.badRequest, "a HEAD request with content is not forwarded")
+            }
+            request.body = nil
+        }
+        Self.judge(of: received, decision, policy).prepare(&request.head.fields)
         var fields: Fields = ["Host": decision.authority.description(for: decision.scheme)]
         for (name, value) in request.head.fields.pairs { fields.append(name, value) }
         if let body = request.body { fields.append("Content-Length", String(body.count)) }
         request.head.fields = fields
         return (request.head, request.body ?? [])
+    }
+
+    /// What would judge the response.
+    private static func judge(of head: RequestHead, _ decision: Decision, _ policy: Policy) -> ResponseJudge {
+        let contract = policy.apiContract(for: decision)
+        let operation = contract.flatMap { try? $0.operation(method: head.method, path: decision.path) }
+        return ResponseJudge(
+            decision.route?.contract, operation, method: head.method, onViolation: policy.onViolation(on: decision.route),
+            maxBody: nil)
     }
 
     /// Holds the request to its API contract, where that is about requests.

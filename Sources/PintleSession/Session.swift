@@ -2,7 +2,7 @@
 
 internal import NIOCore
 package import PintleLoop
-internal import PintleMessage
+package import PintleMessage
 public import PintleTrust
 
 /// Connections to origins under one security policy, and the tasks that use them.
@@ -88,6 +88,15 @@ public final class Session: Sendable {
     /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
     package func runningTransfers() -> Int {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
+    }
+
+    /// The last verdict on each host that connections were made to; thousands of them at most. Must not be called from a
+    /// loop.
+    package func verdicts() -> [Authority: Verdict] {
+        self.pools.reduce(into: [:]) { all, pool in
+            let known = (try? pool.loop.submit { pool.knownVerdicts }.wait()) ?? [:]
+            all.merge(known) { $1 }
+        }
     }
 
     // MARK: Tasks

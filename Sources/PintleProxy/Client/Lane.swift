@@ -7,7 +7,8 @@ internal import PintleLoop
 final class Lane: @unchecked Sendable {
     // Why @unchecked holds: `loop` is constant, and everything else is touched on its thread only.
     let loop: Loop
-    let gate: Gate
+    /// What is in force for what begins now; exchanges keep the one that they began with.
+    private(set) var gate: Gate
     let census: ConnectionCensus
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
@@ -28,6 +29,9 @@ final class Lane: @unchecked Sendable {
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
     }
+
+    /// Puts another configuration in force.
+    func replace(gate: Gate) { self.gate = gate }
 
     /// An exchange's id: unlike that of any other exchange, here or in another process.
     func nextID() -> ExchangeID {

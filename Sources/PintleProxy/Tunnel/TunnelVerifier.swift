@@ -91,6 +91,13 @@ final class TunnelProofs: Sendable {
         }
     }
 
+    /// Who has proved what.
+    var all: [(question: TunnelVerifier.Question, verdict: Verdict)] {
+        self.known.withLockedValue { known in
+            known.compactMap { question, known in (try? known.answer.get()).map { (question, $0) } }
+        }
+    }
+
     func keep(_ answer: TunnelVerifier.Answer, to question: TunnelVerifier.Question) {
         guard self.validity > .zero else { return }
         self.known.withLockedValue { known in

@@ -82,6 +82,9 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Transfers
 
+    /// What was decided about every host that is remembered.
+    var knownVerdicts: [Authority: Verdict] { self.verdicts }
+
     /// What was decided about a host when a connection to it was made.
     func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
 
