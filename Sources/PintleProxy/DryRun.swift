@@ -132,7 +132,8 @@ package struct DryRun: Sendable {
         let contract = policy.apiContract(for: decision)
         let operation = contract.flatMap { try? $0.operation(method: head.method, path: decision.path) }
         return ResponseJudge(
-            decision.route?.contract, operation, method: head.method, onViolation: policy.onViolation(on: decision.route),
+            decision.route?.contract, operation, method: head.method,
+            onViolation: policy.onViolation(on: decision.route),
             maxBody: nil)
     }
 

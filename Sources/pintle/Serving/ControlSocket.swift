@@ -92,7 +92,8 @@ final class ControlSocket: Sendable {
             reply = self.wait { await answer(request) }
         } else {
             reply = ControlAnswer(
-                code: ProcessExit.usage.rawValue, lines: ["the proxy does not know this request; is it another version?"])
+                code: ProcessExit.usage.rawValue,
+                lines: ["the proxy does not know this request; is it another version?"])
         }
         if let line = try? JSONEncoder().encode(reply) { _ = self.write(Array(line) + [0x0A], to: peer) }
     }

@@ -106,7 +106,8 @@ actor Reloader {
         guard fixed.isEmpty else {
             throw CommandFailure(
                 .configuration,
-                "\(fixed.joined(separator: ", ")) cannot change while Pintle runs; restart it, or put the old value back")
+                "\(fixed.joined(separator: ", ")) cannot change while Pintle runs; restart it, or put the old value back"
+            )
         }
     }
 }
