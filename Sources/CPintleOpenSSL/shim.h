@@ -67,6 +67,26 @@ static inline int pintle_ssl_ctx_ex_new_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 
+static inline int pintle_ssl_ctx_set_oldest_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+static inline int pintle_ssl_ctx_set_newest_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_max_proto_version(context, version);
+}
+static inline int pintle_ssl_ctx_set_signature_algorithms(SSL_CTX *context, const char *list) {
+    return (int)SSL_CTX_set1_sigalgs_list(context, list);
+}
+
+// SSL
+
+static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
+    return SSL_set_tlsext_host_name(ssl, name);
+}
+static inline int pintle_ssl_negotiated_group(SSL *ssl) { return (int)SSL_get_negotiated_group(ssl); }
+// More is to come where there is nothing now: without it an empty buffer would be the end of the stream.
+static inline void pintle_bio_mem_is_endless(BIO *bio) { BIO_set_mem_eof_return(bio, -1); }
+static inline int pintle_alert_reason_offset(void) { return SSL_AD_REASON_OFFSET; }
+
 // Minting and handshakes, for the tests
 
 static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }
@@ -77,12 +97,6 @@ static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, 
 }
 static inline int pintle_ssl_ctx_add_chain_certificate(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add0_chain_cert(context, certificate);
-}
-static inline int pintle_ssl_ctx_set_newest_version(SSL_CTX *context, int version) {
-    return (int)SSL_CTX_set_max_proto_version(context, version);
-}
-static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
-    return SSL_set_tlsext_host_name(ssl, name);
 }
 
 #endif

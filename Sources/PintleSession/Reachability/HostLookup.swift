@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
-internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 
@@ -30,29 +29,12 @@ final class HostLookup: Sendable {
 
     private func run() {
         DispatchQueue.global(qos: .utility).async {
-            let addresses = Self.addresses(of: self.name)
+            let addresses = (try? HostResolver.lookUp(self.name)) ?? []
             let isOutdated = self.phase.withLockedValue { phase in
                 defer { phase = phase == .outdated ? .running : .idle }
                 return phase == .outdated
             }
             if isOutdated { self.run() } else { self.found(addresses) }
-        }
-    }
-
-    private static func addresses(of name: String) -> [SocketAddress] {
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var first: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, &hints, &first) == 0 else { return [] }
-        defer { freeaddrinfo(first) }
-        return sequence(first: first) { $0?.pointee.ai_next }.compactMap { entry in
-            guard let entry, let address = entry.pointee.ai_addr else { return nil }
-            let place = UnsafeRawPointer(address)
-            switch entry.pointee.ai_family {
-            case AF_INET: return SocketAddress(place.loadUnaligned(as: sockaddr_in.self))
-            case AF_INET6: return SocketAddress(place.loadUnaligned(as: sockaddr_in6.self))
-            default: return nil
-            }
         }
     }
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Glibc
+package import NIOCore
+package import PintleLoop
+
+/// The system's resolver: hosts file, name servers and whatever else the machine is set up with.
+package enum HostResolver {
+    /// Why a name has no addresses.
+    package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The resolver's words.
+        case unresolved(String)
+        /// The time limit passed.
+        case timedOut
+
+        package var description: String {
+            switch self {
+            case .unresolved(let reason): "the name cannot be resolved: \(reason)"
+            case .timedOut: "the name was not resolved within the time limit"
+            }
+        }
+    }
+
+    /// Every IPv4 and IPv6 address of a name, each once and in the resolver's order; of an address, itself.
+    ///
+    /// - Parameters:
+    ///   - timeLimit: a lookup that takes longer is left to itself, for it cannot be broken off.
+    ///   - loop: keeps the time, and is not held up.
+    package static func addresses(
+        of host: String, port: UInt16, within timeLimit: Duration, on loop: Loop
+    ) async throws(Failure) -> [SocketAddress] {
+        if let address = try? SocketAddress(ipAddress: host, port: Int(port)) { return [address] }
+        // Both the lookup and the timer keep it; only the first of them counts.
+        let promise = loop.makePromise(of: Result<[SocketAddress], Failure>.self)
+        let (seconds, attoseconds) = timeLimit.components
+        let limit = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        let timer = loop.scheduleTask(in: limit) { promise.succeed(.failure(.timedOut)) }
+        DispatchQueue.global(qos: .utility).async {
+            promise.succeed(Result { () throws(Failure) in try self.lookUp(host, port: port) })
+        }
+        defer { timer.cancel() }
+        // The promise never fails; a failure of the wait itself would be one of NIO's.
+        let result = try? await promise.futureResult.get()
+        return try (result ?? .failure(.timedOut)).get()
+    }
+
+    /// Asks the resolver, which may take many seconds.
+    static func lookUp(_ name: String, port: UInt16 = 0) throws(Failure) -> [SocketAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(name, String(port), &hints, &first)
+        guard code == 0 else { throw .unresolved(String(cString: gai_strerror(code))) }
+        defer { freeaddrinfo(first) }
+        var addresses: [SocketAddress] = []
+        for entry in sequence(first: first, next: { $0?.pointee.ai_next }) {
+            guard let entry, let address = entry.pointee.ai_addr else { break }
+            let place = UnsafeRawPointer(address)
+            let found: SocketAddress
+            switch entry.pointee.ai_family {
+            case AF_INET: found = SocketAddress(place.loadUnaligned(as: sockaddr_in.self))
+            case AF_INET6: found = SocketAddress(place.loadUnaligned(as: sockaddr_in6.self))
+            default: continue
+            }
+            if !addresses.contains(found) { addresses.append(found) }
+        }
+        return addresses
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A real `openssl s_server` on a port of its own: for TLS that other servers will not do.
+package final class OpenSSLServer: Sendable {
+    /// Where it listens, on ``address``.
+    package let port: Int
+    package let address: String
+    private let folder: TemporaryFolder
+    private let process: ChildProcess
+
+    /// Starts it and waits until it listens.
+    ///
+    /// - Parameters:
+    ///   - identities: what it shows to clients: one, or two with keys of different kinds.
+    ///   - named: an identity for clients that ask for this name.
+    ///   - arguments: more for the command line, as `-tls1_2`.
+    package init(
+        _ identities: [TestIdentity], named: (name: String, identity: TestIdentity)? = nil,
+        address: String = "127.0.0.1", arguments: [String] = []
+    ) throws {
+        self.address = address
+        self.folder = try TemporaryFolder()
+        var words = ["s_server", "-accept", "\(address):0", "-www"]
+        for (identity, prefix) in zip(identities, ["", "d"]) {
+            let files = try self.folder.write(identity, as: "\(prefix)site")
+            words += ["-\(prefix)cert", files.certificate, "-\(prefix)key", files.key]
+            let signers = PEMText.certificates(Array(identity.chain.dropFirst()))
+            if !signers.isEmpty {
+                words += ["-\(prefix)cert_chain", try self.folder.write(signers, to: "\(prefix)signers.pem")]
+            }
+        }
+        if let named {
+            let files = try self.folder.write(named.identity, as: "named")
+            words += ["-servername", named.name, "-cert2", files.certificate, "-key2", files.key]
+        }
+        self.process = try ChildProcess("/usr/bin/openssl", words + arguments)
+        let line = try self.process.waitForLine("its address") { $0.hasPrefix("ACCEPT") }
+        guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+            throw TestFailure("s_server says \"\(line)\"")
+        }
+        self.port = port
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// What a client offers in its hello, and so which of its certificates a server can answer with.
+package struct HandshakeOffer: Sendable, Hashable {
+    /// The kinds of keys that the server's certificate may have.
+    package enum Keys: String, Sendable, Hashable, CaseIterable {
+        /// Whatever OpenSSL offers.
+        case any
+        /// RSA, with PSS and PKCS #1 signatures.
+        case rsa
+        /// Elliptic curves: ECDSA, and EdDSA, which shares its cipher suites in TLS 1.2 (RFC 8422 §2.1).
+        case ecdsa
+    }
+
+    /// Default: TLS 1.2 and 1.3.
+    package var versions: ClosedRange<TLSVersion>
+    /// Default: any.
+    package var keys: Keys
+    /// Protocols by ALPN (RFC 7301), 1 to 255 bytes each; empty offers none. Default: none.
+    package var protocols: [String]
+
+    package init(
+        versions: ClosedRange<TLSVersion> = .tls12 ... .tls13, keys: Keys = .any, protocols: [String] = []
+    ) {
+        self.versions = versions
+        self.keys = keys
+        self.protocols = protocols
+    }
+
+    /// Puts the offer into an `SSL_CTX *`.
+    ///
+    /// - Throws: `.library` for what this machine's OpenSSL cannot offer.
+    func apply(to context: OpaquePointer) throws(TrustError) {
+        OpenSSLErrors.clear()
+        // OpenSSL takes the versions that RFC 8996 forbids only at the level at which it allows everything. What is
+        // demanded of the certificates is the evaluator's business, and it never goes that low.
+        let isForbidden = self.versions.lowerBound < .tls12
+        if isForbidden { SSL_CTX_set_security_level(context, 0) }
+        guard pintle_ssl_ctx_set_oldest_version(context, self.versions.lowerBound.openSSLNumber) == 1,
+            pintle_ssl_ctx_set_newest_version(context, self.versions.upperBound.openSSLNumber) == 1
+        else { throw OpenSSLErrors.failure(of: "SSL_CTX_set_min_proto_version") }
+        if let ciphers = self.ciphers(withForbidden: isForbidden) {
+            guard SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
+                throw OpenSSLErrors.failure(of: "SSL_CTX_set_cipher_list")
+            }
+        }
+        if let algorithms = self.signatureAlgorithms {
+            guard pintle_ssl_ctx_set_signature_algorithms(context, algorithms) == 1 else {
+                throw OpenSSLErrors.failure(of: "SSL_CTX_set1_sigalgs_list")
+            }
+        }
+        let names = self.protocols.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
+        guard names.isEmpty || SSL_CTX_set_alpn_protos(context, names, CUnsignedInt(names.count)) == 0 else {
+            throw OpenSSLErrors.failure(of: "SSL_CTX_set_alpn_protos")
+        }
+    }
+
+    /// For TLS 1.2 and older, where the cipher suite says what kind of key signs; nil leaves OpenSSL's own.
+    private func ciphers(withForbidden isForbidden: Bool) -> String? {
+        let level = isForbidden ? ":@SECLEVEL=0" : ""
+        switch self.keys {
+        case .any: return isForbidden ? "DEFAULT\(level)" : nil
+        case .rsa: return "aRSA:!eNULL:!SRP:!PSK\(level)"
+        case .ecdsa: return "aECDSA:!eNULL:!SRP:!PSK\(level)"
+        }
+    }
+
+    private var signatureAlgorithms: String? {
+        switch self.keys {
+        case .any: nil
+        case .rsa:
+            "rsa_pss_rsae_sha256:rsa_pss_rsae_sha384:rsa_pss_rsae_sha512:rsa_pkcs1_sha256:rsa_pkcs1_sha384:"
+                + "rsa_pkcs1_sha512:rsa_pss_pss_sha256:rsa_pss_pss_sha384:rsa_pss_pss_sha512"
+        case .ecdsa: "ecdsa_secp256r1_sha256:ecdsa_secp384r1_sha384:ecdsa_secp521r1_sha512:ed25519:ed448"
+        }
+    }
+}

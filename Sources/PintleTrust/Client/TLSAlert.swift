@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An alert by which a peer ended a handshake (RFC 8446 §6).
+package struct TLSAlert: Sendable, Hashable, CustomStringConvertible {
+    package let code: UInt8
+
+    package init(code: UInt8) { self.code = code }
+
+    /// The peer speaks none of the versions that were offered.
+    package static let protocolVersion = TLSAlert(code: 70)
+    /// The peer found nothing acceptable in the hello, such as no cipher suite for any of its keys.
+    package static let handshakeFailure = TLSAlert(code: 40)
+
+    /// As the standard spells it: `handshake_failure`.
+    package var description: String { Self.names[self.code] ?? "alert \(self.code)" }
+
+    private static let names: [UInt8: String] = [
+        0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed",
+        22: "record_overflow", 30: "decompression_failure", 40: "handshake_failure", 41: "no_certificate",
+        42: "bad_certificate", 43: "unsupported_certificate", 44: "certificate_revoked", 45: "certificate_expired",
+        46: "certificate_unknown", 47: "illegal_parameter", 48: "unknown_ca", 49: "access_denied", 50: "decode_error",
+        51: "decrypt_error", 60: "export_restriction", 70: "protocol_version", 71: "insufficient_security",
+        80: "internal_error", 86: "inappropriate_fallback", 90: "user_canceled", 100: "no_renegotiation",
+        109: "missing_extension", 110: "unsupported_extension", 111: "certificate_unobtainable",
+        112: "unrecognized_name", 113: "bad_certificate_status_response", 114: "bad_certificate_hash_value",
+        115: "unknown_psk_identity", 116: "certificate_required", 120: "no_application_protocol",
+    ]
+}
