@@ -12,13 +12,17 @@ package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertib
         case unreadable
         /// The format has no words for what shall be written, or its words mean something else.
         case notCarried
+        /// The command line asks for what makes no sense with this file.
+        case usage
+        /// What was made cannot be written.
+        case unwritable
     }
 
     package let kind: Kind
     /// What happened, where, and what to do; one problem a line.
     package let description: String
 
-    init(_ kind: Kind, _ description: String) {
+    package init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }

@@ -7,7 +7,9 @@ package struct PinSet: Sendable, Equatable {
     /// What the policy is called, or nil where the format has no names and none was noted.
     package var name: String?
     /// Whom the pins are for. Empty where the format does not say.
-    package var hosts: [PinnedHost]
+    package var hosts: [PinnedHost] {
+        didSet { self.hosts = PinnedHost.merged(self.hosts) }
+    }
     /// Each key once, in the order of the file; those of `certificates` included.
     package var pins: [Pin]
     /// Certificates that were given whole.
@@ -79,5 +81,8 @@ package struct PinSet: Sendable, Equatable {
         }.map(\.element)
     }
 
-    private var sortKey: String { "\(self.hosts.first?.spellings.first ?? "")\u{0}\(self.name ?? "")" }
+    private var sortKey: String {
+        guard let host = self.hosts.first else { return "\u{0}\(self.name ?? "")" }
+        return "\(host.name)\u{0}\(host.spellings[0])\u{0}\(self.name ?? "")"
+    }
 }

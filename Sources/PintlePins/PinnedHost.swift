@@ -34,7 +34,7 @@ package struct PinnedHost: Sendable, Hashable {
     /// Reads a host pattern of the configuration, or `+.name` for one label below a name.
     ///
     /// - Returns: nil for what is no pattern.
-    init?(_ text: some StringProtocol) {
+    package init?(_ text: some StringProtocol) {
         let isOneLabel = text.hasPrefix("+.")
         let spelling = isOneLabel ? "*\(text.dropFirst())" : String(text)
         guard let pattern = try? HostPattern(spelling) else { return nil }
@@ -64,6 +64,9 @@ package struct PinnedHost: Sendable, Hashable {
         guard let pattern = try? HostPattern(self.name), case .exact = pattern.host else { return false }
         return true
     }
+
+    /// Whether the name stands for a single host, not for a network or for all.
+    var isOne: Bool { self.name != "*" && !self.name.contains("/") }
 
     /// As the configuration spells it: two patterns for a name and everything below it.
     package var spellings: [String] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import PintleTrust
+package import PintleTrust
 
 /// Certificates in files, as AFNetworking takes them from an app's bundle: a `.cer` file of DER for each.
 package enum CertificateFolder {
@@ -14,8 +14,15 @@ package enum CertificateFolder {
     }
 
     static func read(_ path: String) throws(PinFormatError) -> PinFormat.Content {
+        Self.content(try Self.certificates(path), path)
+    }
+
+    /// The certificates of a file, or of the files of a folder.
+    ///
+    /// - Throws: `.malformed` for a file that holds something else, `.unreadable`.
+    package static func certificates(_ path: String) throws(PinFormatError) -> [Certificate] {
         do throws(TrustError) {
-            return Self.content(try Certificate.load(path: path), path)
+            return try Certificate.load(path: path)
         } catch {
             // The same code says that a file is missing and that it holds something else; the system's words tell.
             throw PinFormatError(access(path, R_OK) == 0 ? .malformed : .unreadable, error.description)
@@ -94,13 +101,6 @@ extension Certificate {
     /// The subject on one line of a comment, cut short, without controls: a peer may choose it.
     package var shortLabel: String {
         let subject = self.subject.isEmpty ? self.names.first ?? "no subject" : self.subject
-        let plain = String(
-            subject.unicodeScalars.prefix(100).map { scalar -> Character in
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator: "?"
-                default: Character(scalar)
-                }
-            })
-        return "\(plain), until \(self.notAfter.day)"
+        return "\(String(subject.prefix(100)).plain), until \(self.notAfter.day)"
     }
 }

@@ -18,6 +18,10 @@ enum OkHttpFormat {
             guard let pattern = call.arguments.first?.text, call.arguments.count > 1 else { continue }
             let isPinning = call.arguments.dropFirst().contains { $0.text.map(Self.looksLikePin) ?? false }
             guard isPinning || pattern.contains(".") else { continue }
+            guard !call.isCutOff else {
+                throw PinFormatError(
+                    file: file, line: call.line, "the file ends before the call for \(pattern.shown) does")
+            }
             var pins: [Pin] = []
             for argument in call.arguments.dropFirst() {
                 guard let text = argument.text else {

@@ -106,11 +106,22 @@ enum PintleFormat {
             name = "\(base.prefix(60))-\(number)"
             number += 1
         }
-        return name.yamlQuoted
+        return name.yamlKey
     }
 }
 
 extension String {
+    /// The text as a key of YAML: in quotes unless nothing but text can be meant.
+    var yamlKey: String {
+        let words: Set<String> = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"]
+        let isPlain = self.unicodeScalars.allSatisfy { scalar in
+            scalar.isASCII
+                && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-._".contains(Character(scalar)))
+        }
+        let begins = self.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false
+        return isPlain && begins && !words.contains(self.lowercased()) ? self : self.yamlQuoted
+    }
+
     /// The text in quotes, as YAML and JSON have it.
     package var yamlQuoted: String {
         var text = "\""

@@ -55,7 +55,7 @@ enum PinReader {
     static func host(
         _ text: some StringProtocol, _ scope: PinnedHost.Scope, file: String, line: Int?
     ) throws(PinFormatError) -> PinnedHost {
-        guard var host = PinnedHost(text), host.scope == .itself, host.port == nil else {
+        guard var host = PinnedHost(text), host.scope == .itself, host.port == nil, host.isOne else {
             throw PinFormatError(file: file, line: line, "\(String(text).shown) is no host name")
         }
         host.scope = scope

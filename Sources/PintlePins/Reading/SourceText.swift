@@ -17,6 +17,8 @@ struct SourceText {
     struct Call {
         let line: Int
         let arguments: [Argument]
+        /// Whether the text ends before the call does.
+        let isCutOff: Bool
     }
 
     private enum Token: Equatable {
@@ -80,12 +82,13 @@ struct SourceText {
         where self.tokens[index].token == .mark(".") && self.tokens[index + 1].token == .name(name[...])
             && self.tokens[index + 2].token == .mark("(")
         {
-            calls.append(Call(line: self.tokens[index].line, arguments: self.arguments(from: index + 3)))
+            let (arguments, isCutOff) = self.arguments(from: index + 3)
+            calls.append(Call(line: self.tokens[index].line, arguments: arguments, isCutOff: isCutOff))
         }
         return calls
     }
 
-    private func arguments(from start: Int) -> [Argument] {
+    private func arguments(from start: Int) -> ([Argument], isCutOff: Bool) {
         var arguments: [Argument] = []
         var current: [(token: Token, line: Int)] = []
         var depth = 0
@@ -102,7 +105,7 @@ struct SourceText {
             switch token {
             case .mark(")") where depth == 0:
                 take()
-                return arguments
+                return (arguments, false)
             case .mark(",") where depth == 0: take()
             case .mark("("), .mark("["), .mark("{"):
                 depth += 1
@@ -114,6 +117,6 @@ struct SourceText {
             }
         }
         take()
-        return arguments
+        return (arguments, true)
     }
 }
