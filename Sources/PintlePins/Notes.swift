@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
 internal import PintleTrust
 
 /// What a format has no words for, as comments: `pintle-hosts: api.example, *.api.example`.
 ///
 /// Notes stand before the pins that they are about. A second hyphen in a row is written `%2D`, since XML comments may
-/// not have one, and so are `%` and controls.
+/// not have one, and so is what does not print.
 struct Note {
     enum Key: String, CaseIterable {
         case policy
@@ -66,7 +67,9 @@ struct Note {
     /// Writes the note into a set.
     func apply(to set: inout PinSet, file: String) throws(PinFormatError) {
         switch self.key {
-        case .policy: set.name = self.value
+        case .policy:
+            guard !self.value.isEmpty else { throw self.problem("there is no name", file) }
+            set.name = self.value
         case .hosts:
             var hosts: [PinnedHost] = []
             for text in self.value.split(separator: ",", omittingEmptySubsequences: false) {
@@ -97,43 +100,51 @@ struct Note {
         PinFormatError(file: file, line: self.line, "\(Note.prefix)\(self.key.rawValue): \(message)")
     }
 
+    /// Bytes of ASCII that print stay, but for `%`, a second hyphen in a row and spaces at the ends.
     private static func encoded(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if scalar == "%" || scalar.value < 0x20 || scalar.value == 0x7F || (scalar == "-" && result.last == "-") {
-                let digits = String(scalar.value, radix: 16, uppercase: true)
-                result += digits.count < 2 ? "%0\(digits)" : "%\(digits)"
-            } else {
-                result.unicodeScalars.append(scalar)
-            }
+        let bytes = Array(text.utf8)
+        var result: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isInner = index > 0 && index < bytes.count - 1
+            let isPlain = (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%") || byte == 0x20 && isInner
+            let isSecondHyphen = byte == UInt8(ascii: "-") && result.last == byte
+            result += isPlain && !isSecondHyphen ? [byte] : Array(byte.percentEncoded.utf8)
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
     private static func decoded(_ text: Substring) -> String {
-        var result = String.UnicodeScalarView()
-        var rest = text.unicodeScalars[...]
-        while let scalar = rest.popFirst() {
-            let digits = rest.prefix(2)
-            if scalar == "%", digits.count == 2, let value = UInt8(String(digits), radix: 16), value < 0x80 {
-                result.append(UnicodeScalar(value))
+        var result: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(ASCII.hexValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                result.append(digits[0] << 4 | digits[1])
                 rest = rest.dropFirst(2)
             } else {
-                result.append(scalar)
+                result.append(byte)
             }
         }
-        return String(result)
+        return String(decoding: result, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    /// `%2D` (RFC 3986 §2.1).
+    var percentEncoded: String {
+        let digits = String(self, radix: 16, uppercase: true)
+        return digits.count < 2 ? "%0\(digits)" : "%\(digits)"
     }
 }
 
 /// The notes of a file, handed out to the pins that they stand before.
 struct Notes {
     private let file: String
-    private var waiting: [Note]
+    private var waiting: ArraySlice<Note>
 
     init(_ notes: [Note], file: String) {
         self.file = file
-        self.waiting = notes.sorted { $0.line < $1.line }
+        self.waiting = notes.sorted { $0.line < $1.line }[...]
     }
 
     /// The notes of the lines that begin with `#`.

@@ -81,6 +81,7 @@ package enum PinFormat: String, Sendable, CaseIterable {
         }
         for index in content.sets.indices {
             content.sets[index].hosts.removeAll { $0.isUnknown && $0.scope == .itself }
+            content.sets[index].reportURIs = content.sets[index].reportURIs.map(\.uriEncoded).filter { !$0.isEmpty }
         }
         content.sets = PinSet.normalized(content.sets)
         return content
@@ -119,6 +120,15 @@ package enum PinFormat: String, Sendable, CaseIterable {
         case .pintle: try PintleFormat.write(sets, &writer)
         }
         return Text(text: writer.lines.joined(separator: "\n") + "\n", losses: writer.losses)
+    }
+}
+
+extension String {
+    /// The text as a URI may have it: without spaces, controls and other characters than those of ASCII.
+    fileprivate var uriEncoded: String {
+        self.utf8.reduce(into: "") { result, byte in
+            result += (0x21...0x7E).contains(byte) ? String(UnicodeScalar(byte)) : byte.percentEncoded
+        }
     }
 }
 

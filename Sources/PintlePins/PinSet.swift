@@ -3,13 +3,11 @@
 package import PintleTrust
 
 /// Keys that some hosts must show, as any format has them: what ``PinFormat`` reads and writes.
-package struct PinSet: Sendable, Equatable {
+package struct PinSet: Sendable, Hashable {
     /// What the policy is called, or nil where the format has no names and none was noted.
     package var name: String?
     /// Whom the pins are for. Empty where the format does not say.
-    package var hosts: [PinnedHost] {
-        didSet { self.hosts = PinnedHost.merged(self.hosts) }
-    }
+    package var hosts: [PinnedHost]
     /// Each key once, in the order of the file; those of `certificates` included.
     package var pins: [Pin]
     /// Certificates that were given whole.
@@ -41,10 +39,13 @@ package struct PinSet: Sendable, Equatable {
     /// The name, or what the first host makes of one: letters, digits and `-._`, 64 at most.
     package var nameOrHost: String {
         if let name = self.name { return name }
-        let host = self.hosts.first?.name ?? ""
-        let fit = host.unicodeScalars.map { PinSet.isFit($0) ? Character($0) : "-" }
-        let text = String(fit.prefix(64))
-        return text.isEmpty || text.allSatisfy { $0 == "-" } ? "pinned" : text
+        return PinSet.fit(self.hosts.first?.name ?? "")
+    }
+
+    /// What a configuration can call a policy: letters, digits and `-._`, 64 at most.
+    static func fit(_ text: String) -> String {
+        let fit = String(text.unicodeScalars.prefix(64).map { PinSet.isFit($0) ? Character($0) : "-" })
+        return fit.allSatisfy { $0 == "-" } ? "pinned" : fit
     }
 
     private static func isFit(_ scalar: UnicodeScalar) -> Bool {
@@ -58,23 +59,19 @@ package struct PinSet: Sendable, Equatable {
     /// Formats that have an entry for each host, and those that have a list of hosts, give the same sets by this.
     package static func normalized(_ sets: [PinSet]) -> [PinSet] {
         var result: [PinSet] = []
+        var places: [PinSet: Int] = [:]
         for set in sets {
             var key = set
             key.hosts = []
-            let same = result.firstIndex { other in
-                var other = other
-                // Sets without hosts say nothing about one another.
-                guard !other.hosts.isEmpty, !set.hosts.isEmpty else { return false }
-                other.hosts = []
-                return other == key
-            }
-            if let same {
-                result[same].hosts = PinnedHost.merged(result[same].hosts + set.hosts)
+            // Sets without hosts say nothing about one another.
+            if !set.hosts.isEmpty, let place = places[key] {
+                result[place].hosts += set.hosts
             } else {
+                if !set.hosts.isEmpty { places[key] = result.count }
                 result.append(set)
             }
         }
-        for index in result.indices { result[index].hosts.sort() }
+        for index in result.indices { result[index].hosts = PinnedHost.merged(result[index].hosts).sorted() }
         return result.enumerated().sorted { left, right in
             let (leftKey, rightKey) = (left.element.sortKey, right.element.sortKey)
             return leftKey == rightKey ? left.offset < right.offset : leftKey < rightKey

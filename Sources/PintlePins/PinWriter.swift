@@ -89,14 +89,4 @@ extension PinSet {
             }
         }
     }
-
-    /// The sets, each with a name where there are several that nothing else would tell apart.
-    static func separable(_ sets: [PinSet]) -> [PinSet] {
-        guard sets.count > 1 else { return sets }
-        return sets.enumerated().map { index, set in
-            var set = set
-            if set.name == nil, set.hosts.isEmpty { set.name = "pinned-\(index + 1)" }
-            return set
-        }
-    }
 }

@@ -82,23 +82,23 @@ package struct PinnedHost: Sendable, Hashable {
 
     /// Each host once; a name and everything below it become one.
     static func merged(_ hosts: [PinnedHost]) -> [PinnedHost] {
-        var result: [PinnedHost] = []
+        var order: [PinnedHost] = []
+        var scopes: [PinnedHost: Set<Scope>] = [:]
         for host in hosts {
-            guard let index = result.firstIndex(where: { $0.name == host.name && $0.port == host.port }) else {
-                result.append(host)
-                continue
-            }
-            let scopes: Set<Scope> = [result[index].scope, host.scope]
-            if scopes.count == 1 { continue }
-            if scopes.contains(.itselfAndBelow) || scopes == [.itself, .below] {
-                result[index].scope = .itselfAndBelow
-            } else if scopes == [.below, .oneLabelBelow] {
-                result[index].scope = .below
-            } else if !result.contains(host) {
-                result.append(host)
-            }
+            let name = PinnedHost(host.name, port: host.port)
+            if scopes[name] == nil { order.append(name) }
+            scopes[name, default: []].insert(host.scope)
         }
-        return result
+        return order.flatMap { name in
+            Self.merged(scopes[name] ?? []).map { PinnedHost(name.name, $0, port: name.port) }
+        }
+    }
+
+    /// The fewest scopes that say the same.
+    private static func merged(_ scopes: Set<Scope>) -> [Scope] {
+        if scopes.contains(.itselfAndBelow) || scopes.isSuperset(of: [.itself, .below]) { return [.itselfAndBelow] }
+        let rest = scopes.contains(.below) ? scopes.subtracting([.oneLabelBelow]) : scopes
+        return rest.sorted { $0.rawValue < $1.rawValue }
     }
 }
 

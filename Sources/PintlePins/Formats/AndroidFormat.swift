@@ -113,7 +113,7 @@ private struct AndroidReader {
                     file: self.file, line: child.line, "\(child.name.shown) stands where <pin> is due")
             }
             let digest = child.attributes["digest"] ?? ""
-            guard digest == "SHA-256" else {
+            guard digest.uppercased() == "SHA-256" else {
                 throw PinFormatError(
                     file: self.file, line: child.line,
                     "the digest is \(digest.shown); Android has SHA-256 alone, give the SHA-256 pin of the same key")

@@ -58,7 +58,7 @@ enum CurlFormat {
     }
 
     static func write(_ sets: [PinSet], _ writer: inout PinWriter) {
-        for set in PinSet.separable(sets) {
+        for set in sets {
             writer.loseCertificates(of: set)
             let notes = writer.notes(of: set, Set(Note.Key.allCases))
             let value = set.pins.map { "sha256//\($0.base64)" }.joined(separator: ";")

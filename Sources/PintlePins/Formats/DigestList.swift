@@ -35,10 +35,21 @@ enum DigestList {
     }
 
     static func write(_ sets: [PinSet], _ writer: inout PinWriter) {
-        for set in PinSet.separable(sets) {
+        for (number, set) in sets.enumerated() {
             writer.loseCertificates(of: set)
-            if !writer.lines.isEmpty { writer.lines.append("") }
-            writer.lines += writer.notes(of: set, Set(Note.Key.allCases)).map { "# \($0)" }
+            var notes = writer.notes(of: set, Set(Note.Key.allCases))
+            if number > 0 {
+                writer.lines.append("")
+                if writer.isBare {
+                    writer.lose("where the pins of \(set.nameOrHost) begin: sha256 has one list")
+                } else if notes.isEmpty {
+                    // Only a note tells this set from the one before.
+                    var separated = set
+                    separated.hosts = [PinnedHost.unknown(number)]
+                    notes = Note.texts(of: separated, [.hosts])
+                }
+            }
+            writer.lines += notes.map { "# \($0)" }
             writer.lines += set.pins.map(\.description)
         }
     }

@@ -32,7 +32,7 @@ enum EnvoyFormat {
                 if let entry = entries.first(where: { Self.keys.spki.contains($0.key) }) {
                     var set = PinSet()
                     try notes.apply(upTo: entry.position.line, to: &set)
-                    set.name = set.name ?? name
+                    set.name = set.name ?? name.flatMap { $0.isEmpty ? nil : $0 }
                     content.sets.append(set.with(try Self.pins(entry.value, file)))
                 }
                 // A secret has its name beside its validation context.
@@ -88,7 +88,7 @@ enum EnvoyFormat {
             writer.lines.append("# Each validation_context also needs trusted_ca, or Envoy verifies no chain.")
         }
         writer.lines += ["static_resources:", "  secrets:"]
-        for set in PinSet.separable(sets) {
+        for set in sets {
             writer.loseCertificates(of: set)
             let notes = writer.notes(of: set, Set(Note.Key.allCases).subtracting([.policy]))
             writer.lines += notes.map { "    # \($0)" }

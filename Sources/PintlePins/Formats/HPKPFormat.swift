@@ -62,7 +62,7 @@ enum HPKPFormat {
     }
 
     static func write(_ sets: [PinSet], _ writer: inout PinWriter) {
-        for set in PinSet.separable(sets) {
+        for set in sets {
             writer.loseCertificates(of: set)
             if !writer.lines.isEmpty { writer.lines.append("") }
             var noted = set

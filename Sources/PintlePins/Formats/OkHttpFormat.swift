@@ -14,6 +14,7 @@ enum OkHttpFormat {
         }
         var waiting = Notes(notes, file: file)
         var sets: [PinSet] = []
+        var places: [[PinnedHost]: Int] = [:]
         for call in source.calls(of: "add") {
             guard let pattern = call.arguments.first?.text, call.arguments.count > 1 else { continue }
             let isPinning = call.arguments.dropFirst().contains { $0.text.map(Self.looksLikePin) ?? false }
@@ -35,9 +36,10 @@ enum OkHttpFormat {
             try waiting.apply(upTo: call.line, to: &set)
             set.hosts = [try Self.host(pattern, file, call.line)]
             // A pattern may be added again, and has the pins of all its calls.
-            if let index = sets.firstIndex(where: { $0.hosts == set.hosts }) {
+            if let index = places[set.hosts] {
                 sets[index] = sets[index].with(sets[index].pins + pins)
             } else {
+                places[set.hosts] = sets.count
                 sets.append(set.with(pins))
             }
         }

@@ -65,7 +65,8 @@ enum PintleFormat {
             if set.expires != nil {
                 writer.lose("\(set.nameOrHost): the expiry is noted in a comment: the pins hold until they are changed")
             }
-            writer.lines.append("  \(Self.name(of: set, &names)):")
+            let name = Self.name(of: set, &names, &writer)
+            writer.lines.append("  \(name):")
             Self.write(set, &writer)
         }
     }
@@ -98,14 +99,15 @@ enum PintleFormat {
     }
 
     /// A name that is not taken yet; `system` is Pintle's, and `default` holds for every host that no other names.
-    private static func name(of set: PinSet, _ taken: inout Set<String>) -> String {
-        let base = set.nameOrHost
+    private static func name(of set: PinSet, _ taken: inout Set<String>, _ writer: inout PinWriter) -> String {
+        let base = PinSet.fit(set.nameOrHost)
         var name = base == "default" && set.name == nil ? "default-host" : base
         var number = 2
         while !taken.insert(name).inserted {
             name = "\(base.prefix(60))-\(number)"
             number += 1
         }
+        if let given = set.name, given != name { writer.lose("the name \(given.shown): the policy is called \(name)") }
         return name.yamlKey
     }
 }

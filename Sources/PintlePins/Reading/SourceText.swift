@@ -84,9 +84,15 @@ struct SourceText {
         {
             let (arguments, isCutOff) = self.arguments(from: index + 3)
             calls.append(Call(line: self.tokens[index].line, arguments: arguments, isCutOff: isCutOff))
+            // All that follows is part of it.
+            if isCutOff { break }
         }
         return calls
     }
+
+    /// How deep an argument is looked into. Pins have no depth; what has more of it is somebody else's call, and is not
+    /// read again for each call within it.
+    private static let depthLimit = 32
 
     private func arguments(from start: Int) -> ([Argument], isCutOff: Bool) {
         var arguments: [Argument] = []
@@ -109,6 +115,7 @@ struct SourceText {
             case .mark(",") where depth == 0: take()
             case .mark("("), .mark("["), .mark("{"):
                 depth += 1
+                guard depth <= Self.depthLimit else { return ([], false) }
                 current.append((token, line))
             case .mark(")"), .mark("]"), .mark("}"):
                 depth -= 1

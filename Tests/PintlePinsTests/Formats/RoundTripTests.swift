@@ -23,11 +23,9 @@ struct RoundTripTests {
     func `what a format can say it reads as it was written`(format: PinFormat) throws {
         for number in 0..<100 {
             var random = RandomPins(seed: UInt64(number))
-            var sets = Self.sets(for: format, &random, number: number)
+            let sets = Self.sets(for: format, &random, number: number)
             // The number of seconds that HPKP must have stands for none.
             if format == .hpkp, sets.contains(where: { $0.maxAge == 5_184_000 }) { continue }
-            // curl's and HPKP's lines without hosts are told apart by their names alone.
-            if sets.count == 1, number.isMultiple(of: 4) { sets[0].name = nil }
             let written = try format.write(sets)
             let read = try format.read(written.text)
             try #require(read.sets == sets, "seed \(number):\n\(written.text)")

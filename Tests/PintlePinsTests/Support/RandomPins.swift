@@ -58,7 +58,7 @@ struct RandomPins {
                 set.hosts.append(PinnedHost(name, scopes.randomElement(using: &self.generator) ?? .itself, port: port))
             }
             guard !set.hosts.isEmpty || !hasHosts else { continue }
-            if self.coin() || !hasHosts { set.name = "policy--\(number)" }
+            if self.coin() { set.name = "policy--\(number)" }
             if self.coin() { set.expires = UnixTime(seconds: .random(in: 0...90_000, using: &self.generator) * 86_400) }
             if self.coin() { set.maxAge = .random(in: 1...100_000_000, using: &self.generator) }
             if self.coin() { set.reportURIs = ["https://r.example/a?b=\"c\"&d=%41--e"] }
