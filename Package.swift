@@ -70,6 +70,7 @@ let package = Package(
                 "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
                 .product(name: "Yams", package: "Yams"),
             ]),
+        room("PintlePins", ["PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
             "PintleProxy",
             [
@@ -81,7 +82,7 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintleProxy", "PintleLoop", nio, logging,
+                "PintlePins", "PintleProxy", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -104,6 +105,7 @@ let package = Package(
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
+        tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
         tests(
             "PintleCommandTests",
