@@ -71,6 +71,7 @@ static inline int pintle_ssl_ctx_ex_new_index(CRYPTO_EX_free *release) {
 
 static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *pintle_pkey_new_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *pintle_pkey_new_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }
 
 static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
     X509V3_set_ctx(context, issuer, subject, NULL, NULL, 0);

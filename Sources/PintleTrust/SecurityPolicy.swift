@@ -90,6 +90,14 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.extraRoots = extraRoots.withoutDuplicates()
     }
 
+    /// The same policy over other anchors, and no others.
+    package func trusting(only roots: [Certificate]) -> SecurityPolicy {
+        SecurityPolicy(
+            unchecked: self.pinning, pins: self.pins, certificates: self.certificates,
+            allowInvalidCertificates: self.allowInvalidCertificates, validatesDomainName: self.validatesDomainName,
+            roots: .only(roots), extraRoots: [], match: self.match)
+    }
+
     /// Every pin that counts, those of the pinned certificates included, in a fixed order.
     public var configuredPins: [Pin] {
         self.pins.union(self.certificates.map(\.spkiPin)).sorted()

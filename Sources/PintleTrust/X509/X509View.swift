@@ -31,8 +31,9 @@ struct X509View {
         return (ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER ? "-" : "") + digits.joined()
     }
 
-    var spkiPin: Pin? {
-        X509View.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(self.pointer), $0) }.map(Pin.init(spki:))
+    /// DER.
+    var subjectPublicKeyInfo: [UInt8]? {
+        X509View.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(self.pointer), $0) }
     }
 
     /// The DNS names and IP addresses of the subjectAltName, in the certificate's order.
