@@ -67,6 +67,10 @@ static inline int pintle_ssl_ctx_ex_new_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
 
+static inline int pintle_ssl_ctx_set_oldest_version(SSL_CTX *context, int version) {
+    return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
 // Minting and handshakes, for the tests
 
 static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }

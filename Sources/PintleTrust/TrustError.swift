@@ -6,7 +6,7 @@
 public struct TrustError: Error, Sendable, Hashable {
     /// The kind of refusal; the raw value serves as metric label and problem name.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// No certificate of the chain carries a pinned key, or is a pinned certificate.
+        /// No certificate of the chain carries a pinned key, or is a pinned certificate; or the pins have expired.
         case pinMismatch = "pin-mismatch"
         /// The chain or the name does not hold, whatever is pinned; `problem` says which part.
         case certificateInvalid = "certificate-invalid"

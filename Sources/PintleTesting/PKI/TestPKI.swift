@@ -115,7 +115,7 @@ package struct TestPKI: Sendable {
         return TestIdentity(certificate: certificate, keyDER: try key.der(), issuers: signer?.fullChain ?? [])
     }
 
-    private func window(of validity: Validity) -> (UnixTime, UnixTime) {
+    func window(of validity: Validity) -> (UnixTime, UnixTime) {
         let hour = Duration.seconds(3600)
         let (from, to): (Duration, Duration) =
             switch validity {

@@ -8,9 +8,12 @@ struct ChainVerification {
     let finding: Finding?
 
     /// - Parameter demandsForm: whether roots that were chosen by hand, and what they issued, must be of good form.
-    init(of peer: PeerChain, anchors: AnchorStore, rules: PathRules, demandsForm: Bool) {
+    init(
+        of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool
+    ) {
         OpenSSLErrors.clear()
-        var search = PathSearch(others: peer.others, anchors: anchors, rules: rules, demandsForm: demandsForm)
+        var search = PathSearch(
+            others: peer.others, anchors: anchors, rules: rules, revocation: revocation, demandsForm: demandsForm)
         switch search.run(from: peer.leaf) {
         case .found(let path):
             self.chain = path.certificates.map(\.certificate)

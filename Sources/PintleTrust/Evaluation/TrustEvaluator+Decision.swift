@@ -27,6 +27,7 @@ extension TrustEvaluator {
     ///   - moment: when the certificates must be valid; nil means now.
     ///   - level: OpenSSL's security level; at least 1 is applied.
     func judge(_ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt) -> Ruling {
+        let moment = moment ?? .now
         do throws(Refusal) {
             let acceptance = try self.decide(peer, host: host, at: moment, level: max(1, level))
             return Ruling(
@@ -36,7 +37,8 @@ extension TrustEvaluator {
                 verifyError: X509_V_OK)
         } catch {
             // A policy that only reports lets a key pass that is not pinned, but never a chain that does not hold.
-            if self.reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
+            let reportsOnly = self.reportsOnly || self.expiredAction(at: moment) == .report
+            if reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
                 return Ruling(
                     verdict: self.verdict(.trusted, peer, host, chain: error.chain, reported: error.error),
                     verifyError: X509_V_OK)
@@ -47,17 +49,33 @@ extension TrustEvaluator {
         }
     }
 
+    /// What becomes of the pins when they have expired; nil as long as they hold.
+    private func expiredAction(at moment: UnixTime) -> PinExpiry.Action? {
+        self.policy.pinExpiry.flatMap { $0.moment <= moment ? $0.action : nil }
+    }
+
     private func decide(
-        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt
+        _ peer: PeerChain, host: String?, at moment: UnixTime, level: CInt
     ) throws(Refusal) -> Acceptance {
         try self.checkContradiction(host)
         try self.checkName(peer, host)
         let anchored = self.verify(peer, self.anchors, at: moment, level: level)
         let waivable = anchored.finding.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
-        if let (finding, error) = waivable, !self.policy.allowInvalidCertificates {
+        let expired = self.expiredAction(at: moment)
+        // Without pins nothing would be left of a policy that accepts anybody's certificate.
+        let waives = self.policy.allowInvalidCertificates && expired != .system
+        if let (finding, error) = waivable, !waives {
             throw Refusal(error: error, verifyError: finding.rule.verifyError)
         }
         let waived = waivable?.1
+        switch expired {
+        case .fail:
+            throw Refusal(
+                error: self.pinRule.expired(peer: Self.name(of: host)),
+                verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: anchored.chain)
+        case .system: return Acceptance(chain: anchored.chain)
+        case .report, nil: break
+        }
 
         switch self.policy.pinning {
         case .none:
@@ -91,7 +109,7 @@ extension TrustEvaluator {
 
     /// Certificate mode: the pinned certificates are the only anchors, whatever else is trusted or waived.
     private func verifyPinned(
-        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime?, level: CInt
+        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime, level: CInt
     ) throws(Refusal) -> ChainVerification {
         guard let anchors = self.pinnedAnchors else {
             preconditionFailure("BUG: certificate mode without its store of pinned certificates")
@@ -119,13 +137,14 @@ extension TrustEvaluator {
     }
 
     private func verify(
-        _ peer: PeerChain, _ anchors: AnchorStore, at moment: UnixTime?, level: CInt
+        _ peer: PeerChain, _ anchors: AnchorStore, at moment: UnixTime, level: CInt
     ) -> ChainVerification {
         let rules = PathRules(
-            moment: moment ?? .now, securityBits: PathRules.securityBits(ofLevel: level),
+            moment: moment, securityBits: PathRules.securityBits(ofLevel: level),
             usesCommonName: self.nameRule.allowsCommonName)
         return ChainVerification(
-            of: peer, anchors: anchors, rules: rules, demandsForm: self.profile == .allRoots)
+            of: peer, anchors: anchors, rules: rules, revocation: self.revocation,
+            demandsForm: self.profile == .allRoots)
     }
 
     private func verdict(

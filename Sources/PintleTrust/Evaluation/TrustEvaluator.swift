@@ -25,6 +25,7 @@ public final class TrustEvaluator: Sendable {
     let anchors: AnchorStore
     /// The pinned certificates as the only anchors; nil outside of certificate mode.
     let pinnedAnchors: AnchorStore?
+    let revocation: RevocationRules?
     let nameRule: NameRule
     let pinRule: PinRule
     let configuredPins: [Pin]
@@ -55,7 +56,8 @@ public final class TrustEvaluator: Sendable {
         self.profile = profile
         self.anchors = anchors
         self.pinnedAnchors = policy.pinning == .certificate ? try AnchorStore(anchors: policy.certificates) : nil
-        self.nameRule = NameRule(allowsCommonName: false)
+        self.nameRule = NameRule(allowsCommonName: policy.allowsCommonName)
+        self.revocation = try RevocationRules(policy.revocationLists)
         self.pinRule = PinRule(policy)
         self.configuredPins = policy.configuredPins
     }

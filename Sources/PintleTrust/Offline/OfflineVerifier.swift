@@ -59,7 +59,7 @@ package struct OfflineVerifier {
 /// Parsed certificates by their PEM texts.
 private struct CertificateCache {
     /// Bytes of text that are remembered; above it everything is forgotten, which costs less than choosing.
-    private static let limit = 16 << 20
+    private static let limit = 2 << 20
 
     private var known: [String: [PathCertificate]] = [:]
     private var size = 0

@@ -61,6 +61,17 @@ final class PathCertificate: @unchecked Sendable {
         return isSigned
     }
 
+    /// Whether a revocation list is this authority's: signed with its key, which may sign lists.
+    func signed(_ list: ParsedRevocationList) -> Bool {
+        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, let key = X509_get0_pubkey(self.pointer)
+        else { return false }
+        return list.isSigned(with: key)
+    }
+
+    func isRevoked(by list: ParsedRevocationList) -> Bool {
+        list.revokes(self.pointer)
+    }
+
     /// Whether a certificate stands for the same authority: the same name with the same key.
     func isSameEntity(as other: PathCertificate) -> Bool {
         self.facts.keyPin == other.facts.keyPin && self.facts.subject.name == other.facts.subject.name

@@ -18,6 +18,7 @@ struct PathSearch {
 
     private let anchors: AnchorStore
     private let rules: PathRules
+    private let revocation: RevocationRules?
     /// Whether chains of roots that were chosen by hand must be of good form too.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
@@ -25,9 +26,13 @@ struct PathSearch {
     private var signatures: [SignatureQuestion: Bool] = [:]
 
     /// - Parameter others: what the peer sent beside its leaf, in any order.
-    init(others: [PathCertificate], anchors: AnchorStore, rules: PathRules, demandsForm: Bool) {
+    init(
+        others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
+        demandsForm: Bool
+    ) {
         self.anchors = anchors
         self.rules = rules
+        self.revocation = revocation
         self.demandsForm = demandsForm
         self.candidates = CandidateIndex(others, anchors: anchors)
     }
@@ -89,7 +94,7 @@ struct PathSearch {
         if isPublic || self.demandsForm, let finding = FormRules.finding(on: path, includesAnchor: !isPublic) {
             return finding
         }
-        return nil
+        return self.revocation?.finding(on: path, at: self.rules.moment)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {
