@@ -41,6 +41,15 @@ enum GeneralName: Equatable {
         return Array(bytes)
     }
 
+    /// Bytes that a comparison may have to look at.
+    var size: Int {
+        switch self {
+        case .email(let bytes), .dns(let bytes), .uri(let bytes), .address(let bytes): bytes.count
+        case .directory(let name): name.relativeNames.reduce(0) { $0 + $1.count }
+        case .unknown: 0
+        }
+    }
+
     /// The number of the form, for comparing whether a constraint speaks of a name at all.
     var form: UInt8 {
         switch self {

@@ -74,6 +74,9 @@ public final class TrustEvaluator: Sendable {
 
     /// - Parameter level: OpenSSL's security level.
     func evaluate(chain: [Certificate], host: String?, at moment: UnixTime, level: CInt) -> Verdict {
+        guard chain.count <= WorkBudget.mostCertificates else {
+            return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
+        }
         let read = chain.map { try? PathCertificate($0) }
         // Another certificate must not stand in the place of a leaf that cannot be read.
         guard let leaf = read.first else { return self.refusal(TrustEvaluator.missingCertificate(host), host, chain) }
@@ -95,6 +98,14 @@ public final class TrustEvaluator: Sendable {
         Verdict(
             outcome: .refused(error), host: host, chain: ChainEntry.entries(of: chain),
             configuredPins: self.configuredPins)
+    }
+
+    /// - Parameter subject: the peer, or the text that they stand in.
+    static func tooManyCertificates(_ subject: String) -> TrustError {
+        TrustError(
+            rule: .pathTooComplex,
+            message: "\(subject): more than \(WorkBudget.mostCertificates) certificates, which no handshake carries; "
+                + "give only those that belong to the chain")
     }
 
     static func unreadableLeaf(_ host: String?) -> TrustError {

@@ -68,6 +68,7 @@ private struct CertificateCache {
     mutating func certificates(_ texts: [String], source: String) throws(TrustError) -> [PathCertificate] {
         var all: [PathCertificate] = []
         for (index, text) in texts.enumerated() {
+            guard all.count < WorkBudget.mostCertificates else { throw TrustEvaluator.tooManyCertificates(source) }
             if let known = self.known[text] {
                 all += known
                 continue
@@ -90,6 +91,9 @@ extension PathCertificate {
     ///
     /// - Throws: `.unreadableCertificate`, as `Certificate.load(pem:file:)`.
     static func load(pem: [UInt8], file: String) throws(TrustError) -> [PathCertificate] {
+        guard PEMBlocks.count(in: pem) <= WorkBudget.mostCertificates else {
+            throw TrustEvaluator.tooManyCertificates(file)
+        }
         var certificates: [PathCertificate] = []
         try Certificate.readBlocks(of: pem, file: file) { (der, source) throws(TrustError) in
             certificates.append(try PathCertificate(der: der, source: source))

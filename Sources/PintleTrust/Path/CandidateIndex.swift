@@ -22,10 +22,15 @@ struct CandidateIndex {
         // From the anchors downwards, by names alone: what is not met here would only be tried in vain.
         let byIssuer = Dictionary(grouping: distinct) { $0.facts.issuer }
         var connected = Set<ObjectIdentifier>()
-        var pending = byIssuer.filter { !anchors.anchors(named: $0.key).isEmpty }.flatMap(\.value)
-        while let certificate = pending.popLast() {
-            guard connected.insert(ObjectIdentifier(certificate)).inserted else { continue }
-            pending += byIssuer[certificate.facts.subject.name] ?? []
+        var pending = byIssuer.keys.filter { !anchors.anchors(named: $0).isEmpty }
+        var visited = Set(pending)
+        while let name = pending.popLast() {
+            for certificate in byIssuer[name] ?? [] {
+                connected.insert(ObjectIdentifier(certificate))
+                if visited.insert(certificate.facts.subject.name).inserted {
+                    pending.append(certificate.facts.subject.name)
+                }
+            }
         }
         self.isConnected = connected
     }

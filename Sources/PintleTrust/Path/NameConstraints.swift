@@ -15,8 +15,12 @@ struct NameConstraints {
     /// Whether a DNS constraint begins with a dot: not in RFC 5280, yet in use for "names below, not the name itself".
     let usesLeadingDots: Bool
 
-    /// How many comparisons one name costs.
-    var count: Int { self.permitted.count + self.excluded.count }
+    /// What comparing a name costs: long ones count for more than one.
+    func cost(of name: GeneralName) -> Int {
+        let comparisons = self.permitted.count + self.excluded.count
+        let (cost, overflow) = comparisons.multipliedReportingOverflow(by: 1 + name.size / 256)
+        return overflow ? Int.max / 2 : cost
+    }
 
     /// - Throws: for an extension that constrains nothing, for a minimum or maximum, and for a base that is no name.
     init(_ bytes: ArraySlice<UInt8>) throws(DERError) {

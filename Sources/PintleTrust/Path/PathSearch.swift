@@ -101,7 +101,7 @@ struct PathSearch {
         let question = SignatureQuestion(certificate: ObjectIdentifier(certificate), key: issuer.facts.keyPin)
         if let answer = self.signatures[question] { return answer }
         guard self.budget.signatures > 0 else { return false }
-        self.budget.signatures -= 1
+        self.budget.signatures -= issuer.facts.key.cost
         let answer = certificate.isSigned(by: issuer)
         self.signatures[question] = answer
         return answer

@@ -42,12 +42,15 @@ struct Path {
 
 /// What one search may spend, so that no chain, however hostile, keeps anybody waiting for long.
 struct WorkBudget {
-    /// Signatures: the slowest keys that OpenSSL accepts take some milliseconds each, common ones a tenth of one.
+    /// Signatures, those of slow keys counted more than once (`PublicKeyFacts.cost`).
     var signatures = 256
     /// Certificates looked at as somebody's issuer.
     var steps = 8192
     /// Names compared with constraints.
     var comparisons = 1 << 18
+
+    /// How many certificates a chain may have, far above what a handshake can carry.
+    static let mostCertificates = 2000
 
     var isExhausted: Bool { self.signatures <= 0 || self.steps <= 0 || self.comparisons <= 0 }
 }

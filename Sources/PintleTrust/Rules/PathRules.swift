@@ -88,7 +88,7 @@ struct PathRules {
             // So that an authority may roll its key over; the leaf has no such excuse.
             if index > 0 && certificate.facts.isSelfIssued { continue }
             for name in self.names(of: certificate, isLeaf: index == 0) {
-                budget.comparisons -= constraints.count
+                budget.comparisons -= constraints.cost(of: name)
                 guard budget.comparisons > 0 else { return Finding(.pathTooComplex, issuer) }
                 switch constraints.ruling(on: name) {
                 case .allowed: break

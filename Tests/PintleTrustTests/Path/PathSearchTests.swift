@@ -149,6 +149,34 @@ struct PathSearchTests {
         #expect(finding == .pathTooComplex)
     }
 
+    @Test func `one long name is as costly as many`() throws {
+        let trees = (0..<200).map { "permitted;URI:p\($0).test" }.joined(separator: ",")
+        let authority = try self.pki.mint(
+            .authority("Long").with("nameConstraints", "critical,\(trees)"), signedBy: self.root)
+        let path = String(repeating: "a", count: 400_000)
+        let leaf = try self.pki.mint(.server("URI:https://p.test/\(path)"), signedBy: authority)
+        let (finding, _) = try self.search([leaf, authority])
+        #expect(finding == .pathTooComplex)
+    }
+
+    @Test func `slow keys use the budget up sooner`() throws {
+        let namesakes = try (0..<40).map { _ in
+            try self.pki.mint(.authority("Slow").changed { $0.key = .curve("secp256k1") }, signedBy: self.root)
+        }
+        let stranger = try self.pki.mint(.authority("Slow"))
+        let (finding, spent) = try self.search([try self.pki.leaf(signedBy: stranger)] + namesakes)
+        #expect(finding == .pathTooComplex)
+        #expect(spent.signatures < WorkBudget().signatures + 16)
+    }
+
+    @Test func `more certificates than a handshake can carry are not looked at`() throws {
+        let leaf = try self.pki.leaf(dns: [self.host], signedBy: self.root)
+        let many = [leaf.certificate] + [Certificate](repeating: self.root.certificate, count: 2000)
+        let policy = try SecurityPolicy(pinning: .none, roots: .only([self.root.certificate]))
+        #expect(try policy.verdict(many, host: self.host).error?.rule == .pathTooComplex)
+        #expect(try policy.verdict(Array(many.dropLast()), host: self.host).isTrusted)
+    }
+
     @Test func `the failure of the path that arrives is told, not that of a dead end`() throws {
         let leaf = try self.pki.leaf(dns: [self.host], signedBy: self.root, validity: .expired)
         let stray = try self.pki.intermediate("Root", signedBy: try self.pki.root("Stray"))
