@@ -34,22 +34,11 @@ extension TrustEvaluator {
         // Without it a client goes on after a refusal, whatever the callback returns.
         SSL_CTX_set_verify(sslContext, SSL_VERIFY_PEER, nil)
         if let version = self.policy.minimumTLS {
-            pintle_ssl_ctx_set_oldest_version(sslContext, version.number)
+            pintle_ssl_ctx_set_oldest_version(sslContext, version.openSSLNumber)
         }
 
         let judge = HandshakeJudge(
             evaluator: self, host: host, report: report, decide: decide, identity: identity)
         judge.preside(over: sslContext)
-    }
-}
-
-extension TLSVersion {
-    fileprivate var number: CInt {
-        switch self {
-        case .tls10: TLS1_VERSION
-        case .tls11: TLS1_1_VERSION
-        case .tls12: TLS1_2_VERSION
-        case .tls13: TLS1_3_VERSION
-        }
     }
 }
