@@ -3,6 +3,12 @@
 package import PintleTrust
 
 extension UnixTime {
+    /// Whether a day begins (UTC) at this moment.
+    var isStartOfDay: Bool { self.seconds.isMultiple(of: 86_400) }
+
+    /// The date in UTC, and the time where no day begins then: as a configuration spells it.
+    var spelled: String { self.isStartOfDay ? self.day : self.description }
+
     /// The date in UTC, as 2027-01-31.
     package var day: String { String(self.description.prefix { $0 != "T" }) }
 

@@ -12,8 +12,10 @@ struct Note {
         case policy
         /// Host patterns, separated by commas.
         case hosts
-        /// A date, as 2027-01-31.
+        /// A date, as 2027-01-31, or a moment, as 2027-01-31T12:00:00Z.
         case expires
+        /// `fail` or `report`; what formats mean that have no choice needs no note.
+        case onExpiry = "on-expiry"
         /// Seconds.
         case maxAge = "max-age"
         /// URIs, separated by spaces.
@@ -57,7 +59,8 @@ struct Note {
         switch key {
         case .policy: return set.name
         case .hosts: return set.hosts.isEmpty ? nil : set.hosts.flatMap(\.spellings).joined(separator: ", ")
-        case .expires: return set.expires.map(\.day)
+        case .expires: return set.expires.map(\.spelled)
+        case .onExpiry: return set.expires == nil || set.onExpiry == .system ? nil : set.onExpiry.rawValue
         case .maxAge: return set.maxAge.map(String.init)
         case .reportURIs: return set.reportURIs.isEmpty ? nil : set.reportURIs.joined(separator: " ")
         case .enforcement: return set.isEnforced ? nil : "report"
@@ -80,10 +83,15 @@ struct Note {
             }
             set.hosts = PinnedHost.merged(hosts)
         case .expires:
-            guard let day = UnixTime(day: self.value) else {
+            guard let moment = UnixTime(iso8601: self.value) else {
                 throw self.problem("\(self.value.shown) is no date, as 2027-01-31 is", file)
             }
-            set.expires = day
+            set.expires = moment
+        case .onExpiry:
+            guard let action = PinExpiry.Action(rawValue: self.value) else {
+                throw self.problem("\(self.value.shown) is not fail, report or system", file)
+            }
+            set.onExpiry = action
         case .maxAge:
             guard let seconds = Int(self.value), seconds > 0 else {
                 throw self.problem("\(self.value.shown) is no number of seconds", file)

@@ -81,6 +81,8 @@ package enum PinFormat: String, Sendable, CaseIterable {
         }
         for index in content.sets.indices {
             content.sets[index].hosts.removeAll { $0.isUnknown && $0.scope == .itself }
+            // What happens at an end that never comes means nothing.
+            if content.sets[index].expires == nil { content.sets[index].onExpiry = .system }
             content.sets[index].reportURIs = content.sets[index].reportURIs.map(\.uriEncoded).filter { !$0.isEmpty }
         }
         content.sets = PinSet.normalized(content.sets)

@@ -16,8 +16,10 @@ package struct PinSet: Sendable, Hashable {
     package var certificatePaths: [String] = []
     /// Whether a certificate must match byte for byte, and not only its key.
     package var comparesCertificates = false
-    /// The start of the day (UTC) from which on the pins do not hold.
+    /// The first moment at which the pins no longer hold; the start of a day (UTC) in all formats but Pintle's.
     package var expires: UnixTime?
+    /// What happens then. Only Pintle has a choice; all others accept every valid chain.
+    package var onExpiry = PinExpiry.Action.system
     /// How long a client remembers the pins, in seconds (HPKP alone has this).
     package var maxAge: Int?
     /// Where clients report what does not match.

@@ -30,6 +30,15 @@ struct PinWriter {
         return []
     }
 
+    /// The date of an expiry, for formats without a time of day.
+    mutating func day(of set: PinSet) -> String? {
+        guard let expires = set.expires else { return nil }
+        if !expires.isStartOfDay {
+            self.lose("\(set.nameOrHost): the time of \(expires): the pins end with the day before, \(expires.day)")
+        }
+        return expires.day
+    }
+
     /// What every format but folders of certificates and Pintle's own loses.
     mutating func loseCertificates(of set: PinSet) {
         guard !set.certificates.isEmpty else { return }

@@ -40,7 +40,7 @@ package struct PinForecast: Sendable {
         var entries: [Entry] = []
         for (index, configuration) in policy.configuration.trust.enumerated() where configuration.pinning != .none {
             let pins = Self.pins(configuration, known.pinned[index].map(\.certificate), known)
-            let (date, reason) = Self.judge(pins, isWhole: configuration.pinning == .certificate, now)
+            let (date, reason) = Self.judge(pins, configuration, now)
             for host in Self.hosts(of: configuration, policy) {
                 entries.append(
                     Entry(
@@ -71,10 +71,24 @@ package struct PinForecast: Sendable {
             }
     }
 
-    private static func judge(_ pins: [KnownPin], isWhole: Bool, _ now: UnixTime) -> (UnixTime?, String) {
+    /// The end of the certificates, or of the set of pins where that comes first.
+    private static func judge(
+        _ pins: [KnownPin], _ configuration: TrustConfiguration, _ now: UnixTime
+    ) -> (UnixTime?, String) {
+        let (date, reason) = Self.judge(pins, isWhole: configuration.pinning == .certificate)
+        guard let expires = configuration.expires, date.map({ expires <= $0 }) ?? true else {
+            return (date, date.map { $0 <= now } == true ? "already past: \(reason)" : reason)
+        }
+        let rest = date == nil ? "; \(reason)" : ""
+        let end = "the pins of the policy expire then: \(configuration.onExpiry.result)\(rest)"
+        return (expires, expires <= now ? "already past: \(end)" : end)
+    }
+
+    private static func judge(_ pins: [KnownPin], isWhole: Bool) -> (UnixTime?, String) {
         let bare = pins.filter { $0.until == nil }
         let dated = pins.filter { $0.until != nil }
-        guard let last = dated.max(by: { ($0.until ?? now) < ($1.until ?? now) }), let until = last.until else {
+        guard let last = dated.max(by: { ($0.until?.seconds ?? 0) < ($1.until?.seconds ?? 0) }), let until = last.until
+        else {
             let subject = bare.count == 1 ? "its pin" : "any of its \(bare.count) pins"
             return (nil, "no certificate is known for \(subject), so no date can be told; name it under certificates")
         }
@@ -86,7 +100,7 @@ package struct PinForecast: Sendable {
             let rest = bare.count == 1 ? "\(bare[0].pin)" : "\(bare.count) other pins"
             reason += "; no certificate is known for \(rest), which may match longer"
         }
-        return (date, date <= now ? "already past: \(reason)" : reason)
+        return (date, reason)
     }
 
     /// Whom a policy is for.

@@ -29,13 +29,13 @@ enum AndroidFormat {
         for (number, set) in sets.enumerated() {
             writer.loseCertificates(of: set)
             writer.lines.append("    <domain-config>")
-            let notes = writer.notes(of: set, [.policy, .maxAge, .reportURIs, .enforcement])
+            let notes = writer.notes(of: set, [.policy, .onExpiry, .maxAge, .reportURIs, .enforcement])
             writer.lines += notes.map { "        <!-- \($0) -->" }
             for host in try writer.names(of: set, number: number, scopes: [.itself, .itselfAndBelow]) {
                 let isWide = host.scope == .itselfAndBelow
                 writer.lines.append("        <domain includeSubdomains=\"\(isWide)\">\(host.name)</domain>")
             }
-            let expiration = set.expires.map { " expiration=\"\($0.day)\"" } ?? ""
+            let expiration = writer.day(of: set).map { " expiration=\"\($0)\"" } ?? ""
             writer.lines.append("        <pin-set\(expiration)>")
             writer.lines += set.pins.map { "            <pin digest=\"SHA-256\">\($0.base64)</pin>" }
             writer.lines += ["        </pin-set>", "    </domain-config>"]

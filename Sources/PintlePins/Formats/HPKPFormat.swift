@@ -33,6 +33,7 @@ enum HPKPFormat {
             try notes.apply(upTo: number, to: &hosts)
             field.set.name = hosts.name
             field.set.expires = hosts.expires
+            field.set.onExpiry = hosts.onExpiry
             field.set.hosts = try Self.hosts(hosts.hosts, field, file, number)
             if !hosts.reportURIs.isEmpty { field.set.reportURIs = hosts.reportURIs }
             if field.set.maxAge == Self.usualMaxAge { field.set.maxAge = nil }
@@ -69,7 +70,9 @@ enum HPKPFormat {
             // What the directive says by itself needs no note.
             if set.hosts == [PinnedHost(PinnedHost.unknown, .itselfAndBelow)] { noted.hosts = [] }
             if set.reportURIs.count < 2 { noted.reportURIs = [] }
-            writer.lines += writer.notes(of: noted, [.policy, .hosts, .expires, .reportURIs]).map { "# \($0)" }
+            writer.lines += writer.notes(of: noted, [.policy, .hosts, .expires, .onExpiry, .reportURIs]).map {
+                "# \($0)"
+            }
             var directives = set.pins.map { "pin-sha256=\"\($0.base64)\"" }
             directives.append("max-age=\(set.maxAge ?? Self.usualMaxAge)")
             if Self.includesSubdomains(set.hosts) { directives.append("includeSubDomains") }

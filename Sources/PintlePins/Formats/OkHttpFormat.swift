@@ -66,7 +66,7 @@ enum OkHttpFormat {
         writer.lines = ["val certificatePinner = CertificatePinner.Builder()"]
         for (number, set) in sets.enumerated() {
             writer.loseCertificates(of: set)
-            let notes = writer.notes(of: set, [.policy, .expires, .maxAge, .reportURIs, .enforcement])
+            let notes = writer.notes(of: set, [.policy, .expires, .onExpiry, .maxAge, .reportURIs, .enforcement])
             let scopes: Set<PinnedHost.Scope> = [.itself, .itselfAndBelow, .oneLabelBelow]
             for host in try writer.names(of: set, number: number, scopes: scopes) {
                 writer.lines += notes.map { "    // \($0)" }

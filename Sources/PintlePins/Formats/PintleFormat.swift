@@ -7,7 +7,7 @@ internal import PintleTrust
 ///
 /// What the section has no key for is noted in comments before the entry's name.
 enum PintleFormat {
-    private static let notedKeys: Set<Note.Key> = [.expires, .maxAge, .reportURIs]
+    private static let notedKeys: Set<Note.Key> = [.maxAge, .reportURIs]
 
     static func read(
         _ bytes: [UInt8], _ file: String, _ surroundings: Surroundings
@@ -37,22 +37,28 @@ enum PintleFormat {
             set.name = set.nameOrHost == configuration.name ? nil : configuration.name
             set.comparesCertificates = configuration.pinning == .certificate
             set.certificatePaths = configuration.certificates.map { CertificateFolder.absolute($0.value) }
+            set.expires = configuration.expires ?? set.expires
+            if configuration.expires != nil { set.onExpiry = configuration.onExpiry }
             let enforcement = configuration.enforcement ?? policy.configuration.enforcement
             set.isEnforced = enforcement == .enforce
             content.sets.append(set)
-            content.remarks += Self.extras(of: configuration).map { "\(place): \($0) is not about pins" }
+            content.remarks += Self.extras(of: configuration).map { "\(place): \($0) is not carried" }
         }
         try notes.demandEnd()
         return content
     }
 
-    /// What an entry demands besides pins.
+    /// What an entry demands that no other format has.
     private static func extras(of configuration: TrustConfiguration) -> [String] {
         var extras: [String] = []
         if configuration.roots != .system { extras.append("roots") }
         if !configuration.extraRoots.isEmpty { extras.append("extra_roots") }
         if configuration.allowInvalidCertificates { extras.append("allow_invalid_certificates") }
         if !configuration.validatesDomainName { extras.append("validates_domain_name") }
+        if configuration.match != .any { extras.append("match") }
+        if configuration.allowCommonName { extras.append("allow_common_name") }
+        if configuration.minTLS != nil { extras.append("min_tls") }
+        if !configuration.revocationLists.isEmpty { extras.append("crl_files") }
         return extras
     }
 
@@ -62,9 +68,6 @@ enum PintleFormat {
         var names: Set<String> = ["system"]
         for set in sets {
             writer.lines += writer.notes(of: set, Self.notedKeys).map { "  # \($0)" }
-            if set.expires != nil {
-                writer.lose("\(set.nameOrHost): the expiry is noted in a comment: the pins hold until they are changed")
-            }
             let name = Self.name(of: set, &names, &writer)
             writer.lines.append("  \(name):")
             Self.write(set, &writer)
@@ -94,6 +97,9 @@ enum PintleFormat {
         if !set.certificatePaths.isEmpty {
             writer.lines.append("    certificates:")
             writer.lines += set.certificatePaths.map { "      - \($0.yamlQuoted)" }
+        }
+        if let expires = set.expires {
+            writer.lines += ["    expires: \(expires.spelled)", "    on_expiry: \(set.onExpiry.rawValue)"]
         }
         if !set.isEnforced { writer.lines.append("    enforcement: report") }
     }

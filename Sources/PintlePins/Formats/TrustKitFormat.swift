@@ -54,14 +54,15 @@ enum TrustKitFormat {
     }
 
     private static func write(_ host: PinnedHost, _ set: PinSet, _ writer: inout PinWriter) {
-        writer.lines += writer.notes(of: set, [.policy, .maxAge]).map { "        <!-- \($0) -->" }
+        writer.lines += writer.notes(of: set, [.policy, .onExpiry, .maxAge]).map { "        <!-- \($0) -->" }
+        let day = writer.day(of: set)
         writer.lines += ["        <key>\(host.name)</key>", "        <dict>"]
         func add(_ key: String, _ value: String) { writer.lines.append("            <key>\(key)</key>\(value)") }
         func list(_ texts: [String]) -> String {
             let lines = texts.map { "                <string>\($0.xmlEscaped)</string>" }
             return (["", "            <array>"] + lines + ["            </array>"]).joined(separator: "\n")
         }
-        if let day = set.expires { add("TSKExpirationDate", "<string>\(day.day)</string>") }
+        if let day { add("TSKExpirationDate", "<string>\(day)</string>") }
         if !set.isEnforced { add("TSKEnforcePinning", "<false/>") }
         add("TSKIncludeSubdomains", host.scope == .itselfAndBelow ? "<true/>" : "<false/>")
         add("TSKPublicKeyHashes", list(set.pins.map(\.base64)))

@@ -8,8 +8,6 @@ package struct PinLint {
     /// A server's certificate that is valid no longer than this is taken for one that a machine renews, with a new key
     /// unless it is told otherwise. What an authority's customers renew by hand lives longer.
     private static let shortLife: Int64 = 100 * 86_400
-    /// How long before the end of a certificate it is pointed out.
-    private static let warning = Duration.seconds(30 * 86_400)
 
     private let policy: Policy
     private let now: UnixTime
@@ -28,6 +26,7 @@ package struct PinLint {
         for (configuration, certificates) in zip(self.trust, self.known.pinned) {
             findings += self.unused(configuration)
             guard configuration.pinning != .none else { continue }
+            findings += self.expiry(configuration)
             findings += self.missingBackup(configuration, certificates)
             findings += self.duplicates(certificates)
             for named in certificates { findings += self.judge(named, configuration) }
@@ -50,6 +49,22 @@ package struct PinLint {
             PinFinding(
                 rule: .unusedPolicy, position: configuration.position, path: "trust.\(configuration.name)",
                 message: "no host and no route uses it; give it hosts, name it in a route, or take it out")
+        ]
+    }
+
+    private func expiry(_ configuration: TrustConfiguration) -> [PinFinding] {
+        guard let end = configuration.expires, end <= self.now.advanced(by: configuration.warnBeforeExpiry) else {
+            return []
+        }
+        let isOver = end <= self.now
+        let result = configuration.onExpiry.result
+        return [
+            PinFinding(
+                rule: isOver ? .expiredPins : .expiringPins, position: configuration.position,
+                path: "trust.\(configuration.name)",
+                message: isOver
+                    ? "the pins expired on \(end.day): \(result); look them over and set expires anew"
+                    : "the pins expire on \(end.day), and then \(result); look them over and set expires anew")
         ]
     }
 
@@ -108,7 +123,7 @@ package struct PinLint {
                 self.finding(
                     .expiredCertificate, named,
                     "\(label), is over: \(rest); put the certificate in its place that the server has now"))
-        } else if certificate.notAfter < self.now.advanced(by: Self.warning) {
+        } else if certificate.notAfter < self.now.advanced(by: configuration.warnBeforeExpiry) {
             let rest = isWhole ? "from then on it matches nothing" : "what replaces it may have another key"
             findings.append(
                 self.finding(.expiringCertificate, named, "\(label): \(rest); add its successor before"))
@@ -152,5 +167,16 @@ package struct PinLint {
 
     private func finding(_ rule: PinRule, _ named: KnownCertificates.Named, _ message: String) -> PinFinding {
         PinFinding(rule: rule, position: named.path.position, path: named.place, message: message)
+    }
+}
+
+extension PinExpiry.Action {
+    /// What comes of it, as the end of a sentence.
+    var result: String {
+        switch self {
+        case .fail: "nothing gets through"
+        case .report: "other keys are only reported"
+        case .system: "every valid chain gets through"
+        }
     }
 }

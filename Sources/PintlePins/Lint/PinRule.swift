@@ -14,6 +14,10 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
     case expiredCertificate = "PINTLE0205"
     /// It soon will be.
     case expiringCertificate = "PINTLE0206"
+    /// The pins of a policy have expired.
+    case expiredPins = "PINTLE0207"
+    /// They soon will.
+    case expiringPins = "PINTLE0208"
     /// A pinned key, or the key of a pinned certificate, is too weak.
     case weakKey = "PINTLE0209"
     /// No host and no route uses a policy.
@@ -29,6 +33,8 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
         case .duplicate: "duplicate"
         case .expiredCertificate: "expired-certificate"
         case .expiringCertificate: "expiring-certificate"
+        case .expiredPins: "expired-pins"
+        case .expiringPins: "expiring-pins"
         case .weakKey: "weak-key"
         case .unusedPolicy: "unused-policy"
         case .twoPolicies: "two-policies"

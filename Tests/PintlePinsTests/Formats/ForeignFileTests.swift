@@ -179,19 +179,24 @@ struct ForeignFileTests {
                 pinning: public_key
                 pins: ["sha256/\(Self.one)"]
                 validates_domain_name: false
+                match: leaf
+                expires: 2027-01-01T06:00:00+01:00
                 enforcement: enforce
               soft: {hosts: [a.example], pinning: public_key, pins: ["sha256//\(Self.two)"]}
             """
         let content = try PinFormat.pintle.read(text)
-        let pay = PinSet(
+        var pay = PinSet(
             name: "pay", hosts: [PinnedHost("10.0.0.0/8"), PinnedHost("pay.example", .itselfAndBelow, port: 8443)],
             pins: [try self.pins()[0]])
+        pay.expires = UnixTime(iso8601: "2027-01-01T05:00:00Z")
+        pay.onExpiry = .fail
         var soft = PinSet(name: "soft", hosts: [PinnedHost("a.example")], pins: [try self.pins()[1]])
         soft.isEnforced = false
         #expect(content.sets == [pay, soft])
         #expect(
             content.remarks == [
-                "pins:4:3: trust.default: pins nothing", "pins:5:3: trust.pay: validates_domain_name is not about pins",
+                "pins:4:3: trust.default: pins nothing", "pins:5:3: trust.pay: validates_domain_name is not carried",
+                "pins:5:3: trust.pay: match is not carried",
             ])
     }
 }

@@ -36,13 +36,28 @@ struct LossTests {
         #expect(written.text.contains("hosts: [\"*.a.example\"]"))
     }
 
-    @Test func `an expiry is noted, since no policy of this version has one`() throws {
-        var set = PinSet(hosts: [PinnedHost("a.example")], pins: [try pin(1)])
+    @Test func `an expiry keeps its meaning: other clients accept every valid chain then`() throws {
+        var set = PinSet(hosts: [PinnedHost("a.example")], pins: [try pin(1), try pin(2)])
         set.expires = UnixTime(day: "2027-01-31")
-        let written = try PinFormat.pintle.write([set])
+        let text = try PinFormat.pintle.write(try PinFormat.android.read(try PinFormat.android.write([set]).text).sets)
+        #expect(text.losses.isEmpty)
+        #expect(text.text.contains("    expires: 2027-01-31\n    on_expiry: system\n"))
+        set.onExpiry = .fail
+        #expect(try PinFormat.android.write([set]).text.contains("<!-- pintle-on-expiry: fail -->"))
+    }
+
+    @Test(arguments: [PinFormat.android, .trustkit])
+    func `a time of day is lost where an expiry is a date`(format: PinFormat) throws {
+        var set = PinSet(hosts: [PinnedHost("a.example")], pins: [try pin(1), try pin(2)])
+        set.expires = UnixTime(iso8601: "2027-01-31T12:00:00Z")
+        let written = try format.write([set])
         #expect(
-            written.losses == ["a.example: the expiry is noted in a comment: the pins hold until they are changed"])
-        #expect(try PinFormat.pintle.read(written.text).sets == [set])
+            written.losses == [
+                "a.example: the time of 2027-01-31T12:00:00Z: the pins end with the day before, 2027-01-31"
+            ])
+        #expect(try format.read(written.text).sets[0].expires == UnixTime(day: "2027-01-31"))
+        #expect(try PinFormat.sha256.read(try PinFormat.sha256.write([set]).text).sets == [set])
+        #expect(try PinFormat.pintle.read(try PinFormat.pintle.write([set]).text).sets == [set])
     }
 
     @Test(arguments: [PinFormat.android, .trustkit, .okhttp])

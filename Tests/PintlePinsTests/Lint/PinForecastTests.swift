@@ -59,6 +59,26 @@ struct PinForecastTests {
         #expect(entries[1].pins.count == 1)
     }
 
+    @Test func `the end of the set of pins counts where it comes first`() throws {
+        try self.site.add(try self.site.leaf("a", days: 10), "a")
+        let (early, late) = (self.site.pki.now.advanced(by: .days(5)), self.site.pki.now.advanced(by: .days(50)))
+        let certificate = "pinning: public_key, certificates: [a.pem]"
+        let entries = try self.forecast(
+            """
+            trust:
+              set: {hosts: [a.example], \(certificate), expires: \(early)}
+              certificate: {hosts: [b.example], \(certificate), expires: \(late)}
+              bare: {hosts: [c.example], pinning: public_key, pins: ["\(try pin(1))"], expires: \(late), on_expiry: system}
+            """)
+        #expect(entries.map(\.policy) == ["set", "certificate", "bare"])
+        #expect(entries.map(\.date) == [early, self.moment(10), late])
+        #expect(entries[0].reason == "the pins of the policy expire then: nothing gets through")
+        #expect(
+            entries[2].reason
+                == "the pins of the policy expire then: every valid chain gets through; no certificate is known for its pin, so "
+                + "no date can be told; name it under certificates")
+    }
+
     @Test func `what is past already is said to be`() throws {
         try self.site.add(try self.site.leaf("a", days: -3), "a")
         let entries = try self.forecast("trust: {p: {hosts: [a.example], pinning: public_key, certificates: [a.pem]}}")

@@ -108,6 +108,30 @@ struct PinLintTests {
         }
     }
 
+    @Test func `pins that have expired, or soon will, are pointed out with what comes of it`() throws {
+        let pins = "hosts: [a.example], pinning: public_key, pins: [\"\(try pin(1))\", \"\(try pin(2))\"]"
+        func policy(_ name: String, _ days: Int, _ more: String = "") -> String {
+            let end = self.site.pki.now.advanced(by: .days(days))
+            let own = pins.replacing("a.example", with: "\(name).example")
+            return "  \(name): {\(own), expires: \(end)\(more)}"
+        }
+        let text = [
+            "trust:", policy("over", -1, ", on_expiry: report"), policy("soon", 29), policy("later", 31),
+            policy("early", 31, ", warn_before_expiry: 60d, on_expiry: system"),
+        ].joined(separator: "\n")
+        #expect(
+            try self.findings(text) == [
+                "3:3: PINTLE0207 trust.over", "4:3: PINTLE0208 trust.soon", "6:3: PINTLE0208 trust.early",
+            ])
+        let days = [-1, 29, 31].map { self.site.pki.now.advanced(by: .days($0)).day }
+        #expect(
+            try self.messages(text) == [
+                "the pins expired on \(days[0]): other keys are only reported; look them over and set expires anew",
+                "the pins expire on \(days[1]), and then nothing gets through; look them over and set expires anew",
+                "the pins expire on \(days[2]), and then every valid chain gets through; look them over and set expires anew",
+            ])
+    }
+
     @Test func `weak keys are found in certificates, and behind the digests of their keys`() throws {
         let weak = try self.site.pki.leaf(
             "weak", signedBy: self.site.root, validity: .window(.days(-200), .days(200)), key: .rsa(bits: 1024))

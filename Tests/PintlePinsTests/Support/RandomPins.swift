@@ -60,6 +60,7 @@ struct RandomPins {
             guard !set.hosts.isEmpty || !hasHosts else { continue }
             if self.coin() { set.name = "policy--\(number)" }
             if self.coin() { set.expires = UnixTime(seconds: .random(in: 0...90_000, using: &self.generator) * 86_400) }
+            if set.expires != nil, self.coin() { set.onExpiry = .fail }
             if self.coin() { set.maxAge = .random(in: 1...100_000_000, using: &self.generator) }
             if self.coin() { set.reportURIs = ["https://r.example/a?b=\"c\"&d=%41--e"] }
             if self.coin() { set.reportURIs.append("https://r.example/two") }
