@@ -19,6 +19,8 @@ package final class Policy: Sendable {
     package let trust: TrustTable
     /// The trust policies, compiled: one for each of `configuration.trust`, in the same order.
     package let securityPolicies: [SecurityPolicy]
+    /// What the trust policies show to servers that ask for a certificate, in the same order.
+    package let clientIdentities: [ClientIdentity?]
     /// The destinations of `tunnels.verify`.
     let verifiedTunnels: HostIndex
     /// The API description that messages to and from its servers must keep to, on every route.
@@ -37,14 +39,15 @@ package final class Policy: Sendable {
         let report = { message, path, position in
             problems.append(ConfigurationProblem(file: file, position: position, path: path, message: message))
         }
-        let securityPolicies = TrustCompiler.compile(configuration.trust, report: report)
+        let trust = TrustCompiler.compile(configuration.trust, report: report)
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings, report: report)
         guard problems.isEmpty else { throw ConfigurationError(problems) }
-        self.init(configuration, securityPolicies: securityPolicies, contracts: contracts)
+        self.init(configuration, trust: trust, contracts: contracts)
     }
 
-    init(_ configuration: Configuration, securityPolicies: [SecurityPolicy], contracts: CompiledContracts) {
-        self.securityPolicies = securityPolicies
+    init(_ configuration: Configuration, trust: [CompiledTrust], contracts: CompiledContracts) {
+        self.securityPolicies = trust.map(\.policy)
+        self.clientIdentities = trust.map(\.identity)
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(configuration.destinations)

@@ -2,6 +2,13 @@
 
 internal import PintleTrust
 
+/// A trust policy, ready to be carried out.
+struct CompiledTrust: Sendable {
+    let policy: SecurityPolicy
+    /// What servers are shown that ask for a certificate.
+    let identity: ClientIdentity?
+}
+
 /// From the plain values of `trust` to security policies: the one place where pins are read and certificates loaded.
 struct TrustCompiler {
     /// Receives what is wrong, with its path and position.
@@ -9,11 +16,30 @@ struct TrustCompiler {
 
     private let report: Report
 
-    /// The security policies of `configurations`, in the same order. One that cannot be built is reported and left
-    /// out: whoever reports anything throws all of them away.
-    static func compile(_ configurations: [TrustConfiguration], report: @escaping Report) -> [SecurityPolicy] {
+    /// The policies of `configurations`, in the same order. One that cannot be built is reported and left out: whoever
+    /// reports anything throws all of them away.
+    static func compile(_ configurations: [TrustConfiguration], report: @escaping Report) -> [CompiledTrust] {
         let compiler = TrustCompiler(report: report)
-        return configurations.compactMap(compiler.compile)
+        return configurations.compactMap { configuration in
+            let policy = compiler.compile(configuration)
+            let identity = configuration.clientCertificate.map { compiler.identity($0, of: configuration) }
+            // Asked for, and not there.
+            if case .some(nil) = identity { return nil }
+            return policy.map { CompiledTrust(policy: $0, identity: identity ?? nil) }
+        }
+    }
+
+    private func identity(
+        _ files: TrustConfiguration.ClientCertificate, of configuration: TrustConfiguration
+    ) -> ClientIdentity? {
+        do throws(TrustError) {
+            return try ClientIdentity(
+                certificateFile: files.certificate.value, keyFile: files.key?.value, password: files.password)
+        } catch {
+            self.report(
+                error.description, "trust.\(configuration.name).client_certificate", files.certificate.position)
+            return nil
+        }
     }
 
     private func compile(_ configuration: TrustConfiguration) -> SecurityPolicy? {

@@ -69,17 +69,22 @@ package final class Gate: Sendable {
         var settings = SessionConfiguration(configuration.engine)
         settings.responseHead = self.headLimits
         let judge = DestinationJudge(rules: policy.destinations, own: self.ownAddresses)
-        func session(_ securityPolicy: SecurityPolicy, reportsOnly: Bool) throws(TrustError) -> Session {
-            try Session(
+        func session(
+            _ securityPolicy: SecurityPolicy, _ identity: ClientIdentity?, reportsOnly: Bool
+        ) throws(TrustError) -> Session {
+            settings.clientIdentity = identity
+            return try Session(
                 engine: engine, configuration: settings, policy: securityPolicy, reportsOnly: reportsOnly, judge: judge)
         }
         var sessions: [TrustSession] = []
-        for (trust, compiled) in zip(configuration.trust, policy.securityPolicies) {
+        for (index, trust) in configuration.trust.enumerated() {
             let reportsOnly = (trust.enforcement ?? configuration.enforcement) == .report
-            sessions.append(TrustSession(session: try session(compiled, reportsOnly: reportsOnly), name: trust.name))
+            let made = try session(
+                policy.securityPolicies[index], policy.clientIdentities[index], reportsOnly: reportsOnly)
+            sessions.append(TrustSession(session: made, name: trust.name))
         }
         self.sessions = sessions
-        self.systemSession = TrustSession(session: try session(.default, reportsOnly: false), name: nil)
+        self.systemSession = TrustSession(session: try session(.default, nil, reportsOnly: false), name: nil)
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

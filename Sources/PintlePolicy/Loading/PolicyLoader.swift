@@ -27,12 +27,12 @@ package enum PolicyLoader {
         }
         // An entry that was not read whole would only be reported again, less clearly.
         let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
-        let securityPolicies = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
+        let trust = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings) {
             context.report($0, path: $1, at: $2)
         }
         try context.throwProblems()
-        return Policy(configuration, securityPolicies: securityPolicies, contracts: contracts)
+        return Policy(configuration, trust: trust, contracts: contracts)
     }
 
     /// Reads and checks the file at `path`.

@@ -15,15 +15,19 @@ final class PrivateSite: Sendable {
     let origin: NginxOrigin
     let folder: TemporaryFolder
 
-    /// - Parameter shown: what the origin shows instead of ``leaf``, made by the authority given.
-    init(showing shown: ((TestPKI, TestIdentity) throws -> TestIdentity)? = nil) throws {
+    /// - Parameters:
+    ///   - shown: what the origin shows instead of ``leaf``, made by the authority given.
+    ///   - locations: more for nginx's servers.
+    init(
+        showing shown: ((TestPKI, TestIdentity) throws -> TestIdentity)? = nil, locations: String = ""
+    ) throws {
         self.root = try self.pki.root("Private Root")
         self.intermediate = try self.pki.intermediate("Private Intermediate", signedBy: self.root)
         let usual = try self.pki.leaf(
             "private leaf", dns: ["localhost"], ip: ["127.0.0.1"], signedBy: self.intermediate)
         self.leaf = try shown?(self.pki, self.intermediate) ?? usual
         self.backup = try self.pki.leaf("backup", dns: ["localhost"], signedBy: self.intermediate)
-        self.origin = try NginxOrigin(https: [self.leaf])
+        self.origin = try NginxOrigin(https: [self.leaf], locations: locations)
         self.folder = try TemporaryFolder()
         try self.folder.write(self.root.certificatePEM, to: "root.pem")
         try self.folder.write(self.leaf.certificatePEM, to: "leaf.pem")
