@@ -16,41 +16,65 @@ struct DistinguishedName: Hashable {
 
 /// What a name says, read once: its form for comparisons and the attributes that rules look at.
 struct NameAttributes {
-    private(set) var name = DistinguishedName(relativeNames: [])
+    let name: DistinguishedName
     /// Common names in their order, as text.
-    private(set) var commonNames: [String] = []
+    let commonNames: [String]
     /// Values of emailAddress attributes, which name constraints for mail apply to.
-    private(set) var emailAddresses: [[UInt8]] = []
+    let emailAddresses: [[UInt8]]
 
     /// - Parameter encoding: a `Name`, tag included.
     init(_ encoding: ArraySlice<UInt8>) throws(DERError) {
-        var reader = try DERReader(sequence: encoding)
-        var relativeNames: [[UInt8]] = []
-        while !reader.isAtEnd {
-            var attributes = try reader.next(DERTag.set).elements
-            guard !attributes.isAtEnd else { throw DERError() }
-            var parts: [[UInt8]] = []
-            while !attributes.isAtEnd { parts.append(try self.attribute(try attributes.next(DERTag.sequence))) }
-            // A set has no order.
-            if parts.count > 1 { parts.sort { $0.lexicographicallyPrecedes($1) } }
-            relativeNames.append(Array(parts.joined()))
-        }
-        self.name = DistinguishedName(relativeNames: relativeNames)
+        let relativeNames = try NameAttributes.relativeNames(encoding)
+        let attributes = relativeNames.joined()
+        self.name = DistinguishedName(
+            relativeNames: relativeNames.map { attributes in
+                guard attributes.count > 1 else { return attributes.first?.compared ?? [] }
+                // A set has no order.
+                return Array(attributes.map(\.compared).sorted { $0.lexicographicallyPrecedes($1) }.joined())
+            })
+        self.commonNames = attributes.filter { $0.type == .commonName }.map { String(decoding: $0.text, as: UTF8.self) }
+        self.emailAddresses = attributes.filter { $0.type == .emailAddress }.map(\.text)
     }
 
-    /// Length-prefixed, so that two attributes cannot be taken for another two.
-    private mutating func attribute(_ element: DERElement) throws(DERError) -> [UInt8] {
+    private struct Attribute {
+        let type: OID
+        /// As UTF-8 where it is text, otherwise as it is.
+        let text: [UInt8]
+        /// Type and value with their lengths, so that two attributes cannot be taken for another two.
+        let compared: [UInt8]
+    }
+
+    private static func relativeNames(_ encoding: ArraySlice<UInt8>) throws(DERError) -> [[Attribute]] {
+        var reader = try DERReader(sequence: encoding)
+        var relativeNames: [[Attribute]] = []
+        while !reader.isAtEnd {
+            let set = try reader.next(DERTag.set)
+            relativeNames.append(try self.attributes(set))
+        }
+        return relativeNames
+    }
+
+    private static func attributes(_ set: DERElement) throws(DERError) -> [Attribute] {
+        var reader = set.elements
+        guard !reader.isAtEnd else { throw DERError() }
+        var attributes: [Attribute] = []
+        while !reader.isAtEnd {
+            let element = try reader.next(DERTag.sequence)
+            attributes.append(try self.attribute(element))
+        }
+        return attributes
+    }
+
+    private static func attribute(_ element: DERElement) throws(DERError) -> Attribute {
         var reader = element.elements
         let type = try OID(try reader.next(DERTag.objectIdentifier))
         let value = try reader.next()
         try reader.end()
         let text = NameAttributes.text(of: value)
-        if type == .commonName {
-            self.commonNames.append(String(decoding: text ?? Array(value.content), as: UTF8.self))
-        }
-        if type == .emailAddress { self.emailAddresses.append(text ?? Array(value.content)) }
         let compared = text.map(NameAttributes.folded) ?? Array(value.encoding)
-        return NameAttributes.measured(type.bytes) + [text == nil ? 1 : 0] + NameAttributes.measured(compared)
+        return Attribute(
+            type: type, text: text ?? Array(value.content),
+            compared: NameAttributes.measured(type.bytes) + [text == nil ? 1 : 0] + NameAttributes.measured(compared))
     }
 
     private static func measured(_ bytes: [UInt8]) -> [UInt8] {

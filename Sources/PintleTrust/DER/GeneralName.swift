@@ -9,7 +9,10 @@ enum GeneralName: Equatable {
     /// 4 or 16 bytes in a subjectAltName, twice as many in a constraint; unchecked here.
     case address([UInt8])
     /// A form that no rule knows: otherName, x400Address, ediPartyName, registeredID.
-    case unknown(form: UInt8)
+    ///
+    /// A whole word, which leaves the compiler no spare bits to mark the pointers of the other cases with: a search for
+    /// leaks would not know them again in what lives as long as the process.
+    case unknown(form: Int)
 
     init(_ element: DERElement) throws(DERError) {
         switch element.tag {
@@ -51,7 +54,7 @@ enum GeneralName: Equatable {
     }
 
     /// The number of the form, for comparing whether a constraint speaks of a name at all.
-    var form: UInt8 {
+    var form: Int {
         switch self {
         case .email: 1
         case .dns: 2

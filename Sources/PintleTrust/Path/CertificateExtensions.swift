@@ -13,6 +13,12 @@ struct CertificateExtensions {
         let servesHandshakes: Bool
     }
 
+    /// extendedKeyUsage, as far as servers need it.
+    struct Purposes {
+        let includesServers: Bool
+        let includesAny: Bool
+    }
+
     struct BasicConstraints {
         let isAuthority: Bool
         let pathLength: Int?
@@ -31,7 +37,7 @@ struct CertificateExtensions {
 
     private(set) var basicConstraints: BasicConstraints?
     private(set) var keyUsage: KeyUsage?
-    private(set) var purposes: [OID]?
+    private(set) var purposes: Purposes?
     private(set) var alternativeNames: [GeneralName]?
     private(set) var nameConstraints: NameConstraints?
     private(set) var subjectKeyIdentifier: [UInt8]?
@@ -44,8 +50,12 @@ struct CertificateExtensions {
     private(set) var critical: Set<OID> = []
     /// What is there, known to us or not.
     private(set) var present: Set<OID> = []
-    /// Rules that the extensions break by themselves, whatever the certificate is used for.
+    /// Rules that the extensions break by themselves, whatever the certificate is used for; each once.
     private(set) var defects: [Rule] = []
+
+    /// Policies, or mappings of them, that one certificate may have: each is looked at on every path. None in use has a
+    /// tenth of it.
+    private static let mostPolicies = 256
 
     /// Critical ones that the rules carry out. CRL distribution points are known by every verifier and demand nothing
     /// of one that fetches no lists.
@@ -67,26 +77,30 @@ struct CertificateExtensions {
             let value = try fields.next(DERTag.octetString)
             try fields.end()
             guard self.present.insert(type).inserted else {
-                self.defects.append(.duplicateExtension)
+                self.note(.duplicateExtension)
                 continue
             }
             if isCritical {
                 self.critical.insert(type)
-                if !Self.understood.contains(type) { self.defects.append(.unknownCriticalExtension) }
+                if !Self.understood.contains(type) { self.note(.unknownCriticalExtension) }
             }
             do {
                 try self.decode(type, value.content)
             } catch {
-                self.defects.append(.rule(ofMalformed: type))
+                self.note(.rule(ofMalformed: type))
             }
         }
+    }
+
+    private mutating func note(_ defect: Rule) {
+        if !self.defects.contains(defect) { self.defects.append(defect) }
     }
 
     private mutating func decode(_ type: OID, _ bytes: ArraySlice<UInt8>) throws(DERError) {
         switch type {
         case .basicConstraints: self.basicConstraints = try Self.basicConstraints(bytes)
         case .keyUsage: self.keyUsage = try Self.keyUsage(bytes)
-        case .extendedKeyUsage: self.purposes = try Self.identifiers(bytes)
+        case .extendedKeyUsage: self.purposes = try Self.purposes(bytes)
         case .subjectAltName: self.alternativeNames = try GeneralName.all(in: bytes)
         case .nameConstraints: self.nameConstraints = try NameConstraints(bytes)
         case .subjectKeyIdentifier:
@@ -119,12 +133,16 @@ struct CertificateExtensions {
             signsCertificates: has(5), signsRevocationLists: has(6), servesHandshakes: has(0) || has(2) || has(4))
     }
 
-    private static func identifiers(_ bytes: ArraySlice<UInt8>) throws(DERError) -> [OID] {
+    private static func purposes(_ bytes: ArraySlice<UInt8>) throws(DERError) -> Purposes {
         var list = try DERReader(sequence: bytes)
-        var identifiers: [OID] = []
-        while !list.isAtEnd { identifiers.append(try OID(try list.next(DERTag.objectIdentifier))) }
-        guard !identifiers.isEmpty else { throw DERError() }
-        return identifiers
+        guard !list.isAtEnd else { throw DERError() }
+        var (servers, any) = (false, false)
+        while !list.isAtEnd {
+            let purpose = try OID(try list.next(DERTag.objectIdentifier))
+            servers = servers || purpose == .serverAuthentication
+            any = any || purpose == .anyExtendedKeyUsage
+        }
+        return Purposes(includesServers: servers, includesAny: any)
     }
 
     private static func authorityKeyIdentifier(
@@ -148,7 +166,9 @@ struct CertificateExtensions {
             _ = try information.optional(DERTag.sequence)
             try information.end()
         }
-        guard !policies.isEmpty, Set(policies).count == policies.count else { throw DERError() }
+        guard !policies.isEmpty, policies.count <= Self.mostPolicies, Set(policies).count == policies.count else {
+            throw DERError()
+        }
         return policies
     }
 
@@ -163,7 +183,7 @@ struct CertificateExtensions {
             guard issuers != .anyPolicy, subjects != .anyPolicy else { throw DERError() }
             mappings.append((issuers, subjects))
         }
-        guard !mappings.isEmpty else { throw DERError() }
+        guard !mappings.isEmpty, mappings.count <= Self.mostPolicies else { throw DERError() }
         return mappings
     }
 

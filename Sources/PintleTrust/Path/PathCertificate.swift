@@ -12,11 +12,16 @@ final class PathCertificate: @unchecked Sendable {
     let facts: CertificateFacts
     private let pointer: OpaquePointer
 
+    /// The longest certificate that is read, in bytes; a handshake carries a tenth of it.
+    private static let longest = 1 << 20
+
     /// Takes a certificate that OpenSSL has parsed.
     ///
-    /// - Returns: nil where dates, key or frame cannot be read.
+    /// - Returns: nil where dates, key or frame cannot be read, or there is more than 1 MiB of it.
     init?(_ view: X509View) {
-        guard let certificate = Certificate(view), let facts = try? CertificateFacts(der: certificate.der) else {
+        guard let certificate = Certificate(view), certificate.der.count <= PathCertificate.longest,
+            let facts = try? CertificateFacts(der: certificate.der)
+        else {
             return nil
         }
         self.certificate = certificate
@@ -32,6 +37,11 @@ final class PathCertificate: @unchecked Sendable {
 
     /// - Parameter source: where the bytes come from, as a message names it.
     convenience init(der: [UInt8], source: String) throws(TrustError) {
+        guard der.count <= PathCertificate.longest else {
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(source): a certificate of more than 1 MiB, which no handshake could carry")
+        }
         let handle = try X509Handle(der: der, source: source)
         guard let made = handle.read({ PathCertificate($0) }) else {
             throw TrustError(

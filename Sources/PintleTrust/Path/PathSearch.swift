@@ -13,6 +13,8 @@ struct PathSearch {
 
     /// How many certificates a path may have; the longest in public use has five.
     static let longestPath = 16
+    /// What judging a whole path costs, in steps: it looks at every certificate again.
+    private static let costOfArrival = 128
     /// How many issuers of one name are tried only to say where a chain ends.
     private static let candidatesForDiagnosis = 8
 
@@ -77,6 +79,7 @@ struct PathSearch {
             path.append(issuer)
             path.anchor = candidate.anchor
             if path.anchor != nil {
+                self.budget.steps -= PathSearch.costOfArrival
                 if overlooksRules || self.lastFinding(on: path) == nil { return true }
             } else if self.extend(&path, overlooksRules: overlooksRules) {
                 return true

@@ -82,7 +82,7 @@ struct FormRules {
         if let usage = extensions.keyUsage, usage.signsCertificates != extensions.isAuthority {
             return .endEntityKeyUsage
         }
-        if extensions.purposes?.contains(.anyExtendedKeyUsage) == true { return .anyPurpose }
+        if extensions.purposes?.includesAny == true { return .anyPurpose }
         if extensions.critical.contains(.extendedKeyUsage) { return .purposesCritical }
         return self.nameBreach(of: facts)
     }

@@ -32,7 +32,7 @@ struct PathRules {
         if let rule = self.commonFinding(leaf, isAnchor: isAnchor) { return Finding(rule, leaf) }
         if facts.version != 3 && !isAnchor { return Finding(.version, leaf) }
         if facts.issuer.isEmpty { return Finding(.emptyIssuer, leaf) }
-        if let purposes = facts.extensions.purposes, !purposes.contains(.serverAuthentication) {
+        if let purposes = facts.extensions.purposes, !purposes.includesServers {
             return Finding(.serverPurpose, leaf)
         }
         // An authority may serve with its own certificate, and says what its key is for as an authority does.
@@ -61,9 +61,7 @@ struct PathRules {
         {
             return Finding(.pathLength, issuer)
         }
-        if let purposes = extensions.purposes,
-            !purposes.contains(.serverAuthentication), !purposes.contains(.anyExtendedKeyUsage)
-        {
+        if let purposes = extensions.purposes, !purposes.includesServers && !purposes.includesAny {
             return Finding(.authorityPurpose, issuer)
         }
         return self.nameFinding(under: issuer, path: path, budget: &budget)

@@ -7,7 +7,7 @@ internal import PintleTrust
 /// Chains from standard input, one JSON line each, and their verdicts on standard output, each written at once.
 struct BatchVerification {
     /// A line is read whole: the longest that is taken, above any chain that a handshake could carry.
-    private static let longestLine = 64 << 20
+    private static let longestLine = 16 << 20
 
     private var verifier: OfflineVerifier
 
@@ -35,7 +35,7 @@ struct BatchVerification {
         var id = Parameter.null
         let error: String?
         do throws(BadLine) {
-            guard line.count <= BatchVerification.longestLine else { throw BadLine("the line is longer than 64 MiB") }
+            guard line.count <= BatchVerification.longestLine else { throw BadLine("the line is longer than 16 MiB") }
             let document = try BatchVerification.document(line)
             id = document["id"] ?? .null
             error = try self.verdict(on: document).error.map(BatchVerification.words)
