@@ -175,7 +175,8 @@ struct StrictLoadingTests {
                 + "public_key?"),
         Case(
             "trust: {a: {client_certificate: {}}}",
-            "pintle.yaml:2:13: trust.a: unknown key \"client_certificate\": not built yet in this version"),
+            "pintle.yaml:2:33: trust.a.client_certificate: the key \"certificate\" is missing; name the file of the "
+                + "certificate and its signers"),
         Case(
             "trust: {a: {min_tls: 1.4}}",
             "pintle.yaml:2:22: trust.a.min_tls: \"1.4\": must be 1.0, 1.1, 1.2 or 1.3; did you mean 1.0?"),
