@@ -44,7 +44,8 @@ struct Note {
         }
         self.line = line
         self.key = key
-        self.value = Note.decoded(text[text.index(after: colon)...].trimmed)
+        let escaped = Array(text[text.index(after: colon)...].trimmed.utf8)
+        self.value = String(decoding: PercentEscaping.unescapeWhole(escaped[...]), as: UTF8.self)
     }
 
     /// The notes for what `keys` names, as they are written into a comment.
@@ -117,21 +118,6 @@ struct Note {
             let isPlain = (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "%") || byte == 0x20 && isInner
             let isSecondHyphen = byte == UInt8(ascii: "-") && result.last == byte
             result += isPlain && !isSecondHyphen ? [byte] : Array(byte.percentEncoded.utf8)
-        }
-        return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        var result: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(ASCII.hexValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                result.append(digits[0] << 4 | digits[1])
-                rest = rest.dropFirst(2)
-            } else {
-                result.append(byte)
-            }
         }
         return String(decoding: result, as: UTF8.self)
     }

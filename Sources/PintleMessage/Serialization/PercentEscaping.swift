@@ -60,6 +60,22 @@ public enum PercentEscaping {
         Self.unescape(text.utf8, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
+    /// Replaces each `%XX` by its byte and leaves broken escapes as they are.
+    package static func unescapeWhole(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(2).compactMap(ASCII.hexValue)
+            if byte == UInt8(ascii: "%"), digits.count == 2 {
+                result.append(digits[0] << 4 | digits[1])
+                rest = rest.dropFirst(2)
+            } else {
+                result.append(byte)
+            }
+        }
+        return result
+    }
+
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 
     private static let isUnescaped: [Bool] = {

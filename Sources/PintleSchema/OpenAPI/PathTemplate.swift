@@ -38,7 +38,7 @@ struct PathTemplate: Sendable {
             } else {
                 let text = rest.prefix { $0 != UInt8(ascii: "{") }
                 guard !text.contains(UInt8(ascii: "}")) else { return nil }
-                pieces.append(.text(Self.decoded(text)))
+                pieces.append(.text(PercentEscaping.unescapeWhole(text)))
                 rest = rest[text.endIndex...]
             }
         }
@@ -75,7 +75,7 @@ struct PathTemplate: Sendable {
     /// The segments of a path as it came, escapes decoded.
     static func segments(of path: Substring) -> [[UInt8]] {
         Array(path.utf8).dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map(Self.decoded)
+            .map(PercentEscaping.unescapeWhole)
     }
 
     /// The values of the parameters, or nil where the path is another.
@@ -126,21 +126,5 @@ struct PathTemplate: Sendable {
 
     private static func first(_ text: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
         bytes.indices.first { bytes[$0...].starts(with: text) }
-    }
-
-    /// The bytes with their escapes decoded; a broken escape stays.
-    private static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var result: [UInt8] = []
-        var rest = bytes
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(ASCII.hexValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                result.append(digits[0] << 4 | digits[1])
-                rest = rest.dropFirst(2)
-            } else {
-                result.append(byte)
-            }
-        }
-        return result
     }
 }
