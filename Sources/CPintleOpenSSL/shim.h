@@ -91,6 +91,7 @@ static inline int pintle_alert_reason_offset(void) { return SSL_AD_REASON_OFFSET
 
 static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *pintle_pkey_new_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
+static inline EVP_PKEY *pintle_pkey_new_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }
 
 static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
     X509V3_set_ctx(context, issuer, subject, NULL, NULL, 0);

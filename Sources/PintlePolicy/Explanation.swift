@@ -109,6 +109,7 @@ package struct Explanation: Sendable, Equatable {
         case .publicKey: text += "\(policy.pins.count + policy.certificates.count) pinned keys"
         case .certificate: text += "\(policy.certificates.count) pinned certificates"
         }
+        if let expires = policy.expires { text += ", until \(expires)" }
         let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
         self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
     }

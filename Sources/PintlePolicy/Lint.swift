@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+package import PintleTrust
 
 /// One remark on a configuration that is valid.
 package struct LintFinding: Sendable, Equatable {
@@ -22,16 +23,19 @@ package struct LintFinding: Sendable, Equatable {
 /// What `pintle check` says about a configuration that loads: what each route does, and what looks like a mistake.
 package struct Lint {
     private let policy: Policy
+    private let now: UnixTime
     private var configuration: Configuration { self.policy.configuration }
 
     /// Looks at a compiled policy; nothing is connected to.
-    package init(_ policy: Policy) {
+    package init(_ policy: Policy, now: UnixTime = .now) {
         self.policy = policy
+        self.now = now
     }
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins + self.unusedTrust
+        self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins + self.expiringPins
+            + self.unusedTrust
             + self.reportOnly + self.unreachableUpstreams + self.uselessPermissions
     }
 
@@ -91,6 +95,23 @@ package struct Lint {
             return self.warning(
                 policy.position, "trust.\(policy.name)",
                 "has a single pin: when that key is replaced nothing gets through; add the pin of a backup key")
+        }
+    }
+
+    private var expiringPins: [LintFinding] {
+        self.configuration.trust.compactMap { policy in
+            guard let end = policy.expires, end <= self.now.advanced(by: policy.warnBeforeExpiry) else { return nil }
+            let consequence =
+                switch policy.onExpiry {
+                case .fail: "every destination is refused"
+                case .report: "a key that is not pinned is only reported"
+                case .system: "every valid chain is believed"
+                }
+            return self.warning(
+                policy.position, "trust.\(policy.name)",
+                end <= self.now
+                    ? "its pins expired on \(end): \(consequence); check them and set expires anew"
+                    : "its pins expire on \(end), and then \(consequence); check them and set expires anew")
         }
     }
 

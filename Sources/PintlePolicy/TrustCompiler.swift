@@ -21,14 +21,18 @@ struct TrustCompiler {
         let pins = self.pins(configuration.pins, path: path + ".pins")
         let certificates = self.certificates(configuration.certificates, path: path + ".certificates")
         let extraRoots = self.certificates(configuration.extraRoots, path: path + ".extra_roots")
-        guard let pins, let certificates, let extraRoots, let roots = self.roots(configuration.roots, path) else {
-            return nil
-        }
+        let lists = self.revocationLists(configuration.revocationLists, path: path + ".crl_files")
+        guard let pins, let certificates, let extraRoots, let lists, let roots = self.roots(configuration.roots, path)
+        else { return nil }
         do throws(TrustError) {
             return try SecurityPolicy(
                 pinning: SecurityPolicy.PinningMode(configuration.pinning), pins: pins, certificates: certificates,
                 allowInvalidCertificates: configuration.allowInvalidCertificates,
-                validatesDomainName: configuration.validatesDomainName, roots: roots, extraRoots: extraRoots)
+                validatesDomainName: configuration.validatesDomainName, roots: roots, extraRoots: extraRoots,
+                match: configuration.match, allowsCommonName: configuration.allowCommonName,
+                minimumTLS: configuration.minTLS,
+                pinExpiry: configuration.expires.map { PinExpiry(at: $0, action: configuration.onExpiry) },
+                revocationLists: lists)
         } catch {
             self.report(error.description, path, configuration.position)
             return nil
@@ -62,17 +66,27 @@ struct TrustCompiler {
     }
 
     private func certificates(_ files: [Located<String>], path: String) -> [Certificate]? {
-        var certificates: [Certificate] = []
+        self.read(files, path: path) { (file) throws(TrustError) in try Certificate.load(path: file) }
+    }
+
+    private func revocationLists(_ files: [Located<String>], path: String) -> [RevocationList]? {
+        self.read(files, path: path) { (file) throws(TrustError) in try RevocationList.load(path: file) }
+    }
+
+    private func read<Item>(
+        _ files: [Located<String>], path: String, _ load: (String) throws(TrustError) -> [Item]
+    ) -> [Item]? {
+        var items: [Item] = []
         var isWhole = true
         for (index, file) in files.enumerated() {
             do throws(TrustError) {
-                certificates += try Certificate.load(path: file.value)
+                items += try load(file.value)
             } catch {
                 self.report(error.description, "\(path)[\(index)]", file.position)
                 isWhole = false
             }
         }
-        return isWhole ? certificates : nil
+        return isWhole ? items : nil
     }
 }
 

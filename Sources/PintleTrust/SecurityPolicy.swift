@@ -52,6 +52,15 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Anchors in addition to `roots`.
     public let extraRoots: [Certificate]
 
+    /// Whether a common name counts as a host where a certificate has no alternative names at all. Default: false.
+    public let allowsCommonName: Bool
+    /// The oldest version of TLS that a handshake may agree on. Default: OpenSSL's own, nil.
+    public let minimumTLS: TLSVersion?
+    /// When the pins lose their meaning; nil for never.
+    public let pinExpiry: PinExpiry?
+    /// Lists that certificates must not be on; each issuer that has one here must have one that is valid. Default: none.
+    public let revocationLists: [RevocationList]
+
     /// System roots, no pins, names checked, nothing waived.
     public static let `default` = SecurityPolicy(
         unchecked: .none, pins: [], certificates: [], allowInvalidCertificates: false, validatesDomainName: true,
@@ -64,12 +73,14 @@ public struct SecurityPolicy: Sendable, Hashable {
     public init(
         pinning: PinningMode, pins: Set<Pin> = [], certificates: [Certificate] = [],
         allowInvalidCertificates: Bool = false, validatesDomainName: Bool = true, roots: Roots = .system,
-        extraRoots: [Certificate] = [], match: Match = .any
+        extraRoots: [Certificate] = [], match: Match = .any, allowsCommonName: Bool = false,
+        minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil, revocationLists: [RevocationList] = []
     ) throws(TrustError) {
         self.init(
             unchecked: pinning, pins: pins, certificates: certificates,
             allowInvalidCertificates: allowInvalidCertificates, validatesDomainName: validatesDomainName,
-            roots: roots, extraRoots: extraRoots, match: match)
+            roots: roots, extraRoots: extraRoots, match: match, allowsCommonName: allowsCommonName,
+            minimumTLS: minimumTLS, pinExpiry: pinExpiry, revocationLists: revocationLists)
         if let contradiction = self.contradiction {
             throw TrustError(code: .contradiction, message: contradiction)
         }
@@ -78,7 +89,9 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Builds a policy that may contradict itself, so that tests reach the evaluator's own refusal.
     init(
         unchecked pinning: PinningMode, pins: Set<Pin>, certificates: [Certificate], allowInvalidCertificates: Bool,
-        validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match
+        validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match,
+        allowsCommonName: Bool = false, minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil,
+        revocationLists: [RevocationList] = []
     ) {
         self.pinning = pinning
         self.pins = pins
@@ -88,6 +101,19 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.validatesDomainName = validatesDomainName
         self.roots = roots
         self.extraRoots = extraRoots.withoutDuplicates()
+        self.allowsCommonName = allowsCommonName
+        self.minimumTLS = minimumTLS
+        self.pinExpiry = pinExpiry
+        self.revocationLists = revocationLists.withoutDuplicates()
+    }
+
+    /// The same policy over other anchors, and no others.
+    package func trusting(only roots: [Certificate]) -> SecurityPolicy {
+        SecurityPolicy(
+            unchecked: self.pinning, pins: self.pins, certificates: self.certificates,
+            allowInvalidCertificates: self.allowInvalidCertificates, validatesDomainName: self.validatesDomainName,
+            roots: .only(roots), extraRoots: [], match: self.match, allowsCommonName: self.allowsCommonName,
+            minimumTLS: self.minimumTLS, pinExpiry: self.pinExpiry, revocationLists: self.revocationLists)
     }
 
     /// Every pin that counts, those of the pinned certificates included, in a fixed order.
@@ -111,6 +137,15 @@ public struct SecurityPolicy: Sendable, Hashable {
         if self.validatesNamesInVain { return SecurityPolicy.namesInVain }
         if self.roots == .only([]) && self.extraRoots.isEmpty {
             return "roots names no certificate, so no chain could be valid; name one, or write roots: system"
+        }
+        if self.allowsCommonName && !self.validatesDomainName {
+            return "validates_domain_name: false would ignore allow_common_name; remove one of them"
+        }
+        if self.allowInvalidCertificates && !self.revocationLists.isEmpty {
+            return "allow_invalid_certificates would overlook what crl_files revoke; remove one of them"
+        }
+        if self.pinning == .none && self.pinExpiry != nil {
+            return "pinning: none has no pins that could expire; remove expires, or pin something"
         }
         switch self.pinning {
         case .none:

@@ -6,7 +6,7 @@
 public struct TrustError: Error, Sendable, Hashable {
     /// The kind of refusal; the raw value serves as metric label and problem name.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// No certificate of the chain carries a pinned key, or is a pinned certificate.
+        /// No certificate of the chain carries a pinned key, or is a pinned certificate; or the pins have expired.
         case pinMismatch = "pin-mismatch"
         /// The chain or the name does not hold, whatever is pinned; `problem` says which part.
         case certificateInvalid = "certificate-invalid"
@@ -49,9 +49,17 @@ public struct TrustError: Error, Sendable, Hashable {
         case badSignature = "bad-signature"
         /// A field of it cannot be read, or is critical and unknown.
         case malformed
+        /// It breaks a rule of the profile for TLS servers' certificates; `rule` says which.
+        case profile
+        /// An authority of the chain demands a certificate policy, and there is none.
+        case policy
+        /// It is on its issuer's revocation list, or the list that should say so cannot be used.
+        case revoked
+        /// Judging the chain takes more work than any honest chain.
+        case tooComplex = "too-complex"
         /// The peer sent no certificate.
         case missing
-        /// Anything else that OpenSSL refuses; `cause` holds its words.
+        /// Anything else.
         case other
     }
 
@@ -63,12 +71,15 @@ public struct TrustError: Error, Sendable, Hashable {
     public let cause: String?
     /// Set exactly when `code` is `.certificateInvalid`.
     public let problem: CertificateProblem?
+    /// The rule that decided, where `code` is `.certificateInvalid` and there was a certificate to judge.
+    public let rule: Rule?
 
     package init(code: Code, message: String, cause: String? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
         self.problem = nil
+        self.rule = nil
     }
 
     package init(problem: CertificateProblem, message: String, cause: String? = nil) {
@@ -76,6 +87,16 @@ public struct TrustError: Error, Sendable, Hashable {
         self.message = message
         self.cause = cause
         self.problem = problem
+        self.rule = nil
+    }
+
+    /// A refusal by a rule of the evaluation.
+    init(rule: Rule, message: String, cause: String? = nil) {
+        self.code = .certificateInvalid
+        self.message = message
+        self.cause = cause
+        self.problem = rule.problem
+        self.rule = rule
     }
 }
 

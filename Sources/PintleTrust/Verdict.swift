@@ -57,7 +57,7 @@ public struct Verdict: Sendable, Hashable {
 
     /// Which certificates `chain` lists.
     public enum ChainOrigin: String, Sendable, Hashable {
-        /// The chain that OpenSSL built and verified, from the leaf to a trust anchor.
+        /// The chain that was built and verified, from the leaf to a trust anchor.
         case verified
         /// What the peer sent, in its order and unverified.
         case presented

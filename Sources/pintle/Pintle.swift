@@ -10,7 +10,9 @@ struct Pintle: AsyncParsableCommand {
         commandName: "pintle",
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
-        subcommands: [Serve.self, Check.self, Explain.self, Audit.self, Fetch.self, VersionCommand.self])
+        subcommands: [
+            Serve.self, Check.self, Explain.self, Audit.self, Fetch.self, Verify.self, VersionCommand.self,
+        ])
 
     static func main() async {
         if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
@@ -34,7 +36,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "verify", "pins", "ca", "env", "doctor", "top", "status", "reload", "wait",
+        "run", "pins", "ca", "env", "doctor", "top", "status", "reload", "wait",
         "config",
     ]
 

@@ -52,7 +52,7 @@ import Testing
             ])
         #expect(lines.contains("good.test:443 RSA+ECDSA at 127.0.0.1: trusted, verified chain"))
         #expect(lines.contains("  └─ CN=Sample Root"))
-        #expect(lines.contains { $0.hasSuffix("root, until \(self.day)  pinned") })
+        #expect(lines.contains { $0.hasSuffix("root, EC P-256, until \(self.day)  pinned") })
         #expect(lines.contains("error PINTLE0106 name-mismatch: bad.test:443 at 127.0.0.1, RSA key (second)"))
         #expect(lines.contains("  conf/päge 1.yaml:8:7: trust.second.hosts[0]"))
         #expect(lines.contains("  for a|<b>&\"'`*_]]>@x\\u{1B}[2J\\u{9B}2J\\u{202E}\\u{0}"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintlePolicy
+import PintleTrust
 import Testing
 
 struct LintTests {
@@ -71,6 +72,33 @@ struct LintTests {
                 "4:3: trust.unused: is never used: it has no hosts, and no route names it",
                 "5:3: trust.soft: only reports: a chain without the pins still gets through",
             ])
+    }
+
+    @Test func `pins that expire soon or have expired are pointed out`() throws {
+        func trust(_ expires: String) -> String {
+            "trust: {p: {hosts: [a.example], pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"], \(expires)}}"
+        }
+        let now = try #require(UnixTime(iso8601: "2027-01-01"))
+        let cases: [(String, [String])] = [
+            ("expires: 2027-03-01", []),
+            (
+                "expires: 2027-01-20",
+                [
+                    "its pins expire on 2027-01-20T00:00:00Z, and then every destination is refused; check them and set expires anew"
+                ]
+            ),
+            ("expires: 2027-01-20, warn_before_expiry: 10d", []),
+            (
+                "expires: 2027-01-01, on_expiry: system",
+                [
+                    "its pins expired on 2027-01-01T00:00:00Z: every valid chain is believed; check them and set expires anew"
+                ]
+            ),
+        ]
+        for (expires, expected) in cases {
+            let findings = Lint(try policy(trust(expires)), now: now).findings.filter { $0.severity == .warning }
+            #expect(findings.map(\.message) == expected, "\(expires)")
+        }
     }
 
     @Test func `a pinned route that http passes is pointed out`() throws {

@@ -174,8 +174,27 @@ struct StrictLoadingTests {
             "pintle.yaml:2:22: trust.a.pinning: \"publickey\": must be none, public_key or certificate; did you mean "
                 + "public_key?"),
         Case(
-            "trust: {a: {min_tls: \"1.2\"}}",
-            "pintle.yaml:2:13: trust.a: unknown key \"min_tls\": not built yet in this version"),
+            "trust: {a: {client_certificate: {}}}",
+            "pintle.yaml:2:13: trust.a: unknown key \"client_certificate\": not built yet in this version"),
+        Case(
+            "trust: {a: {min_tls: 1.4}}",
+            "pintle.yaml:2:22: trust.a.min_tls: \"1.4\": must be 1.0, 1.1, 1.2 or 1.3; did you mean 1.0?"),
+        Case(
+            "trust: {a: {match: leaf}}",
+            "pintle.yaml:2:20: trust.a.match: is about pins, and pinning is none; set pinning: public_key or certificate"
+        ),
+        Case(
+            "trust: {a: {on_expiry: report}}",
+            "pintle.yaml:2:24: trust.a.on_expiry: is about the end of the pins, which never comes without expires; set "
+                + "expires as well"),
+        Case(
+            "trust: {a: {pinning: public_key, pins: [\"\(Pins.one)\"], expires: tomorrow}}",
+            "pintle.yaml:2:106: trust.a.expires: \"tomorrow\": must be a date or a time, as in 2027-01-01 or "
+                + "2027-01-01T12:00:00Z"),
+        Case(
+            "trust: {a: {allow_common_name: true, validates_domain_name: false}}",
+            "pintle.yaml:2:32: trust.a.allow_common_name: is not looked at while validates_domain_name is false; remove "
+                + "one of them"),
     ])
     func `a trust policy that contradicts itself is refused`(example: Case) {
         #expect(problems("version: 1\n" + example.yaml) == example.expected)

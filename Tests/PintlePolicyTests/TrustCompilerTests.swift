@@ -32,6 +32,38 @@ struct TrustCompilerTests {
         #expect(pinned.roots == .system)
     }
 
+    @Test func `checks beside the pins are compiled, in YAML's own types too`() throws {
+        let policy = try policy(
+            """
+            trust:
+              full:
+                pinning: public_key
+                pins: ["\(Pins.one)", "\(Pins.two)"]
+                match: leaf
+                allow_common_name: true
+                min_tls: 1.2
+                expires: 2027-01-01
+                on_expiry: report
+                warn_before_expiry: 10d
+              quoted: {min_tls: "1.3", pinning: public_key, pins: ["\(Pins.one)"], expires: "2027-01-01T12:00:00+01:00"}
+            """)
+        let full = policy.securityPolicies[0]
+        #expect(full.match == .leaf && full.allowsCommonName && full.minimumTLS == .tls12)
+        #expect(full.pinExpiry == PinExpiry(at: try #require(UnixTime(iso8601: "2027-01-01")), action: .report))
+        let quoted = policy.securityPolicies[1]
+        #expect(quoted.minimumTLS == .tls13 && !quoted.allowsCommonName && quoted.match == .any)
+        #expect(
+            quoted.pinExpiry == PinExpiry(at: try #require(UnixTime(iso8601: "2027-01-01T11:00:00Z")), action: .fail))
+    }
+
+    @Test func `a revocation list that cannot be read is reported where it stands`() {
+        #expect(
+            self.problems("trust: {a: {crl_files: /nonexistent/none.crl}}") == [
+                "pintle.yaml:2:24: trust.a.crl_files[0]: /nonexistent/none.crl: cannot be read; check the path and its "
+                    + "permissions (No such file or directory)"
+            ])
+    }
+
     @Test func `a malformed pin is reported where it stands, beside everything else`() {
         let short = "sha256/" + String(repeating: "A", count: 42)
         let found = self.problems(

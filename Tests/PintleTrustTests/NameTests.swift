@@ -26,6 +26,18 @@ struct NameTests {
     }
 
     @Test(arguments: [
+        ("*.co.uk", "example.co.uk", false), ("*.com.au", "example.com.au", false),
+        // What its owner gives away he may vouch for.
+        ("*.github.io", "example.github.io", true), ("*.example.co.uk", "www.example.co.uk", true),
+        ("*.corp.internal", "www.corp.internal", true),
+    ])
+    func `a wildcard right in front of what registries give away matches nothing`(
+        pattern: String, host: String, isTrusted: Bool
+    ) throws {
+        #expect(try self.isTrusted(host, dns: [pattern]) == isTrusted)
+    }
+
+    @Test(arguments: [
         ("192.0.2.7", true), ("192.0.2.8", false), ("[2001:db8::1]", true), ("2001:db8::1", true),
         ("2001:DB8:0:0:0:0:0:1", true), ("[2001:db8::2]", false), ("2001:db8::1%eth0", true), ("[192.0.2.7]", false),
         ("3221225991", false),

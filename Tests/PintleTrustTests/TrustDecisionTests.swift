@@ -140,7 +140,8 @@ struct TrustDecisionTests {
         #expect(record.verdicts.first?.error?.problem == .malformed)
         #expect(
             record.verdicts.first?.error?.message
-                == "\(Site.host): the dates or the key of its certificate cannot be read; its owner has to renew it")
+                == "\(Site.host): the dates, the key or the encoding of its certificate cannot be read; "
+                + "its owner has to renew it")
     }
 
     @Test func `every full handshake asks for a decision`() throws {

@@ -16,6 +16,8 @@ struct ChainFindings {
     /// Where the policy's pins stand in the configuration.
     let pins: PinPlaces
     let moment: UnixTime
+    /// Whether the policy refuses everybody because its pins have expired.
+    let refusesByExpiry: Bool
     /// The verdict on the same chain when no name is asked for, for chains whose name is wrong.
     let unnamedVerdict: Verdict?
 
@@ -34,7 +36,7 @@ struct ChainFindings {
 
     private func finding(_ error: TrustError, severity: Severity? = nil) -> Finding {
         let rule = self.rule(for: error)
-        let pin = rule == .pinMismatch ? self.pins.first : nil
+        let pin = rule == .pinMismatch || rule == .pinSetExpired ? self.pins.first : nil
         return Finding(
             rule, severity: severity, policy: self.target.policy, authority: self.target.authority,
             addresses: [self.address], keys: self.chain.keys, at: pin?.position ?? self.target.position,
@@ -43,7 +45,8 @@ struct ChainFindings {
 
     private func rule(for error: TrustError) -> FindingRule {
         guard error.code == .certificateInvalid else {
-            return error.code == .pinMismatch ? .pinMismatch : .certificateInvalid
+            guard error.code == .pinMismatch else { return .certificateInvalid }
+            return self.refusesByExpiry ? .pinSetExpired : .pinMismatch
         }
         switch error.problem {
         case .expired: return .expired

@@ -5,6 +5,7 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case pinMismatch = 101
     case noBackupPin = 102
     case certificateExpiring = 103
+    case pinSetExpiring = 104
     case unusedPin = 105
     case nameMismatch = 106
     case chainIncomplete = 107
@@ -18,6 +19,7 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case handshakeFailed = 115
     case notYetValid = 116
     case certificateInvalid = 117
+    case pinSetExpired = 118
     case notAudited = 119
 
     /// `PINTLE0101`.
@@ -38,9 +40,9 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     package var severity: Severity {
         switch self {
         case .pinMismatch, .nameMismatch, .chainIncomplete, .weakKey, .oldProtocol, .selfSigned, .unreachable,
-            .expired, .untrustedChain, .handshakeFailed, .notYetValid, .certificateInvalid:
+            .expired, .untrustedChain, .handshakeFailed, .notYetValid, .certificateInvalid, .pinSetExpired:
             .error
-        case .noBackupPin, .certificateExpiring, .addressDisagreement: .warning
+        case .noBackupPin, .certificateExpiring, .pinSetExpiring, .addressDisagreement: .warning
         case .unusedPin, .notAudited: .note
         }
     }
@@ -62,6 +64,11 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
             (
                 "certificate-expiring", "A certificate of the chain expires soon.",
                 "Have it renewed, and see that the renewal keeps a key that is pinned."
+            )
+        case .pinSetExpiring:
+            (
+                "pin-set-expiring", "The policy's pins expire soon.",
+                "Check that they are still right, and set expires to a later date."
             )
         case .unusedPin:
             (
@@ -127,6 +134,11 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
             (
                 "certificate-invalid", "The chain breaks a rule for servers' certificates.",
                 "Have the certificate issued anew; the message says what is wrong with it."
+            )
+        case .pinSetExpired:
+            (
+                "pin-set-expired", "The policy's pins have expired.",
+                "Check that they are still right, and set expires to a later date."
             )
         case .notAudited:
             (

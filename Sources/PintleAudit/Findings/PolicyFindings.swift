@@ -10,22 +10,45 @@ struct PolicyFindings {
     let pins: PinPlaces
     /// Of this policy.
     let targets: [TargetReport]
+    let moment: UnixTime
     /// Whether these are all of its servers.
     let isWhole: Bool
 
     var findings: [Finding] {
         guard self.policy.pinning != .none else { return [] }
-        return self.missingBackup + self.unusedPins
+        return self.missingBackup + self.expiry + self.unusedPins
+    }
+
+    /// That the policy refuses its servers because of it is a finding for each of them.
+    private var expiry: [Finding] {
+        guard let expiry = self.policy.pinExpiry, !self.targets.isEmpty else { return [] }
+        let name = "trust.\(self.trust.name)"
+        if expiry.moment <= self.moment {
+            guard expiry.action != .fail else { return [] }
+            let consequence =
+                expiry.action == .report ? "keys that are not pinned are only reported" : "no key is compared with them"
+            return [
+                self.finding(
+                    .pinSetExpired, severity: .warning,
+                    "the pins of \(name) expired on \(expiry.moment): \(consequence)")
+            ]
+        }
+        guard self.moment.advanced(by: self.trust.warnBeforeExpiry) >= expiry.moment else { return [] }
+        return [self.finding(.pinSetExpiring, "the pins of \(name) expire on \(expiry.moment)")]
+    }
+
+    private func finding(_ rule: FindingRule, severity: Severity? = nil, _ message: String) -> Finding {
+        let place = self.pins.first
+        return Finding(
+            rule, severity: severity, policy: self.trust.name, at: place?.position ?? self.trust.position,
+            source: place?.source ?? "trust.\(self.trust.name)", message: message)
     }
 
     private var missingBackup: [Finding] {
         guard self.policy.configuredPins.count == 1, !self.targets.isEmpty else { return [] }
-        let place = self.pins.first
         return [
-            Finding(
-                .noBackupPin, policy: self.trust.name, at: place?.position ?? self.trust.position,
-                source: place?.source ?? "trust.\(self.trust.name)",
-                message: "trust.\(self.trust.name) pins a single key: when it is replaced nothing gets through")
+            self.finding(
+                .noBackupPin, "trust.\(self.trust.name) pins a single key: when it is replaced nothing gets through")
         ]
     }
 

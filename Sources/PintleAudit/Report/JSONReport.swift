@@ -82,7 +82,8 @@ struct JSONReport {
         let verdict = chain.verdict
         return .object([
             ("keys", .strings(chain.keys.map(\.rawValue))), ("trusted", .bool(verdict.isTrusted)),
-            ("verdict", .string(verdict.word)), ("error", .optional(verdict.error?.description)),
+            ("verdict", .string(verdict.word)), ("rule", .optional(verdict.error?.rule?.rawValue)),
+            ("error", .optional(verdict.error?.description)),
             ("reported", .optional(verdict.reported?.description)),
             ("waived", .optional(verdict.waived?.description)),
             ("matched_pin", .optional(verdict.matchedPin?.description)),
@@ -99,7 +100,7 @@ struct JSONReport {
             ("issuer", .string(entry.issuer)), ("serial", .string(certificate.serial)),
             ("not_before", .string(certificate.notBefore.description)),
             ("not_after", .string(certificate.notAfter.description)), ("names", .strings(certificate.names)),
-            ("pin", .string(entry.spkiPin.description)),
+            ("pin", .string(entry.spkiPin.description)), ("key_type", .string(certificate.keyType)),
         ])
     }
 }

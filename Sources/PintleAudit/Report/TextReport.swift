@@ -33,7 +33,7 @@ struct TextReport {
     }
 
     private func rows(of address: AddressReport, _ head: [String]) -> [[String]] {
-        let versions = address.versions.map { String($0.description.dropFirst(4)) }.joined(separator: " ")
+        let versions = address.versions.map { $0.rawValue }.joined(separator: " ")
         let start = head + [address.address, versions.isEmpty ? "-" : versions]
         guard !address.chains.isEmpty else { return [start + ["-", "not judged", "-"]] }
         return address.chains.map { chain in
@@ -89,7 +89,7 @@ struct TextReport {
             let subject = entry.subject.isEmpty ? "(no subject)" : String(entry.subject.prefix(200))
             return [
                 "\(branch)\(ReportText.line(subject))",
-                "\(below)\(entry.spkiPin)  \(entry.position.rawValue), until \(Self.day(entry.notAfter))\(mark)",
+                "\(below)\(entry.spkiPin)  \(entry.position.rawValue), \(entry.certificate.keyType), until \(Self.day(entry.notAfter))\(mark)",
             ]
         }
         let rest = verdict.chain.count - shown.count

@@ -159,7 +159,8 @@ package struct Auditor: Sendable {
                     findings +=
                         ChainFindings(
                             target: report.target, address: address.address, chain: chain, pins: self.pins[place],
-                            moment: moment, unnamedVerdict: unnamed
+                            moment: moment, refusesByExpiry: self.refusesByExpiry(report.target, at: moment),
+                            unnamedVerdict: unnamed
                         ).findings
                 }
             }
@@ -169,11 +170,16 @@ package struct Auditor: Sendable {
             findings +=
                 PolicyFindings(
                     trust: trust, policy: self.policy.securityPolicies[index], pins: self.pins[index],
-                    targets: reports.filter { $0.target.policyIndex == index },
+                    targets: reports.filter { $0.target.policyIndex == index }, moment: moment,
                     isWhole: self.settings.scope.isEmpty && !self.list.unnamed.contains { $0.policy == trust.name }
                 ).findings
         }
         return findings
+    }
+
+    private func refusesByExpiry(_ target: AuditTarget, at moment: UnixTime) -> Bool {
+        let expiry = self.evaluators[self.place(of: target)].policy.pinExpiry
+        return expiry.map { $0.moment <= moment && $0.action == .fail } ?? false
     }
 
     private var notes: [Finding] {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleTrust
+
 /// One entry of `trust`: plain values; pins and certificates are texts and paths until they are compiled.
 package struct TrustConfiguration: Sendable, Equatable {
     /// The entry that applies to https origins that no other entry names.
@@ -43,6 +45,20 @@ package struct TrustConfiguration: Sendable, Equatable {
     package var roots: Roots = .system
     /// Files of roots that are believed as well. Default none.
     package var extraRoots: [Located<String>] = []
+    /// Which place of the chain must be pinned. Default `any`.
+    package var match: SecurityPolicy.Match = .any
+    /// Whether a common name counts for a certificate without alternative names. Default false.
+    package var allowCommonName = false
+    /// The oldest version of TLS; nil leaves it to OpenSSL.
+    package var minTLS: TLSVersion?
+    /// Files of revocation lists. Default none.
+    package var revocationLists: [Located<String>] = []
+    /// When the pins expire; nil for never.
+    package var expires: UnixTime?
+    /// What happens then. Default `fail`.
+    package var onExpiry: PinExpiry.Action = .fail
+    /// How long before their end `check` warns. Default 30 days.
+    package var warnBeforeExpiry: Duration = .seconds(30 * 86400)
     /// Overrides the configuration's `enforcement`; nil follows it.
     package var enforcement: Enforcement?
 

@@ -45,9 +45,10 @@ extension KeySet {
         "trust.NAME",
         [
             "hosts", "pinning", "pins", "certificates", "allow_invalid_certificates", "validates_domain_name", "roots",
-            "extra_roots", "enforcement",
+            "extra_roots", "enforcement", "match", "allow_common_name", "min_tls", "crl_files", "expires", "on_expiry",
+            "warn_before_expiry",
         ],
-        planned: ["match", "min_tls", "client_certificate", "expires", "on_expiry", "warn_before_expiry"])
+        planned: ["client_certificate"])
     static let route = KeySet(
         "routes[]",
         [

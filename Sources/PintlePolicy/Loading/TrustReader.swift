@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleTrust
 
 /// Reads `trust` and refuses what contradicts itself.
 struct TrustReader {
@@ -50,6 +51,7 @@ struct TrustReader {
             return Self.readPaths(node).map { .files($0) }
         }
         map.read("extra_roots", into: &policy.extraRoots, Self.readPaths)
+        self.readChecks(&policy, map)
         map.read("enforcement", into: &policy.enforcement) { node in
             let enforcement: Enforcement? = node.choice()
             return enforcement.map { .some($0) }
@@ -59,6 +61,27 @@ struct TrustReader {
         return policy
     }
 
+    private static func readChecks(_ policy: inout TrustConfiguration, _ map: StrictMap) {
+        map.read("match", into: &policy.match) { $0.choice() }
+        map.read("allow_common_name", into: &policy.allowCommonName) { $0.bool() }
+        map.read("min_tls", into: &policy.minTLS) { node in
+            let version: TLSVersion? = node.choice()
+            return version.map { .some($0) }
+        }
+        map.read("crl_files", into: &policy.revocationLists, Self.readPaths)
+        map.read("expires", into: &policy.expires) { node in
+            let moment: UnixTime? = node.parsed { text throws(Malformed) in
+                guard let moment = UnixTime(iso8601: text) else {
+                    throw Malformed("must be a date or a time, as in 2027-01-01 or 2027-01-01T12:00:00Z")
+                }
+                return moment
+            }
+            return moment.map { .some($0) }
+        }
+        map.read("on_expiry", into: &policy.onExpiry) { $0.choice() }
+        map.read("warn_before_expiry", into: &policy.warnBeforeExpiry) { $0.duration(.zero ... .seconds(3650 * 86400)) }
+    }
+
     private static func readPaths(_ node: StrictNode) -> [Located<String>]? {
         node.values { node in
             node.nonEmptyString().map { Located(node.context.resolve($0), at: node.position) }
@@ -66,9 +89,22 @@ struct TrustReader {
     }
 
     private static func checkContradictions(_ policy: TrustConfiguration, _ map: StrictMap) {
+        if policy.expires == nil, let node = map["on_expiry"] ?? map["warn_before_expiry"] {
+            node.report("is about the end of the pins, which never comes without expires; set expires as well")
+        }
+        if policy.allowCommonName, !policy.validatesDomainName {
+            map["allow_common_name"]?.report(
+                "is not looked at while validates_domain_name is false; remove one of them")
+        }
+        if policy.allowInvalidCertificates, !policy.revocationLists.isEmpty {
+            map["crl_files"]?.report("is not looked at while allow_invalid_certificates is true; remove one of them")
+        }
         let pinning = map["pinning"] ?? map.node
         switch policy.pinning {
         case .none:
+            if let node = map["match"] ?? map["expires"] {
+                node.report("is about pins, and pinning is none; set pinning: public_key or certificate")
+            }
             if let node = map["pins"] ?? map["certificates"] {
                 node.report("is not looked at while pinning is none; set pinning: public_key or certificate")
             }

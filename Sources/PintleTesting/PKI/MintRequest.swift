@@ -9,6 +9,8 @@ struct MintRequest {
         enum Kind {
             case basicConstraints, keyUsage, extendedKeyUsage, subjectAltName, subjectKeyIdentifier
             case authorityKeyIdentifier, nameConstraints
+            /// Any other one by OpenSSL's name or by its number, as `1.2.3.4`.
+            case named(String)
         }
 
         let kind: Kind
@@ -20,8 +22,18 @@ struct MintRequest {
             self.value = value
         }
 
-        fileprivate var number: CInt {
+        fileprivate var name: String {
+            let number: CInt? = self.number
+            guard let number, let name = OBJ_nid2sn(number) else {
+                if case .named(let name) = self.kind { return name }
+                return ""
+            }
+            return String(cString: name)
+        }
+
+        private var number: CInt? {
             switch self.kind {
+            case .named: nil
             case .basicConstraints: NID_basic_constraints
             case .keyUsage: NID_key_usage
             case .extendedKeyUsage: NID_ext_key_usage
@@ -36,6 +48,14 @@ struct MintRequest {
     let commonName: String?
     let validity: TestPKI.Validity
     let extensions: [Extension]
+    /// 1, 2 or 3.
+    var version = 3
+    /// In hexadecimal, with a sign where it is negative; nil makes one up.
+    var serial: String?
+    /// OpenSSL's name of the digest that is signed.
+    var digest = "SHA256"
+    /// Whether what is not self-signed names its signer's key.
+    var namesIssuerKey = true
 
     /// - Parameter signer: nil makes the certificate sign itself.
     func certificate(
@@ -47,8 +67,8 @@ struct MintRequest {
         let issuer = try signer.map { try Self.parse($0.certificate.der) }
         defer { X509_free(issuer) }
 
-        X509_set_version(draft, 2)
-        ASN1_INTEGER_set_uint64(X509_get_serialNumber(draft), UInt64.random(in: 1...UInt64(Int64.max)))
+        X509_set_version(draft, self.version - 1)
+        try self.number(draft)
         ASN1_TIME_set(X509_getm_notBefore(draft), time_t(from.seconds))
         ASN1_TIME_set(X509_getm_notAfter(draft), time_t(to.seconds))
         try self.nameSubject(of: draft)
@@ -56,14 +76,28 @@ struct MintRequest {
         X509_set_pubkey(draft, key.pointer)
 
         for item in self.extensions { try Self.add(item, to: draft, issuer: issuer ?? draft) }
-        if issuer != nil {
+        if let issuer, self.namesIssuerKey, X509_get0_subject_key_id(issuer) != nil {
             try Self.add(Extension(.authorityKeyIdentifier, "keyid"), to: draft, issuer: issuer)
         }
 
         let signingKey = try signer.map(TestKey.init(of:)) ?? key
-        let isSigned = withExtendedLifetime(signingKey) { X509_sign(draft, signingKey.pointer, EVP_sha256()) > 0 }
+        let digest = signingKey.needsDigest ? EVP_get_digestbyname(self.digest) : nil
+        let isSigned = withExtendedLifetime(signingKey) { X509_sign(draft, signingKey.pointer, digest) > 0 }
         guard isSigned else { throw TestPKIError("X509_sign") }
         return try Certificate(der: try Self.encode(draft))
+    }
+
+    private func number(_ draft: OpaquePointer) throws {
+        guard let serial = self.serial else {
+            ASN1_INTEGER_set_uint64(X509_get_serialNumber(draft), UInt64.random(in: 1...UInt64(Int64.max)))
+            return
+        }
+        var number: OpaquePointer?
+        guard BN_hex2bn(&number, serial) > 0 else { throw TestPKIError("BN_hex2bn") }
+        defer { BN_free(number) }
+        guard BN_to_ASN1_INTEGER(number, X509_get_serialNumber(draft)) != nil else {
+            throw TestPKIError("BN_to_ASN1_INTEGER")
+        }
     }
 
     private func nameSubject(of draft: OpaquePointer) throws {
@@ -78,8 +112,8 @@ struct MintRequest {
     private static func add(_ item: Extension, to draft: OpaquePointer, issuer: OpaquePointer?) throws {
         var context = X509V3_CTX()
         pintle_x509v3_set_context(&context, issuer, draft)
-        guard let made = X509V3_EXT_conf_nid(nil, &context, item.number, item.value) else {
-            throw TestPKIError("X509V3_EXT_conf_nid(\(item.value))")
+        guard let made = X509V3_EXT_conf(nil, &context, item.name, item.value) else {
+            throw TestPKIError("X509V3_EXT_conf(\(item.name) = \(item.value))")
         }
         defer { X509_EXTENSION_free(made) }
         guard X509_add_ext(draft, made, -1) == 1 else { throw TestPKIError("X509_add_ext") }

@@ -22,6 +22,8 @@ final class TestKey {
             switch kind {
             case .ec: pintle_pkey_new_ec("P-256")
             case .rsa(let bits): pintle_pkey_new_rsa(bits)
+            case .curve(let name): pintle_pkey_new_ec(name)
+            case .ed25519: pintle_pkey_new_ed25519()
             }
         guard let made else { throw TestPKIError("EVP_PKEY_Q_keygen") }
         self.pointer = made
@@ -39,6 +41,9 @@ final class TestKey {
     deinit {
         EVP_PKEY_free(self.pointer)
     }
+
+    /// Whether a signature is made of a digest; Ed25519 signs what it is given.
+    var needsDigest: Bool { EVP_PKEY_get_base_id(self.pointer) != EVP_PKEY_ED25519 }
 
     /// PKCS#8.
     func der() throws -> [UInt8] {

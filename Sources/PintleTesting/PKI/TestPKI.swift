@@ -27,6 +27,9 @@ package struct TestPKI: Sendable {
         /// NIST P-256: the default, since minting it takes no time.
         case ec
         case rsa(bits: UInt32)
+        /// Another elliptic curve, by OpenSSL's name.
+        case curve(String)
+        case ed25519
     }
 
     package enum Purpose: String, Sendable {
@@ -106,13 +109,13 @@ package struct TestPKI: Sendable {
             key: existing.map(TestKey.init(of:)) ?? TestKey(key), signer: nil)
     }
 
-    private func mint(_ request: MintRequest, key: TestKey, signer: TestIdentity?) throws -> TestIdentity {
+    func mint(_ request: MintRequest, key: TestKey, signer: TestIdentity?) throws -> TestIdentity {
         let window = self.window(of: request.validity)
         let certificate = try request.certificate(key: key, signer: signer, from: window.0, to: window.1)
         return TestIdentity(certificate: certificate, keyDER: try key.der(), issuers: signer?.fullChain ?? [])
     }
 
-    private func window(of validity: Validity) -> (UnixTime, UnixTime) {
+    func window(of validity: Validity) -> (UnixTime, UnixTime) {
         let hour = Duration.seconds(3600)
         let (from, to): (Duration, Duration) =
             switch validity {

@@ -16,7 +16,7 @@ package struct NegotiatedTLS: Sendable, Hashable {
 
     /// - Parameter connection: an `SSL *` whose handshake is complete.
     init?(_ connection: OpaquePointer) {
-        guard let version = TLSVersion(rawValue: Int(SSL_version(connection))),
+        guard let version = TLSVersion(openSSLNumber: SSL_version(connection)),
             let cipher = SSL_get_current_cipher(connection)
         else { return nil }
         self.version = version

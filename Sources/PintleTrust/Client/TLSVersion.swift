@@ -3,24 +3,36 @@
 internal import CPintleOpenSSL
 
 /// A version of TLS; older ones are less.
-public enum TLSVersion: Int, Sendable, Hashable, CaseIterable, Comparable {
+public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
     /// RFC 2246, which RFC 8996 forbids.
-    case tls10 = 0x0301
+    case tls10 = "1.0"
     /// RFC 4346, which RFC 8996 forbids.
-    case tls11 = 0x0302
+    case tls11 = "1.1"
     /// RFC 5246.
-    case tls12 = 0x0303
+    case tls12 = "1.2"
     /// RFC 8446.
-    case tls13 = 0x0304
+    case tls13 = "1.3"
 
     /// Whether one version is older than the other.
-    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.rawValue < right.rawValue }
+    public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.openSSLNumber < right.openSSLNumber }
 
-    /// OpenSSL counts as the protocol does.
-    var openSSLNumber: CInt { CInt(self.rawValue) }
+    /// The version that OpenSSL calls by this number, as the protocol does.
+    init?(openSSLNumber number: CInt) {
+        guard let version = TLSVersion.allCases.first(where: { $0.openSSLNumber == number }) else { return nil }
+        self = version
+    }
+
+    var openSSLNumber: CInt {
+        switch self {
+        case .tls10: TLS1_VERSION
+        case .tls11: TLS1_1_VERSION
+        case .tls12: TLS1_2_VERSION
+        case .tls13: TLS1_3_VERSION
+        }
+    }
 }
 
 extension TLSVersion: CustomStringConvertible {
     /// `TLS 1.3`.
-    public var description: String { "TLS 1.\(self.rawValue - 0x0301)" }
+    public var description: String { "TLS \(self.rawValue)" }
 }

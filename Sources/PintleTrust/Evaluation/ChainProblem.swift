@@ -2,38 +2,67 @@
 
 internal import CPintleOpenSSL
 
-extension ChainVerification.Failure {
-    /// Whether the chain failed only because it ends at nobody who is trusted.
-    var isUnanchored: Bool {
-        self.problem == .unknownIssuer || self.problem == .selfSigned
+extension Rule {
+    /// The kind of problem that a breach of the rule is.
+    var problem: TrustError.CertificateProblem {
+        switch self {
+        case .unknownIssuer: .unknownIssuer
+        case .selfSigned: .selfSigned
+        case .badSignature: .badSignature
+        case .pathTooComplex: .tooComplex
+        case .expired: .expired
+        case .notYetValid: .notYetValid
+        case .notAnAuthority, .pathLength, .authorityKeyUsage: .notAnAuthority
+        case .serverPurpose, .authorityPurpose, .serverKeyUsage: .wrongPurpose
+        case .hostName: .wrongName
+        case .nameConstraint, .incomparableNameConstraint: .nameConstraint
+        case .weakKey, .weakSignature: .weak
+        case .signatureAlgorithmMismatch, .version, .duplicateExtension, .unknownCriticalExtension, .malformedExtension,
+            .malformedNameConstraints, .emptySubject, .emptyIssuer:
+            .malformed
+        case .certificatePolicy: .policy
+        case .revoked, .revocationUnknown: .revoked
+        case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
+            .rootPurpose, .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
+            .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
+            .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
+            .policyConstraintsNotCritical:
+            .profile
+        }
     }
 
-    /// The one place where OpenSSL's codes become ours.
-    var problem: TrustError.CertificateProblem {
-        switch self.code {
-        case X509_V_ERR_CERT_HAS_EXPIRED: .expired
-        case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
-        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE,
-            X509_V_ERR_CERT_UNTRUSTED:
-            .unknownIssuer
-        case X509_V_ERR_INVALID_PURPOSE, X509_V_ERR_CERT_REJECTED: .wrongPurpose
-        case X509_V_ERR_INVALID_CA, X509_V_ERR_PATH_LENGTH_EXCEEDED, X509_V_ERR_CERT_CHAIN_TOO_LONG,
-            X509_V_ERR_KEYUSAGE_NO_CERTSIGN:
-            .notAnAuthority
-        case X509_V_ERR_PERMITTED_VIOLATION, X509_V_ERR_EXCLUDED_VIOLATION, X509_V_ERR_SUBTREE_MINMAX,
-            X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE, X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX,
-            X509_V_ERR_UNSUPPORTED_NAME_SYNTAX:
-            .nameConstraint
-        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weak
-        case X509_V_ERR_CERT_SIGNATURE_FAILURE: .badSignature
-        case X509_V_ERR_ERROR_IN_CERT_NOT_BEFORE_FIELD, X509_V_ERR_ERROR_IN_CERT_NOT_AFTER_FIELD,
-            X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY, X509_V_ERR_UNABLE_TO_DECRYPT_CERT_SIGNATURE,
-            X509_V_ERR_INVALID_EXTENSION, X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION:
-            .malformed
-        default: .other
+    /// OpenSSL's code for the same breach, which whoever performs a handshake can ask for.
+    var verifyError: CInt {
+        switch self {
+        case .unknownIssuer: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+        case .selfSigned: X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT
+        case .badSignature: X509_V_ERR_CERT_SIGNATURE_FAILURE
+        case .pathTooComplex: X509_V_ERR_CERT_CHAIN_TOO_LONG
+        case .expired: X509_V_ERR_CERT_HAS_EXPIRED
+        case .notYetValid: X509_V_ERR_CERT_NOT_YET_VALID
+        case .notAnAuthority: X509_V_ERR_INVALID_CA
+        case .pathLength: X509_V_ERR_PATH_LENGTH_EXCEEDED
+        case .authorityKeyUsage: X509_V_ERR_KEYUSAGE_NO_CERTSIGN
+        case .serverPurpose, .authorityPurpose, .serverKeyUsage: X509_V_ERR_INVALID_PURPOSE
+        case .hostName: X509_V_ERR_HOSTNAME_MISMATCH
+        case .nameConstraint: X509_V_ERR_PERMITTED_VIOLATION
+        case .incomparableNameConstraint: X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE
+        case .weakKey: X509_V_ERR_EE_KEY_TOO_SMALL
+        case .weakSignature: X509_V_ERR_CA_MD_TOO_WEAK
+        case .unknownCriticalExtension: X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION
+        case .malformedExtension, .malformedNameConstraints, .duplicateExtension: X509_V_ERR_INVALID_EXTENSION
+        case .certificatePolicy: X509_V_ERR_NO_EXPLICIT_POLICY
+        case .revoked: X509_V_ERR_CERT_REVOKED
+        case .revocationUnknown: X509_V_ERR_UNABLE_TO_GET_CRL
+        default: X509_V_ERR_APPLICATION_VERIFICATION
         }
+    }
+}
+
+extension Finding {
+    /// Whether the chain failed only because it ends at nobody who is trusted.
+    var isUnanchored: Bool {
+        self.rule == .unknownIssuer || self.rule == .selfSigned
     }
 
     /// The refusal that people read.
@@ -42,23 +71,25 @@ extension ChainVerification.Failure {
     ///   - peer: the host, or a word for it.
     ///   - anchors: what a chain should have led to, as "a trusted root".
     func error(peer: String, anchors: String) -> TrustError {
-        TrustError(
-            problem: self.problem,
-            message: "\(peer): \(self.sentence(anchors: anchors))",
-            cause: String(cString: X509_verify_cert_error_string(Int(self.code))))
+        let code = self.rule.verifyError
+        let hasWords = code != X509_V_ERR_APPLICATION_VERIFICATION
+        return TrustError(
+            rule: self.rule, message: "\(peer): \(self.sentence(anchors: anchors))",
+            cause: hasWords ? String(cString: X509_verify_cert_error_string(Int(code))) : nil)
     }
 
     private func sentence(anchors: String) -> String {
-        let name = self.certificate.map { "the certificate \($0.label)" } ?? "a certificate of the chain"
-        switch self.problem {
+        let certificate = self.certificate?.certificate
+        let name = certificate.map { "the certificate \($0.label)" } ?? "a certificate of the chain"
+        switch self.rule.problem {
         case .expired:
-            let date = self.certificate.map { " on \($0.notAfter)" } ?? ""
+            let date = certificate.map { " on \($0.notAfter)" } ?? ""
             return "\(name) expired\(date); its owner has to renew it"
         case .notYetValid:
-            let date = self.certificate.map { " before \($0.notBefore)" } ?? ""
+            let date = certificate.map { " before \($0.notBefore)" } ?? ""
             return "\(name) is not valid\(date); check this machine's clock"
         case .unknownIssuer:
-            let issuer = self.certificate.map { " and issued by \"\($0.issuer.prefix(200))\"" } ?? ""
+            let issuer = certificate.map { " and issued by \"\($0.issuer.prefix(200))\"" } ?? ""
             return "the chain ends at \(name)\(issuer), not at \(anchors); "
                 + "add that issuer to extra_roots if you trust it, or have the server send its intermediates"
         case .selfSigned:
@@ -74,9 +105,20 @@ extension ChainVerification.Failure {
         case .badSignature:
             return "\(name) was not signed by the issuer that it names; the server's chain is damaged or forged"
         case .malformed:
-            return "\(name) is malformed; have it issued anew"
+            return "\(name) is malformed (\(self.rule.words)); have it issued anew"
+        case .profile:
+            return "\(name) breaks a rule for certificates of TLS servers (\(self.rule.words)); have it issued anew"
+        case .policy:
+            return "\(name) is issued under no policy, which an authority above it demands; have it issued under one"
+        case .revoked:
+            return self.rule == .revoked
+                ? "\(name) was revoked by its issuer; its owner has to replace it"
+                : "no current and valid revocation list covers \(name); renew the lists of crl_files"
+        case .tooComplex:
+            return "finding a path for \(name) takes more work than any honest chain; "
+                + "have the server send only its own intermediates"
         case .wrongName, .missing, .other:
-            return "\(name) is not acceptable; OpenSSL's reason is in parentheses"
+            return "\(name) is not acceptable (\(self.rule.words))"
         }
     }
 }

@@ -46,7 +46,7 @@ final class HandshakeJudge {
         let peer = PeerChain(leaf: X509View(pointer: leaf), untrusted: X509_STORE_CTX_get0_untrusted(context))
         // The level of this connection, which its owner may have raised.
         let level = X509_STORE_CTX_get0_param(context).map { X509_VERIFY_PARAM_get_auth_level($0) } ?? 1
-        let ruling = self.ruling(on: peer, level: level)
+        let ruling = peer.map { self.ruling(on: $0, level: level) } ?? self.evaluator.unreadableLeaf(host: self.host)
         // What the judging left in the queue must not pass for an error of the handshake.
         OpenSSLErrors.clear()
         X509_STORE_CTX_set_error(context, ruling.verifyError)
@@ -58,9 +58,7 @@ final class HandshakeJudge {
         guard let decide = self.decide else {
             return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
         }
-        guard let trust = ServerTrust(peer, host: self.host, evaluator: self.evaluator, level: level) else {
-            return self.evaluator.unreadableLeaf(host: self.host)
-        }
+        let trust = ServerTrust(peer, host: self.host, evaluator: self.evaluator, level: level)
         switch decide(trust) {
         case .evaluate: return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
         case .accept: return self.evaluator.acceptance(of: trust)

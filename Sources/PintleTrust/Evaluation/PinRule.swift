@@ -49,6 +49,15 @@ struct PinRule {
         return TrustError(code: .pinMismatch, message: lines.joined(separator: "\n"), cause: cause)
     }
 
+    /// The refusal of a set of pins that nobody renewed.
+    func expired(peer: String) -> TrustError {
+        let date = self.policy.pinExpiry.map { " on \($0.moment)" } ?? ""
+        return TrustError(
+            code: .pinMismatch,
+            message: "\(peer): the pins of its trust policy expired\(date), so no key is pinned any longer; "
+                + "check that they are still right and set expires anew")
+    }
+
     /// Tells certificates of one key apart, which pins alone do not.
     private func serial(_ certificate: Certificate) -> String {
         self.policy.pinning == .certificate ? " serial \(certificate.serial)" : ""

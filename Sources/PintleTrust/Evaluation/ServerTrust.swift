@@ -10,11 +10,8 @@ public struct ServerTrust: Sendable {
     private let evaluator: TrustEvaluator
     private let level: CInt
 
-    /// Nil when the leaf cannot be read: another certificate would stand in its place.
-    ///
     /// - Parameter level: the security level of the connection, which its owner may have raised.
-    init?(_ peer: PeerChain, host: String, evaluator: TrustEvaluator, level: CInt) {
-        guard Certificate(peer.leaf) != nil else { return nil }
+    init(_ peer: PeerChain, host: String, evaluator: TrustEvaluator, level: CInt) {
         self.host = host
         self.chain = peer.certificates
         self.evaluator = evaluator

@@ -27,6 +27,7 @@ extension TrustEvaluator {
     ///   - moment: when the certificates must be valid; nil means now.
     ///   - level: OpenSSL's security level; at least 1 is applied.
     func judge(_ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt) -> Ruling {
+        let moment = moment ?? .now
         do throws(Refusal) {
             let acceptance = try self.decide(peer, host: host, at: moment, level: max(1, level))
             return Ruling(
@@ -36,7 +37,8 @@ extension TrustEvaluator {
                 verifyError: X509_V_OK)
         } catch {
             // A policy that only reports lets a key pass that is not pinned, but never a chain that does not hold.
-            if self.reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
+            let reportsOnly = self.reportsOnly || self.expiredAction(at: moment) == .report
+            if reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
                 return Ruling(
                     verdict: self.verdict(.trusted, peer, host, chain: error.chain, reported: error.error),
                     verifyError: X509_V_OK)
@@ -47,17 +49,33 @@ extension TrustEvaluator {
         }
     }
 
+    /// What becomes of the pins when they have expired; nil as long as they hold.
+    private func expiredAction(at moment: UnixTime) -> PinExpiry.Action? {
+        self.policy.pinExpiry.flatMap { $0.moment <= moment ? $0.action : nil }
+    }
+
     private func decide(
-        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt
+        _ peer: PeerChain, host: String?, at moment: UnixTime, level: CInt
     ) throws(Refusal) -> Acceptance {
         try self.checkContradiction(host)
         try self.checkName(peer, host)
-        let anchored = try self.verify(peer, self.anchors, at: moment, level: level)
-        let waivable = anchored.failure.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
-        if let (failure, error) = waivable, !self.policy.allowInvalidCertificates {
-            throw Refusal(error: error, verifyError: failure.code)
+        let anchored = self.verify(peer, self.anchors, at: moment, level: level)
+        let waivable = anchored.finding.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
+        let expired = self.expiredAction(at: moment)
+        // Without pins nothing would be left of a policy that accepts anybody's certificate.
+        let waives = self.policy.allowInvalidCertificates && expired != .system
+        if let (finding, error) = waivable, !waives {
+            throw Refusal(error: error, verifyError: finding.rule.verifyError)
         }
         let waived = waivable?.1
+        switch expired {
+        case .fail:
+            throw Refusal(
+                error: self.pinRule.expired(peer: Self.name(of: host)),
+                verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: anchored.chain)
+        case .system: return Acceptance(chain: anchored.chain)
+        case .report, nil: break
+        }
 
         switch self.policy.pinning {
         case .none:
@@ -65,8 +83,8 @@ extension TrustEvaluator {
         case .publicKey:
             // Of a chain that does not hold only the leaf counts: its key is the one that the handshake proves, while
             // anybody can append the certificates of others.
-            let leaf = Certificate(peer.leaf).map { [$0] } ?? []
-            let pin = try self.match(anchored.failure == nil ? anchored.chain : leaf, peer, host, anchored.chain)
+            let counted = anchored.finding == nil ? anchored.chain : [peer.leaf.certificate]
+            let pin = try self.match(counted, peer, host, anchored.chain)
             return Acceptance(chain: anchored.chain, matchedPin: pin, waived: waived)
         case .certificate:
             let pinned = try self.verifyPinned(peer, host, anchored, at: moment, level: level)
@@ -83,27 +101,28 @@ extension TrustEvaluator {
 
     private func checkName(_ peer: PeerChain, _ host: String?) throws(Refusal) {
         guard let host, self.policy.validatesDomainName else { return }
-        guard !NameRule.matches(host: host, leaf: peer.leaf) else { return }
+        guard !self.nameRule.matches(host: host, leaf: peer.leaf) else { return }
         throw Refusal(
-            error: NameRule.mismatch(host: host, leaf: peer.leaf), verifyError: NameRule.verifyError(host: host))
+            error: NameRule.mismatch(host: host, leaf: peer.leaf.certificate),
+            verifyError: NameRule.verifyError(host: host))
     }
 
     /// Certificate mode: the pinned certificates are the only anchors, whatever else is trusted or waived.
     private func verifyPinned(
-        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime?, level: CInt
+        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime, level: CInt
     ) throws(Refusal) -> ChainVerification {
         guard let anchors = self.pinnedAnchors else {
             preconditionFailure("BUG: certificate mode without its store of pinned certificates")
         }
-        let pinned = try self.verify(peer, anchors, at: moment, level: level)
-        guard let failure = pinned.failure else { return pinned }
-        let error = failure.error(peer: Self.name(of: host), anchors: "a pinned certificate")
-        guard failure.isUnanchored else {
-            throw Refusal(error: error, verifyError: failure.code, chain: anchored.chain)
+        let pinned = self.verify(peer, anchors, at: moment, level: level)
+        guard let finding = pinned.finding else { return pinned }
+        let error = finding.error(peer: Self.name(of: host), anchors: "a pinned certificate")
+        guard finding.isUnanchored else {
+            throw Refusal(error: error, verifyError: finding.rule.verifyError, chain: anchored.chain)
         }
         let mismatch = self.pinRule.mismatch(
             peer: Self.name(of: host), chain: self.entries(anchored.chain, peer), cause: error.cause)
-        throw Refusal(error: mismatch, verifyError: failure.code, chain: anchored.chain)
+        throw Refusal(error: mismatch, verifyError: finding.rule.verifyError, chain: anchored.chain)
     }
 
     /// - Parameters:
@@ -118,13 +137,14 @@ extension TrustEvaluator {
     }
 
     private func verify(
-        _ peer: PeerChain, _ anchors: TrustStore, at moment: UnixTime?, level: CInt
-    ) throws(Refusal) -> ChainVerification {
-        do throws(TrustError) {
-            return try ChainVerification(of: peer, anchors: anchors, at: moment, level: level)
-        } catch {
-            throw Refusal(error: error, verifyError: X509_V_ERR_OUT_OF_MEM)
-        }
+        _ peer: PeerChain, _ anchors: AnchorStore, at moment: UnixTime, level: CInt
+    ) -> ChainVerification {
+        let rules = PathRules(
+            moment: moment, securityBits: PathRules.securityBits(ofLevel: level),
+            usesCommonName: self.nameRule.allowsCommonName)
+        return ChainVerification(
+            of: peer, anchors: anchors, rules: rules, revocation: self.revocation,
+            demandsForm: self.profile == .allRoots)
     }
 
     private func verdict(
@@ -157,9 +177,7 @@ extension TrustEvaluator {
 
     /// For a leaf that nobody can be asked about.
     func unreadableLeaf(host: String) -> Ruling {
-        let error = TrustError(
-            problem: .malformed,
-            message: "\(host): the dates or the key of its certificate cannot be read; its owner has to renew it")
+        let error = TrustEvaluator.unreadableLeaf(host)
         return Ruling(
             verdict: Verdict(
                 outcome: .refused(error), host: host, chain: [], configuredPins: self.configuredPins),

@@ -33,6 +33,9 @@ extension TrustEvaluator {
         SSL_CTX_set_options(sslContext, pintle_ssl_op_no_renegotiation())
         // Without it a client goes on after a refusal, whatever the callback returns.
         SSL_CTX_set_verify(sslContext, SSL_VERIFY_PEER, nil)
+        if let version = self.policy.minimumTLS {
+            pintle_ssl_ctx_set_oldest_version(sslContext, version.openSSLNumber)
+        }
 
         let judge = HandshakeJudge(
             evaluator: self, host: host, report: report, decide: decide, identity: identity)

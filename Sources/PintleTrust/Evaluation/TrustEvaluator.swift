@@ -10,9 +10,23 @@ public final class TrustEvaluator: Sendable {
     /// Whether a valid chain that matches no pin is accepted, with the mismatch in the verdict.
     public let reportsOnly: Bool
 
-    let anchors: TrustStore
+    /// Which chains must keep the rules of good form.
+    public enum Profile: Sendable, Hashable {
+        /// Those that end at a root of the operating system. Whoever chooses a root by hand may issue as he likes, as
+        /// long as nobody is deceived by it.
+        case publicRoots
+        /// All of them, and roots that were given too.
+        case allRoots
+    }
+
+    /// Default: public roots.
+    public let profile: Profile
+
+    let anchors: AnchorStore
     /// The pinned certificates as the only anchors; nil outside of certificate mode.
-    let pinnedAnchors: TrustStore?
+    let pinnedAnchors: AnchorStore?
+    let revocation: RevocationRules?
+    let nameRule: NameRule
     let pinRule: PinRule
     let configuredPins: [Pin]
 
@@ -27,12 +41,23 @@ public final class TrustEvaluator: Sendable {
     ///
     /// A machine without system roots is no error: every chain is then refused as of unknown issuer.
     ///
-    /// - Throws: `.library` when OpenSSL cannot hold the anchors.
-    public init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
+    /// - Throws: `.unreadableCertificate` for an anchor whose encoding is not DER throughout.
+    public convenience init(
+        policy: SecurityPolicy, reportsOnly: Bool = false, profile: Profile = .publicRoots
+    ) throws(TrustError) {
+        let anchors = try AnchorStore(roots: policy.roots, extraRoots: policy.extraRoots)
+        try self.init(policy: policy, reportsOnly: reportsOnly, profile: profile, anchors: anchors)
+    }
+
+    /// - Parameter anchors: those of the policy, or others in their place.
+    init(policy: SecurityPolicy, reportsOnly: Bool, profile: Profile, anchors: AnchorStore) throws(TrustError) {
         self.policy = policy
         self.reportsOnly = reportsOnly
-        self.anchors = try TrustStore(roots: policy.roots, extraRoots: policy.extraRoots)
-        self.pinnedAnchors = policy.pinning == .certificate ? try TrustStore(anchors: policy.certificates) : nil
+        self.profile = profile
+        self.anchors = anchors
+        self.pinnedAnchors = policy.pinning == .certificate ? try AnchorStore(anchors: policy.certificates) : nil
+        self.nameRule = NameRule(allowsCommonName: policy.allowsCommonName)
+        self.revocation = try RevocationRules(policy.revocationLists)
         self.pinRule = PinRule(policy)
         self.configuredPins = policy.configuredPins
     }
@@ -49,18 +74,45 @@ public final class TrustEvaluator: Sendable {
 
     /// - Parameter level: OpenSSL's security level.
     func evaluate(chain: [Certificate], host: String?, at moment: UnixTime, level: CInt) -> Verdict {
-        do throws(TrustError) {
-            var offline = try OfflineChain()
-            for certificate in chain { try offline.append(certificate) }
-            return try offline.read { (peer) throws(TrustError) in
-                guard let peer else { throw TrustEvaluator.missingCertificate(host) }
-                return self.judge(peer, host: host, at: moment, level: level).verdict
-            }
-        } catch {
-            return Verdict(
-                outcome: .refused(error), host: host, chain: ChainEntry.entries(of: chain),
-                configuredPins: self.configuredPins)
+        guard chain.count <= WorkBudget.mostCertificates else {
+            return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
         }
+        let read = chain.map { try? PathCertificate($0) }
+        // Another certificate must not stand in the place of a leaf that cannot be read.
+        guard let leaf = read.first else { return self.refusal(TrustEvaluator.missingCertificate(host), host, chain) }
+        guard leaf != nil, let peer = PeerChain(read.compactMap { $0 }) else {
+            return self.refusal(TrustEvaluator.unreadableLeaf(host), host, chain)
+        }
+        return self.judge(peer, host: host, at: moment, level: level).verdict
+    }
+
+    /// Judges what was parsed before.
+    func evaluate(_ certificates: [PathCertificate], host: String?, at moment: UnixTime) -> Verdict {
+        guard let peer = PeerChain(certificates) else {
+            return self.refusal(TrustEvaluator.missingCertificate(host), host, [])
+        }
+        return self.judge(peer, host: host, at: moment, level: TrustEvaluator.defaultLevel).verdict
+    }
+
+    private func refusal(_ error: TrustError, _ host: String?, _ chain: [Certificate]) -> Verdict {
+        Verdict(
+            outcome: .refused(error), host: host, chain: ChainEntry.entries(of: chain),
+            configuredPins: self.configuredPins)
+    }
+
+    /// - Parameter subject: the peer, or the text that they stand in.
+    static func tooManyCertificates(_ subject: String) -> TrustError {
+        TrustError(
+            rule: .pathTooComplex,
+            message: "\(subject): more than \(WorkBudget.mostCertificates) certificates, which no handshake carries; "
+                + "give only those that belong to the chain")
+    }
+
+    static func unreadableLeaf(_ host: String?) -> TrustError {
+        TrustError(
+            rule: .malformedExtension,
+            message: "\(self.name(of: host)): the dates, the key or the encoding of its certificate cannot be read; "
+                + "its owner has to renew it")
     }
 
     private static func missingCertificate(_ host: String?) -> TrustError {

@@ -35,16 +35,26 @@ extension Certificate {
     /// - Returns: at least one certificate, each once.
     /// - Throws: `.unreadableCertificate` if there is none, a block is cut short, or a block is no certificate.
     public static func load(pem: [UInt8], file: String) throws(TrustError) -> [Certificate] {
-        var blocks = try PEMBlocks(pem, file: file)
         var certificates: [Certificate] = []
+        try self.readBlocks(of: pem, file: file) { (der, source) throws(TrustError) in
+            certificates.append(try Certificate(der: der, source: source))
+        }
+        return certificates.withoutDuplicates()
+    }
+
+    /// Hands over the bytes of each certificate of a PEM text, and what a message calls it.
+    static func readBlocks(
+        of pem: [UInt8], file: String, _ read: (_ der: [UInt8], _ source: String) throws(TrustError) -> Void
+    ) throws(TrustError) {
+        var blocks = try PEMBlocks(pem, file: file)
+        var number = 0
         while let block = try blocks.next() {
             guard block.label == "CERTIFICATE" || block.label == "X509 CERTIFICATE" else {
                 throw self.wrongContent(block.label, file)
             }
-            let number = certificates.count + 1
-            certificates.append(try Certificate(der: block.bytes, source: "\(file): certificate \(number)"))
+            number += 1
+            try read(block.bytes, "\(file): certificate \(number)")
         }
-        return certificates.withoutDuplicates()
     }
 
     private static func load(bytes: [UInt8], file: String) throws(TrustError) -> [Certificate] {

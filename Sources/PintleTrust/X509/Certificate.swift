@@ -22,6 +22,8 @@ public struct Certificate: Sendable {
     public let names: [String]
     /// The pin of its public key.
     public let spkiPin: Pin
+    /// Algorithm and size of the key, as `EC P-256`, `RSA 2048` or `Ed25519`.
+    public let keyType: String
     /// Whether subject and issuer are the same name, as in a root.
     public let isSelfIssued: Bool
 
@@ -48,7 +50,7 @@ public struct Certificate: Sendable {
     /// Copies what a parsed certificate says, or nil where its dates or its key cannot be read.
     init?(_ view: X509View) {
         guard let der = view.der, let notBefore = view.notBefore, let notAfter = view.notAfter,
-            let spkiPin = view.spkiPin
+            let spki = view.subjectPublicKeyInfo
         else { return nil }
         self.der = der
         self.subject = view.subject
@@ -57,7 +59,8 @@ public struct Certificate: Sendable {
         self.notAfter = notAfter
         self.serial = view.serial
         self.names = view.names
-        self.spkiPin = spkiPin
+        self.spkiPin = Pin(spki: spki)
+        self.keyType = (try? PublicKeyFacts(spki[...]))?.description ?? "unknown"
         self.isSelfIssued = view.isSelfIssued
     }
 }

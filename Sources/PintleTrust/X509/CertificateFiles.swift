@@ -15,13 +15,7 @@ enum CertificateFiles {
 
     /// The certificate files right inside a folder, sorted by name.
     static func certificateFiles(inFolder path: String) throws(TrustError) -> [String] {
-        guard let folder = opendir(path) else { throw self.unreadable(path) }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            names.append(self.name(of: entry))
-        }
-        let wanted = names.filter { name in
+        let wanted = try self.names(inFolder: path).filter { name in
             !name.hasPrefix(".") && self.endings.contains { name.lowercased().hasSuffix($0) }
         }
         var files: [String] = []
@@ -30,6 +24,17 @@ enum CertificateFiles {
             if try !self.isFolder(file) { files.append(file) }
         }
         return files
+    }
+
+    /// What stands in a folder, in no order.
+    static func names(inFolder path: String) throws(TrustError) -> [String] {
+        guard let folder = opendir(path) else { throw self.unreadable(path) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(self.name(of: entry))
+        }
+        return names
     }
 
     /// The bytes of a regular file of at most 8 MiB.

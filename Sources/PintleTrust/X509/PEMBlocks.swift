@@ -65,6 +65,17 @@ struct PEMBlocks: ~Copyable {
         return Block(label: String(cString: name), bytes: Array(UnsafeBufferPointer(start: data, count: length)))
     }
 
+    /// The certificates of a text, whatever else it holds; damaged blocks are passed over.
+    static func certificates(in text: [UInt8]) -> [[UInt8]] {
+        guard var blocks = try? PEMBlocks(text, file: "") else { return [] }
+        var certificates: [[UInt8]] = []
+        while blocks.remaining > 0 {
+            guard let block = try? blocks.next(), block.label.hasSuffix("CERTIFICATE") else { continue }
+            certificates.append(block.bytes)
+        }
+        return certificates
+    }
+
     /// How many blocks begin in a text; 0 for DER.
     static func count(in text: [UInt8]) -> Int {
         let marker = Array("-----BEGIN".utf8)

@@ -31,8 +31,9 @@ struct X509View {
         return (ASN1_STRING_type(number) == V_ASN1_NEG_INTEGER ? "-" : "") + digits.joined()
     }
 
-    var spkiPin: Pin? {
-        X509View.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(self.pointer), $0) }.map(Pin.init(spki:))
+    /// DER.
+    var subjectPublicKeyInfo: [UInt8]? {
+        X509View.encoded { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(self.pointer), $0) }
     }
 
     /// The DNS names and IP addresses of the subjectAltName, in the certificate's order.
@@ -61,6 +62,11 @@ struct X509View {
         return Array(UnsafeBufferPointer(start: buffer, count: Int(length)))
     }
 
+    /// The DER of a name.
+    static func encoding(of name: OpaquePointer?) -> [UInt8] {
+        X509View.encoded { i2d_X509_NAME(name, $0) } ?? []
+    }
+
     /// A name on one line (RFC 4514).
     static func text(of name: OpaquePointer?) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }
@@ -72,7 +78,7 @@ struct X509View {
         return String(decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
     }
 
-    private static func moment(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
+    static func moment(_ time: UnsafePointer<ASN1_TIME>?) -> UnixTime? {
         var fields = tm()
         guard let time, ASN1_TIME_to_tm(time, &fields) == 1 else { return nil }
         return UnixTime(seconds: Int64(timegm(&fields)))

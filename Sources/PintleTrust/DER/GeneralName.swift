@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A name of a subjectAltName, or the base of a name constraint (RFC 5280 §4.2.1.6).
+enum GeneralName: Equatable {
+    case email([UInt8])
+    case dns([UInt8])
+    case directory(DistinguishedName)
+    case uri([UInt8])
+    /// 4 or 16 bytes in a subjectAltName, twice as many in a constraint; unchecked here.
+    case address([UInt8])
+    /// A form that no rule knows: otherName, x400Address, ediPartyName, registeredID.
+    case unknown(form: UInt8)
+
+    init(_ element: DERElement) throws(DERError) {
+        switch element.tag {
+        case DERTag.implicit(1): self = .email(try GeneralName.ascii(element.content))
+        case DERTag.implicit(2): self = .dns(try GeneralName.ascii(element.content))
+        case DERTag.constructed(4): self = .directory(try NameAttributes(element.content).name)
+        case DERTag.implicit(6): self = .uri(try GeneralName.ascii(element.content))
+        case DERTag.implicit(7): self = .address(Array(element.content))
+        case DERTag.constructed(0): self = .unknown(form: 0)
+        case DERTag.constructed(3): self = .unknown(form: 3)
+        case DERTag.constructed(5): self = .unknown(form: 5)
+        case DERTag.implicit(8): self = .unknown(form: 8)
+        default: throw DERError()
+        }
+    }
+
+    /// The names of a GeneralNames; there is at least one.
+    static func all(in bytes: ArraySlice<UInt8>) throws(DERError) -> [GeneralName] {
+        var reader = try DERReader(sequence: bytes)
+        var names: [GeneralName] = []
+        while !reader.isAtEnd { names.append(try GeneralName(try reader.next())) }
+        guard !names.isEmpty else { throw DERError() }
+        return names
+    }
+
+    /// An IA5String has seven bits.
+    private static func ascii(_ bytes: ArraySlice<UInt8>) throws(DERError) -> [UInt8] {
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { throw DERError() }
+        return Array(bytes)
+    }
+
+    /// Bytes that a comparison may have to look at.
+    var size: Int {
+        switch self {
+        case .email(let bytes), .dns(let bytes), .uri(let bytes), .address(let bytes): bytes.count
+        case .directory(let name): name.relativeNames.reduce(0) { $0 + $1.count }
+        case .unknown: 0
+        }
+    }
+
+    /// The number of the form, for comparing whether a constraint speaks of a name at all.
+    var form: UInt8 {
+        switch self {
+        case .email: 1
+        case .dns: 2
+        case .directory: 4
+        case .uri: 6
+        case .address: 7
+        case .unknown(let form): form
+        }
+    }
+}

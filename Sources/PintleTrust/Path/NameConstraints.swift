@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Which names an authority may vouch for (RFC 5280 §4.2.1.10).
+struct NameConstraints {
+    /// What a name comes to under the constraints.
+    enum Ruling: Equatable {
+        case allowed
+        case forbidden
+        /// The name, or a constraint of its form, is of a kind that cannot be compared; that is not permission.
+        case incomparable
+    }
+
+    private let permitted: [GeneralName]
+    private let excluded: [GeneralName]
+    /// Whether a DNS constraint begins with a dot: not in RFC 5280, yet in use for "names below, not the name itself".
+    let usesLeadingDots: Bool
+
+    /// What comparing a name costs: long ones count for more than one.
+    func cost(of name: GeneralName) -> Int {
+        let comparisons = self.permitted.count + self.excluded.count
+        let (cost, overflow) = comparisons.multipliedReportingOverflow(by: 1 + name.size / 256)
+        return overflow ? Int.max / 2 : cost
+    }
+
+    /// - Throws: for an extension that constrains nothing, for a minimum or maximum, and for a base that is no name.
+    init(_ bytes: ArraySlice<UInt8>) throws(DERError) {
+        var fields = try DERReader(sequence: bytes)
+        let permitted = try fields.optional(DERTag.constructed(0))
+        let excluded = try fields.optional(DERTag.constructed(1))
+        try fields.end()
+        self.permitted = try permitted.map { (element) throws(DERError) in try Self.subtrees(element.elements) } ?? []
+        self.excluded = try excluded.map { (element) throws(DERError) in try Self.subtrees(element.elements) } ?? []
+        guard !self.permitted.isEmpty || !self.excluded.isEmpty else { throw DERError() }
+        self.usesLeadingDots = (self.permitted + self.excluded).contains { base in
+            if case .dns(let name) = base { name.first == ASCIIByte.dot } else { false }
+        }
+    }
+
+    private static func subtrees(_ list: DERReader) throws(DERError) -> [GeneralName] {
+        var list = list
+        var bases: [GeneralName] = []
+        while !list.isAtEnd {
+            var subtree = try list.next(DERTag.sequence).elements
+            let base = try GeneralName(try subtree.next())
+            // RFC 5280 has neither minimum nor maximum.
+            try subtree.end()
+            guard Self.isProper(base) else { throw DERError() }
+            bases.append(base)
+        }
+        return bases
+    }
+
+    /// Whether the base means something.
+    private static func isProper(_ base: GeneralName) -> Bool {
+        switch base {
+        case .dns(let name): return DNSName.isProperConstraint(name)
+        case .address(let bytes): return AddressRange(bytes) != nil
+        case .email(let text):
+            guard let at = text.lastIndex(of: ASCIIByte.at) else { return DNSName.isProperConstraint(text) }
+            return at > 0 && text.firstIndex(of: ASCIIByte.at) == at
+                && DNSName.isProperConstraint(Array(text[(at + 1)...])) && at + 1 < text.count
+        case .uri(let host): return DNSName.isProperConstraint(host)
+        case .directory, .unknown: return true
+        }
+    }
+
+    func ruling(on name: GeneralName) -> Ruling {
+        for base in self.excluded where base.form == name.form {
+            switch Self.relation(of: name, to: base) {
+            case .inside, .overlapping: return .forbidden
+            case .unknown: return .incomparable
+            case .outside: break
+            }
+        }
+        var isConstrained = false
+        for base in self.permitted where base.form == name.form {
+            switch Self.relation(of: name, to: base) {
+            case .inside: return .allowed
+            case .unknown: return .incomparable
+            case .outside, .overlapping: isConstrained = true
+            }
+        }
+        return isConstrained ? .forbidden : .allowed
+    }
+
+    /// How a name lies to a subtree; a wildcard stands for many names, of which some may lie inside.
+    private enum Relation {
+        case inside, outside, overlapping, unknown
+    }
+
+    private static func relation(of name: GeneralName, to base: GeneralName) -> Relation {
+        switch (name, base) {
+        case (.dns(let name), .dns(let base)): return self.relation(ofDNS: name, to: base)
+        case (.address(let bytes), .address(let range)):
+            guard let address = IPAddress(bytes: bytes), let range = AddressRange(range) else { return .unknown }
+            return range.contains(address) ? .inside : .outside
+        case (.directory(let name), .directory(let tree)): return name.isWithin(tree) ? .inside : .outside
+        case (.email(let mailbox), .email(let base)): return self.relation(ofMailbox: mailbox, to: base)
+        case (.uri(let uri), .uri(let base)):
+            guard let host = URIHost(uri).name else { return .unknown }
+            return DNSName.isHost(host, within: base) ? .inside : .outside
+        default: return .unknown
+        }
+    }
+
+    private static func relation(ofDNS name: [UInt8], to base: [UInt8]) -> Relation {
+        guard let labels = DNSName(name) else { return .unknown }
+        if DNSName.isName(labels.withoutWildcard, within: base) {
+            // `*.a` is inside of `.a`, although `a` is not.
+            return .inside
+        }
+        guard labels.isWildcard else { return .outside }
+        if base.first == ASCIIByte.dot, DNSName.isEqual(Array(base.dropFirst()), labels.withoutWildcard) {
+            return .inside
+        }
+        // `*.example.com` would vouch for `bar.example.com`.
+        return DNSName.isChild(base.first == ASCIIByte.dot ? Array(base.dropFirst()) : base, of: labels.withoutWildcard)
+            ? .overlapping : .outside
+    }
+
+    private static func relation(ofMailbox mailbox: [UInt8], to base: [UInt8]) -> Relation {
+        guard let at = mailbox.firstIndex(of: ASCIIByte.at), at > 0, mailbox.lastIndex(of: ASCIIByte.at) == at else {
+            return .unknown
+        }
+        let host = Array(mailbox[(at + 1)...])
+        guard DNSName(host) != nil else { return .unknown }
+        guard let baseAt = base.lastIndex(of: ASCIIByte.at) else {
+            return DNSName.isHost(host, within: base) ? .inside : .outside
+        }
+        let isSame =
+            mailbox[..<at] == base[..<baseAt] && DNSName.isEqual(host, Array(base[(baseAt + 1)...]))
+        return isSame ? .inside : .outside
+    }
+}

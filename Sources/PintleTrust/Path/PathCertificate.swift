@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// A certificate that may become part of a path: what it says, and OpenSSL's object for checking signatures.
+///
+/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned by a reference count,
+/// which is atomic, and only read: OpenSSL has decoded the key while it parsed the certificate, and verifying a
+/// signature changes neither end.
+final class PathCertificate: @unchecked Sendable {
+    let certificate: Certificate
+    let facts: CertificateFacts
+    private let pointer: OpaquePointer
+
+    /// Takes a certificate that OpenSSL has parsed.
+    ///
+    /// - Returns: nil where dates, key or frame cannot be read.
+    init?(_ view: X509View) {
+        guard let certificate = Certificate(view), let facts = try? CertificateFacts(der: certificate.der) else {
+            return nil
+        }
+        self.certificate = certificate
+        self.facts = facts
+        self.pointer = view.pointer
+        X509_up_ref(view.pointer)
+    }
+
+    /// - Throws: `.unreadableCertificate` if the bytes are no certificate.
+    convenience init(_ certificate: Certificate) throws(TrustError) {
+        try self.init(der: certificate.der, source: certificate.label)
+    }
+
+    /// - Parameter source: where the bytes come from, as a message names it.
+    convenience init(der: [UInt8], source: String) throws(TrustError) {
+        let handle = try X509Handle(der: der, source: source)
+        guard let made = handle.read({ PathCertificate($0) }) else {
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(source): the certificate's dates, its key or its encoding cannot be read; "
+                    + "ask its issuer for a valid one")
+        }
+        self.init(copying: made)
+    }
+
+    private init(copying other: PathCertificate) {
+        self.certificate = other.certificate
+        self.facts = other.facts
+        self.pointer = other.pointer
+        X509_up_ref(other.pointer)
+    }
+
+    deinit {
+        X509_free(self.pointer)
+    }
+
+    /// Whether the signature fits the other certificate's key; names are not looked at.
+    func isSigned(by issuer: PathCertificate) -> Bool {
+        guard let key = X509_get0_pubkey(issuer.pointer) else { return false }
+        let isSigned = X509_verify(self.pointer, key) == 1
+        if !isSigned { OpenSSLErrors.clear() }
+        return isSigned
+    }
+
+    /// Whether a revocation list is this authority's: signed with its key, which may sign lists.
+    func signed(_ list: ParsedRevocationList) -> Bool {
+        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, let key = X509_get0_pubkey(self.pointer)
+        else { return false }
+        return list.isSigned(with: key)
+    }
+
+    func isRevoked(by list: ParsedRevocationList) -> Bool {
+        list.revokes(self.pointer)
+    }
+
+    /// Whether a certificate stands for the same authority: the same name with the same key.
+    func isSameEntity(as other: PathCertificate) -> Bool {
+        self.facts.keyPin == other.facts.keyPin && self.facts.subject.name == other.facts.subject.name
+    }
+
+    func isValid(at moment: UnixTime) -> Bool {
+        self.certificate.notBefore <= moment && moment <= self.certificate.notAfter
+    }
+}

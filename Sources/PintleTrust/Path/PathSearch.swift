@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Looks for a path from a leaf to an anchor: depth first, the likeliest issuer first, with bounded work.
+///
+/// A certificate may have been issued by several others that share a name: cross-signed, renewed, expired, under name
+/// constraints, or sent to mislead. A path that breaks a rule is left where it breaks it, and the next one is tried.
+/// When none holds, a second walk that overlooks the rules finds what there is to say about the chain.
+struct PathSearch {
+    enum Outcome {
+        case found(Path)
+        case none(Finding)
+    }
+
+    /// How many certificates a path may have; the longest in public use has five.
+    static let longestPath = 16
+    /// How many issuers of one name are tried only to say where a chain ends.
+    private static let candidatesForDiagnosis = 8
+
+    private let anchors: AnchorStore
+    private let rules: PathRules
+    private let revocation: RevocationRules?
+    /// Whether chains of roots that were chosen by hand must be of good form too.
+    private let demandsForm: Bool
+    private let candidates: CandidateIndex
+    private var budget = WorkBudget()
+    private var signatures: [SignatureQuestion: Bool] = [:]
+
+    /// - Parameter others: what the peer sent beside its leaf, in any order.
+    init(
+        others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
+        demandsForm: Bool
+    ) {
+        self.anchors = anchors
+        self.rules = rules
+        self.revocation = revocation
+        self.demandsForm = demandsForm
+        self.candidates = CandidateIndex(others, anchors: anchors)
+    }
+
+    /// What the search has spent so far.
+    var spent: WorkBudget {
+        let full = WorkBudget()
+        return WorkBudget(
+            signatures: full.signatures - self.budget.signatures, steps: full.steps - self.budget.steps,
+            comparisons: full.comparisons - self.budget.comparisons)
+    }
+
+    mutating func run(from leaf: PathCertificate) -> Outcome {
+        var path = Path(leaf)
+        path.anchor = self.anchors.anchor(equalTo: leaf)
+        let finding = self.rules.finding(onLeaf: leaf, isAnchor: path.anchor != nil)
+        if path.anchor != nil {
+            return (finding ?? self.lastFinding(on: path)).map(Outcome.none) ?? .found(path)
+        }
+        // A leaf that is wrong by itself is so on every path.
+        if finding == nil, self.extend(&path, overlooksRules: false) { return .found(path) }
+        return .none(self.diagnose(leaf))
+    }
+
+    /// Adds issuers until the path has arrived and keeps the rules.
+    ///
+    /// - Returns: false when no issuer led there; the path is then as it was.
+    private mutating func extend(_ path: inout Path, overlooksRules: Bool) -> Bool {
+        guard path.certificates.count < PathSearch.longestPath else { return false }
+        let top = path.top
+        for candidate in self.candidates.issuers(of: top, anchors: self.anchors, at: self.rules.moment) {
+            guard !self.budget.isExhausted else { return false }
+            self.budget.steps -= 1
+            let issuer = candidate.certificate
+            guard !path.contains(issuer) else { continue }
+            if !overlooksRules {
+                let finding = self.rules.finding(
+                    onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
+                guard finding == nil else { continue }
+            }
+            guard self.isSigned(top, by: issuer) else { continue }
+            path.append(issuer)
+            path.anchor = candidate.anchor
+            if path.anchor != nil {
+                if overlooksRules || self.lastFinding(on: path) == nil { return true }
+            } else if self.extend(&path, overlooksRules: overlooksRules) {
+                return true
+            }
+            path.anchor = nil
+            path.removeLast()
+        }
+        return false
+    }
+
+    /// What is wrong with a path as a whole.
+    private func lastFinding(on path: Path) -> Finding? {
+        if let finding = PolicyRules.finding(on: path) { return finding }
+        let isPublic = path.anchor?.isPublic == true
+        if isPublic || self.demandsForm, let finding = FormRules.finding(on: path, includesAnchor: !isPublic) {
+            return finding
+        }
+        return self.revocation?.finding(on: path, at: self.rules.moment)
+    }
+
+    private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {
+        let question = SignatureQuestion(certificate: ObjectIdentifier(certificate), key: issuer.facts.keyPin)
+        if let answer = self.signatures[question] { return answer }
+        guard self.budget.signatures > 0 else { return false }
+        self.budget.signatures -= issuer.facts.key.cost
+        let answer = certificate.isSigned(by: issuer)
+        self.signatures[question] = answer
+        return answer
+    }
+}
+
+/// Saying why.
+extension PathSearch {
+    /// The most telling thing about a chain of which no path holds: what breaks the path that arrives at an anchor, or
+    /// where the longest one ends.
+    private mutating func diagnose(_ leaf: PathCertificate) -> Finding {
+        if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
+        var path = Path(leaf)
+        guard self.extend(&path, overlooksRules: true) else { return self.unanchored(leaf) }
+        return self.firstFinding(on: path) ?? Finding(.pathTooComplex, leaf)
+    }
+
+    private mutating func firstFinding(on path: Path) -> Finding? {
+        if let finding = self.rules.finding(onLeaf: path.leaf, isAnchor: false) { return finding }
+        var walked = Path(path.leaf)
+        for issuer in path.certificates.dropFirst() {
+            let isAnchor = issuer === path.top
+            let finding = self.rules.finding(onIssuer: issuer, isAnchor: isAnchor, of: walked, budget: &self.budget)
+            if let finding { return finding }
+            walked.append(issuer)
+        }
+        walked.anchor = path.anchor
+        return self.lastFinding(on: walked)
+    }
+
+    /// Follows the likeliest issuers to where they end.
+    private mutating func unanchored(_ leaf: PathCertificate) -> Finding {
+        if self.budget.isExhausted { return Finding(.pathTooComplex, leaf) }
+        var path = Path(leaf)
+        while true {
+            let top = path.top
+            let named = self.candidates.issuers(
+                of: top, anchors: self.anchors, at: self.rules.moment, includesUnconnected: true)
+            let likely = named.prefix(PathSearch.candidatesForDiagnosis).filter { !path.contains($0.certificate) }
+            guard let issuer = likely.first(where: { self.isSigned(top, by: $0.certificate) }) else {
+                // The key is the one that the certificate names, and did not sign it.
+                if likely.contains(where: \.isNamedByKey) { return Finding(.badSignature, top) }
+                break
+            }
+            path.append(issuer.certificate)
+            if path.certificates.count == PathSearch.longestPath { return Finding(.pathTooComplex, leaf) }
+        }
+        let last = path.top
+        let vouchesForItself = last.facts.isSelfIssued && self.isSigned(last, by: last)
+        return Finding(last === leaf && vouchesForItself ? .selfSigned : .unknownIssuer, last)
+    }
+}
+
+/// Asked once for each pair; certificates of one search stay alive as long as it does.
+private struct SignatureQuestion: Hashable {
+    let certificate: ObjectIdentifier
+    let key: Pin
+}

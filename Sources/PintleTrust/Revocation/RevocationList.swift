@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// A certificate revocation list (RFC 5280 §5): its DER bytes, of which a verifier decides what they are worth.
+public struct RevocationList: Sendable, Hashable {
+    /// The encoding, byte for byte as it was given.
+    public let der: [UInt8]
+
+    /// Reads lists from a file of at most 8 MiB: PEM (one list or many) or one DER list.
+    ///
+    /// - Returns: at least one list, each once.
+    /// - Throws: `.unreadableCertificate`, naming the file: it cannot be read, is no list, or holds something else too.
+    public static func load(path: String) throws(TrustError) -> [RevocationList] {
+        let bytes = try CertificateFiles.read(path)
+        guard PEMBlocks.count(in: bytes) > 0 else { return [try RevocationList(der: bytes, file: path)] }
+        var blocks = try PEMBlocks(bytes, file: path)
+        var lists: [RevocationList] = []
+        while let block = try blocks.next() {
+            guard block.label == "X509 CRL" else {
+                throw TrustError(
+                    code: .unreadableCertificate,
+                    message: "\(path): holds \"\(block.label.prefix(100))\" where a revocation list belongs; "
+                        + "give a file of revocation lists only (BEGIN X509 CRL)")
+            }
+            lists.append(try RevocationList(der: block.bytes, file: path))
+        }
+        return lists.withoutDuplicates()
+    }
+
+    /// - Parameter file: where the bytes come from, for messages.
+    package init(der: [UInt8], file: String) throws(TrustError) {
+        self.der = der
+        _ = try ParsedRevocationList(self, source: file)
+    }
+}
+
+/// A list that OpenSSL has parsed.
+///
+/// `@unchecked Sendable`, because the compiler cannot see into the pointer. The object is owned and only asked; where a
+/// question makes OpenSSL sort the entries, it does so under the object's own lock.
+final class ParsedRevocationList: @unchecked Sendable {
+    let issuer: DistinguishedName
+    /// When it was made, and until when it may be used; a list without an end is of no use.
+    let validity: ClosedRange<UnixTime>?
+    /// Whether it speaks of all certificates of its issuer in the way that every verifier understands: with a number,
+    /// and without critical extensions, which lists of deltas, of some certificates or of other issuers have (§5.2).
+    let isPlain: Bool
+    private let pointer: OpaquePointer
+
+    init(_ list: RevocationList, source: String) throws(TrustError) {
+        OpenSSLErrors.clear()
+        let (parsed, consumed) = list.der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            let parsed = d2i_X509_CRL(nil, &cursor, bytes.count)
+            return (parsed, cursor.map { $0 - (bytes.baseAddress ?? $0) } ?? 0)
+        }
+        let cause = OpenSSLErrors.drain()
+        guard let parsed, consumed == list.der.count,
+            let name = try? NameAttributes(X509View.encoding(of: X509_CRL_get_issuer(parsed))[...])
+        else {
+            X509_CRL_free(parsed)
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(source): not a certificate revocation list; give it as PEM (BEGIN X509 CRL) or as DER",
+                cause: cause)
+        }
+        self.pointer = parsed
+        self.issuer = name.name
+        let from = X509View.moment(X509_CRL_get0_lastUpdate(parsed))
+        let to = X509View.moment(X509_CRL_get0_nextUpdate(parsed))
+        if let from, let to, from <= to { self.validity = from...to } else { self.validity = nil }
+        let extensions = (0..<max(0, X509_CRL_get_ext_count(parsed))).map { X509_CRL_get_ext(parsed, $0) }
+        self.isPlain =
+            X509_CRL_get_ext_by_NID(parsed, NID_crl_number, -1) >= 0
+            && extensions.allSatisfy { X509_EXTENSION_get_critical($0) == 0 }
+    }
+
+    deinit {
+        X509_CRL_free(self.pointer)
+    }
+
+    func isSigned(with key: OpaquePointer) -> Bool {
+        let isSigned = X509_CRL_verify(self.pointer, key) == 1
+        if !isSigned { OpenSSLErrors.clear() }
+        return isSigned
+    }
+
+    /// Whether the list names a certificate, other than to take it off an earlier one.
+    func revokes(_ certificate: OpaquePointer) -> Bool {
+        var entry: OpaquePointer?
+        return X509_CRL_get0_by_cert(self.pointer, &entry, certificate) == 1
+    }
+}

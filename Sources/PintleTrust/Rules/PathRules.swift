@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rules that a path must keep wherever its anchor comes from.
+///
+/// They are applied from the leaf upwards as the path grows, so that a wrong turn is left at once. An anchor is a
+/// certificate like any other to them, except that its own signature does not matter: its dates, its key, its marking
+/// as an authority, its path length, its purposes and its name constraints count. Who trusts a certificate trusts it
+/// with what it says of itself.
+struct PathRules {
+    /// When the certificates must be valid.
+    let moment: UnixTime
+    /// Bits of security that keys and signatures must have.
+    let securityBits: Int
+    /// Whether a common name stands in for missing alternative names, and is then under name constraints too.
+    let usesCommonName: Bool
+
+    /// OpenSSL's security levels; RSA of 2048 bits is the least that any of them gets here.
+    static func securityBits(ofLevel level: CInt) -> Int {
+        switch level {
+        case ...2: 112
+        case 3: 128
+        case 4: 192
+        default: 256
+        }
+    }
+
+    /// What is wrong with the certificate of the peer, by itself.
+    ///
+    /// - Parameter isAnchor: somebody trusts exactly this certificate.
+    func finding(onLeaf leaf: PathCertificate, isAnchor: Bool) -> Finding? {
+        let facts = leaf.facts
+        if let rule = self.commonFinding(leaf, isAnchor: isAnchor) { return Finding(rule, leaf) }
+        if facts.version != 3 && !isAnchor { return Finding(.version, leaf) }
+        if facts.issuer.isEmpty { return Finding(.emptyIssuer, leaf) }
+        if let purposes = facts.extensions.purposes, !purposes.contains(.serverAuthentication) {
+            return Finding(.serverPurpose, leaf)
+        }
+        // An authority may serve with its own certificate, and says what its key is for as an authority does.
+        if let usage = facts.extensions.keyUsage, !usage.servesHandshakes,
+            !(facts.extensions.isAuthority && usage.signsCertificates)
+        {
+            return Finding(.serverKeyUsage, leaf)
+        }
+        return nil
+    }
+
+    /// What keeps a certificate from having issued the top of a path; the signature is not looked at.
+    func finding(onIssuer issuer: PathCertificate, isAnchor: Bool, of path: Path, budget: inout WorkBudget) -> Finding?
+    {
+        let facts = issuer.facts
+        let extensions = facts.extensions
+        if let rule = self.commonFinding(issuer, isAnchor: isAnchor) { return Finding(rule, issuer) }
+        if facts.subject.name.isEmpty { return Finding(.emptySubject, issuer) }
+        // Roots of the first version cannot say that they are authorities. Who gives one means it.
+        let isOldRoot = isAnchor && facts.version == 1
+        guard extensions.isAuthority || isOldRoot else { return Finding(.notAnAuthority, issuer) }
+        if facts.version != 3 && !isOldRoot { return Finding(.version, issuer) }
+        if extensions.keyUsage?.signsCertificates == false { return Finding(.authorityKeyUsage, issuer) }
+        if let limit = extensions.basicConstraints?.pathLength,
+            path.authorities.count(where: { !$0.facts.isSelfIssued }) > limit
+        {
+            return Finding(.pathLength, issuer)
+        }
+        if let purposes = extensions.purposes,
+            !purposes.contains(.serverAuthentication), !purposes.contains(.anyExtendedKeyUsage)
+        {
+            return Finding(.authorityPurpose, issuer)
+        }
+        return self.nameFinding(under: issuer, path: path, budget: &budget)
+    }
+
+    /// What holds for every certificate.
+    private func commonFinding(_ certificate: PathCertificate, isAnchor: Bool) -> Rule? {
+        let facts = certificate.facts
+        if certificate.certificate.notBefore > self.moment { return .notYetValid }
+        if certificate.certificate.notAfter < self.moment { return .expired }
+        if let defect = facts.extensions.defects.first(where: { !$0.isForm }) { return defect }
+        if !facts.namesOneSignatureAlgorithm { return .signatureAlgorithmMismatch }
+        if facts.key.securityBits < self.securityBits { return .weakKey }
+        if !isAnchor && facts.signatureBits < self.securityBits { return .weakSignature }
+        return nil
+    }
+
+    /// Applies an authority's name constraints to everything below it (§6.1.4 (g)).
+    private func nameFinding(under issuer: PathCertificate, path: Path, budget: inout WorkBudget) -> Finding? {
+        guard let constraints = issuer.facts.extensions.nameConstraints else { return nil }
+        for (index, certificate) in path.certificates.enumerated() {
+            // So that an authority may roll its key over; the leaf has no such excuse.
+            if index > 0 && certificate.facts.isSelfIssued { continue }
+            for name in self.names(of: certificate, isLeaf: index == 0) {
+                budget.comparisons -= constraints.cost(of: name)
+                guard budget.comparisons > 0 else { return Finding(.pathTooComplex, issuer) }
+                switch constraints.ruling(on: name) {
+                case .allowed: break
+                case .forbidden: return Finding(.nameConstraint, certificate)
+                case .incomparable: return Finding(.incomparableNameConstraint, certificate)
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The names that constraints apply to: the subject, addresses for mail in it, and the alternative names.
+    private func names(of certificate: PathCertificate, isLeaf: Bool) -> [GeneralName] {
+        let subject = certificate.facts.subject
+        var names = certificate.facts.extensions.alternativeNames ?? []
+        let hasAlternatives = !names.isEmpty
+        if !subject.name.isEmpty { names.append(.directory(subject.name)) }
+        names += subject.emailAddresses.map { .email($0) }
+        if isLeaf && self.usesCommonName && !hasAlternatives {
+            names += subject.commonNames.map { text in
+                IPAddress(text).map { .address($0.bytes) } ?? .dns(Array(text.utf8))
+            }
+        }
+        return names
+    }
+}
+
+extension CertificateExtensions {
+    var isAuthority: Bool { self.basicConstraints?.isAuthority == true }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rules of the evaluation, each with an identifier that stays.
+///
+/// RFC means RFC 5280, BR the CA/Browser Forum's baseline requirements for TLS servers.
+public enum Rule: String, Sendable, Hashable, CaseIterable {
+    // The path
+
+    /// The chain leads to no trust anchor.
+    case unknownIssuer = "unknown-issuer"
+    /// The peer's certificate vouches for itself and is no anchor.
+    case selfSigned = "self-signed"
+    /// A signature does not fit the key that should have made it.
+    case badSignature = "bad-signature"
+    /// Looking for a path took more steps, signatures or comparisons of names than any honest chain needs.
+    case pathTooComplex = "path-too-complex"
+
+    // Dates
+
+    /// RFC §6.1.3 (a).
+    case expired
+    /// RFC §6.1.3 (a).
+    case notYetValid = "not-yet-valid"
+    /// RFC §4.1.2.5: UTCTime through 2049, GeneralizedTime afterwards, in seconds and Z.
+    case dateEncoding = "date-encoding"
+
+    // Authorities
+
+    /// RFC §4.2.1.9: an issuer is marked as an authority.
+    case notAnAuthority = "not-an-authority"
+    /// RFC §4.2.1.9: not more authorities below than it allows.
+    case pathLength = "path-length"
+    /// RFC §4.2.1.3: an authority's key signs certificates.
+    case authorityKeyUsage = "authority-key-usage"
+    /// RFC §4.2.1.9: authorities mark the extension as critical.
+    case basicConstraintsNotCritical = "basic-constraints-not-critical"
+    /// RFC §4.1.2.6: an authority has a name.
+    case emptySubject = "empty-subject"
+    /// RFC §4.1.2.4: so has every issuer.
+    case emptyIssuer = "empty-issuer"
+
+    // Purposes
+
+    /// RFC §4.2.1.12: the certificate is for TLS servers.
+    case serverPurpose = "server-purpose"
+    /// BR: an intermediate authority with purposes has that of TLS servers.
+    case authorityPurpose = "authority-purpose"
+    /// RFC §4.2.1.3: the key of a server is for handshakes.
+    case serverKeyUsage = "server-key-usage"
+    /// RFC §4.2.1.9: who is no authority does not claim to sign certificates.
+    case endEntityKeyUsage = "end-entity-key-usage"
+    /// BR §7.1.2.7.10: not for every purpose.
+    case anyPurpose = "any-purpose"
+    /// BR §7.1.2.7.6: the purposes are not critical.
+    case purposesCritical = "purposes-critical"
+    /// BR §7.1.2.1.2: a root has no purposes.
+    case rootPurpose = "root-purpose"
+
+    // Names
+
+    /// RFC 9525: the subjectAltName names the host.
+    case hostName = "host-name"
+    /// RFC §4.2.1.10: a name is one that its authorities may vouch for.
+    case nameConstraint = "name-constraint"
+    /// RFC §4.2.1.10: constraints that cannot be compared with a name forbid it.
+    case incomparableNameConstraint = "incomparable-name-constraint"
+    /// RFC §4.2.1.10: constraints are well formed and constrain something.
+    case malformedNameConstraints = "malformed-name-constraints"
+    /// RFC §4.2.1.10: only authorities have any.
+    case nameConstraintsInEndEntity = "name-constraints-in-end-entity"
+    /// RFC §4.2.1.10: DNS constraints do not begin with a dot.
+    case leadingDotInNameConstraint = "leading-dot-in-name-constraint"
+    /// RFC §4.2.1.6: alternative names are what they claim to be.
+    case malformedName = "malformed-name"
+    /// RFC §4.2.1.6: DNS names in the preferred syntax have no underscores.
+    case underscoreInName = "underscore-in-name"
+    /// RFC §4.2.1.6: critical where the subject is empty.
+    case alternativeNamesNotCritical = "alternative-names-not-critical"
+    /// BR §7.1.2.7.12: not critical where it is not.
+    case alternativeNamesCritical = "alternative-names-critical"
+    /// BR §7.1.4.3: a common name that is a host is a copy of an alternative name.
+    case commonNameCopy = "common-name-copy"
+
+    // Keys and signatures
+
+    /// BR §6.1.5: RSA of 2048 bits, one of the NIST curves by its name, or an Edwards curve.
+    case weakKey = "weak-key"
+    /// BR §6.1.5: RSA moduli are whole bytes.
+    case unevenKey = "uneven-key"
+    /// BR §7.1.3.2: no MD5, no SHA-1.
+    case weakSignature = "weak-signature"
+    /// RFC §4.1.1.2: the algorithm is named twice, alike.
+    case signatureAlgorithmMismatch = "signature-algorithm-mismatch"
+
+    // The form of certificates
+
+    /// RFC §4.1.2.1: extensions need version 3, and server certificates need extensions.
+    case version
+    /// RFC §4.1.2.2: positive, and at most 20 bytes.
+    case serialNumber = "serial-number"
+    /// RFC §4.2: no extension twice.
+    case duplicateExtension = "duplicate-extension"
+    /// RFC §4.2: what is critical and unknown forbids.
+    case unknownCriticalExtension = "unknown-critical-extension"
+    /// An extension that the evaluation needs cannot be read.
+    case malformedExtension = "malformed-extension"
+    /// RFC §4.2.2.1: it can be read.
+    case malformedInformationAccess = "malformed-information-access"
+    /// RFC §4.2.2.1: it is not critical.
+    case informationAccessCritical = "information-access-critical"
+    /// RFC §4.2.1.1: the identifier of the signer's key is there, not critical, and by BR §7.1.2.11.1 nothing else.
+    case authorityKeyIdentifier = "authority-key-identifier"
+    /// RFC §4.2.1.2: the identifier of an authority's key is there, and not critical.
+    case subjectKeyIdentifier = "subject-key-identifier"
+
+    // Policies and revocation
+
+    /// RFC §6.1.3 (f): a chain that demands a policy has one.
+    case certificatePolicy = "certificate-policy"
+    /// RFC §4.2.1.11: constraints on policies are critical.
+    case policyConstraintsNotCritical = "policy-constraints-not-critical"
+    /// RFC §6.3: the certificate is on its issuer's list.
+    case revoked
+    /// RFC §6.3: where lists are configured, each certificate's issuer has a current one.
+    case revocationUnknown = "revocation-unknown"
+
+    /// Whether the rule is about good form: breaking it deceives nobody, yet no public authority may.
+    ///
+    /// Chains of public roots must keep these too, since there a breach shows an authority that does not check what it
+    /// issues. Where somebody chose the root by hand, he is the authority, and his tools may not know the profile.
+    var isForm: Bool {
+        switch self {
+        case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
+            .rootPurpose, .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
+            .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
+            .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
+            .policyConstraintsNotCritical:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleTesting
+import PintleTrust
+import Testing
+
+/// Rules that public authorities keep: demanded by the whole profile, overlooked under a root that was given by hand.
+struct FormRuleTests {
+    private let pki = TestPKI()
+    private static let server = CertificateRecipe.server("DNS:\(Site.host)")
+
+    @Test(arguments: [
+        RuleTests.Case("zero", server.changed { $0.serial = "00" }, .serialNumber),
+        RuleTests.Case("negative", server.changed { $0.serial = "-17" }, .serialNumber),
+        RuleTests.Case("22 bytes", server.changed { $0.serial = String(repeating: "17", count: 22) }, .serialNumber),
+        RuleTests.Case("20 bytes", server.changed { $0.serial = String(repeating: "97", count: 20) }, nil),
+        RuleTests.Case("no signer's key", server.changed { $0.namesIssuerKey = false }, .authorityKeyIdentifier),
+        RuleTests.Case(
+            "signs certificates", server.with("keyUsage", "critical,digitalSignature,keyCertSign"), .endEntityKeyUsage),
+        RuleTests.Case(
+            "an authority that does not sign", server.with("basicConstraints", "critical,CA:TRUE"), .endEntityKeyUsage),
+        RuleTests.Case(
+            "any purpose too", server.with("extendedKeyUsage", "serverAuth,anyExtendedKeyUsage"), .anyPurpose),
+        RuleTests.Case("critical purposes", server.with("extendedKeyUsage", "critical,serverAuth"), .purposesCritical),
+        RuleTests.Case(
+            "constraints", server.with("nameConstraints", "critical,permitted;DNS:test"), .nameConstraintsInEndEntity),
+        RuleTests.Case(
+            "critical names", server.with("subjectAltName", "critical,DNS:\(Site.host)"), .alternativeNamesCritical),
+        RuleTests.Case("no subject", server.changed { $0.commonName = nil }, .alternativeNamesNotCritical),
+        RuleTests.Case(
+            "no subject, critical names",
+            server.with("subjectAltName", "critical,DNS:\(Site.host)").changed { $0.commonName = nil }, nil),
+        RuleTests.Case("underscore", server.with("subjectAltName", "DNS:a_b.test,DNS:\(Site.host)"), .underscoreInName),
+        RuleTests.Case("a dot in front", server.with("subjectAltName", "DNS:.test,DNS:\(Site.host)"), .malformedName),
+        RuleTests.Case(
+            "an address as a name", server.with("subjectAltName", "DNS:192.0.2.1,DNS:\(Site.host)"), .malformedName),
+        RuleTests.Case("another case", server.changed { $0.commonName = "API.Example.Test" }, .commonNameCopy),
+        RuleTests.Case("another script", server.changed { $0.commonName = "аpi.example.test" }, .commonNameCopy),
+        RuleTests.Case("an A-label", server.changed { $0.commonName = "xn--pi-7kc.example.test" }, .commonNameCopy),
+        RuleTests.Case("a copy", server.changed { $0.commonName = Site.host }, nil),
+        RuleTests.Case("an organisation", server.changed { $0.commonName = "Müller & Söhne GmbH. Berlin" }, nil),
+        RuleTests.Case("uneven key", server.changed { $0.key = .rsa(bits: 2052) }, .unevenKey),
+        RuleTests.Case(
+            "critical access", server.with("authorityInfoAccess", "critical,OCSP;URI:http://a.test"),
+            .informationAccessCritical),
+        RuleTests.Case("damaged access", server.with("1.3.6.1.5.5.7.1.1", "DER:0500"), .malformedInformationAccess),
+        RuleTests.Case(
+            "critical key identifier", server.with("subjectKeyIdentifier", "critical,hash"), .subjectKeyIdentifier),
+    ])
+    func `a server's certificate`(_ item: RuleTests.Case) throws {
+        let root = try self.pki.root("Root")
+        try self.expect(item.rule, try self.pki.mint(item.recipe, signedBy: root), root)
+    }
+
+    @Test(arguments: [
+        RuleTests.Case(
+            "basic constraints", .authority("M").with("basicConstraints", "CA:TRUE"), .basicConstraintsNotCritical),
+        RuleTests.Case("no key identifier", .authority("M").with("subjectKeyIdentifier", nil), .subjectKeyIdentifier),
+        RuleTests.Case(
+            "no signer's key", .authority("M").changed { $0.namesIssuerKey = false }, .authorityKeyIdentifier),
+        RuleTests.Case(
+            "a leading dot", .authority("M").with("nameConstraints", "critical,permitted;DNS:.example.test"),
+            .leadingDotInNameConstraint),
+        RuleTests.Case(
+            "policy constraints",
+            .authority("M").with("policyConstraints", "requireExplicitPolicy:9"), .policyConstraintsNotCritical),
+    ])
+    func `an authority's certificate`(_ item: RuleTests.Case) throws {
+        let root = try self.pki.root("Root")
+        let authority = try self.pki.mint(item.recipe, signedBy: root)
+        let server = Self.server.changed { $0.namesIssuerKey = authority.certificate.subject != "CN=M" }
+            .with("authorityKeyIdentifier", "DER:3006800411223344")
+        try self.expect(item.rule, try self.pki.mint(server, signedBy: authority), root)
+    }
+
+    @Test(arguments: [
+        RuleTests.Case("no key identifier", .authority("R").with("subjectKeyIdentifier", nil), .subjectKeyIdentifier),
+        RuleTests.Case(
+            "basic constraints", .authority("R").with("basicConstraints", "CA:TRUE"), .basicConstraintsNotCritical),
+        RuleTests.Case("purposes", .authority("R").with("extendedKeyUsage", "serverAuth"), .rootPurpose),
+        RuleTests.Case("version", .authority("R").changed { ($0.version, $0.extensions) = (1, []) }, .version),
+        RuleTests.Case(
+            "another key", .authority("R").with("authorityKeyIdentifier", "DER:3006800411223344"),
+            .authorityKeyIdentifier),
+        RuleTests.Case("nothing wrong", .authority("R"), nil),
+    ])
+    func `a root that is given`(_ item: RuleTests.Case) throws {
+        let root = try self.pki.mint(item.recipe)
+        let server = Self.server.changed { $0.namesIssuerKey = false }
+            .with("authorityKeyIdentifier", "DER:3006800411223344")
+        try self.expect(item.rule, try self.pki.mint(server, signedBy: root), root)
+    }
+
+    private func expect(_ rule: Rule?, _ leaf: TestIdentity, _ root: TestIdentity) throws {
+        let policy = try SecurityPolicy(pinning: .none, roots: .only([root.certificate]))
+        let whole = try TrustEvaluator(policy: policy, profile: .allRoots)
+        #expect(whole.evaluate(chain: leaf.chain, host: nil).error?.rule == rule)
+        #expect(try policy.verdict(leaf.chain, host: nil).isTrusted, "a root given by hand need not keep it")
+    }
+}
