@@ -12,6 +12,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/objects.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/sha.h>
@@ -87,7 +88,24 @@ static inline int pintle_ssl_negotiated_group(SSL *ssl) { return (int)SSL_get_ne
 static inline void pintle_bio_mem_is_endless(BIO *bio) { BIO_set_mem_eof_return(bio, -1); }
 static inline int pintle_alert_reason_offset(void) { return SSL_AD_REASON_OFFSET; }
 
+// Stapled statuses. The callback's type has no parameters in OpenSSL's macro; it gets the SSL and the argument.
+
+static inline void pintle_ssl_ctx_request_status(SSL_CTX *context, int (*answered)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+    SSL_CTX_set_tlsext_status_cb(context, answered);
+}
+static inline long pintle_ssl_stapled_status(SSL *ssl, const unsigned char **bytes) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
+}
+
 // Minting and handshakes, for the tests
+
+static inline void pintle_ssl_ctx_answer_status(SSL_CTX *context, int (*asked)(SSL *, void *)) {
+    SSL_CTX_set_tlsext_status_cb(context, asked);
+}
+static inline long pintle_ssl_staple(SSL *ssl, const unsigned char *bytes, long count) {
+    return SSL_set_tlsext_status_ocsp_resp(ssl, OPENSSL_memdup(bytes, count), count);
+}
 
 static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_gen(curve); }
 static inline EVP_PKEY *pintle_pkey_new_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }

@@ -32,7 +32,7 @@ struct TrustCompiler {
                 match: configuration.match, allowsCommonName: configuration.allowCommonName,
                 minimumTLS: configuration.minTLS,
                 pinExpiry: configuration.expires.map { PinExpiry(at: $0, action: configuration.onExpiry) },
-                revocationLists: lists)
+                revocationLists: lists, stapling: configuration.stapling)
         } catch {
             self.report(error.description, path, configuration.position)
             return nil

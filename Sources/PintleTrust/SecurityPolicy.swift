@@ -35,6 +35,16 @@ public struct SecurityPolicy: Sendable, Hashable {
         case root
     }
 
+    /// What becomes of the status that a server may staple to its certificate (RFC 6066 §8).
+    public enum Stapling: String, Sendable, Hashable, CaseIterable {
+        /// It is not asked for.
+        case off
+        /// It is asked for, and must be good where it comes.
+        case check
+        /// It must come, and be good.
+        case require
+    }
+
     /// Default: none. It is fixed for the policy's life.
     public let pinning: PinningMode
     /// Pins given as digests.
@@ -61,6 +71,9 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Lists that certificates must not be on; each issuer that has one here must have one that is valid. Default: none.
     public let revocationLists: [RevocationList]
 
+    /// Whether handshakes ask for a stapled status. Default: off.
+    public let stapling: Stapling
+
     /// System roots, no pins, names checked, nothing waived.
     public static let `default` = SecurityPolicy(
         unchecked: .none, pins: [], certificates: [], allowInvalidCertificates: false, validatesDomainName: true,
@@ -74,13 +87,14 @@ public struct SecurityPolicy: Sendable, Hashable {
         pinning: PinningMode, pins: Set<Pin> = [], certificates: [Certificate] = [],
         allowInvalidCertificates: Bool = false, validatesDomainName: Bool = true, roots: Roots = .system,
         extraRoots: [Certificate] = [], match: Match = .any, allowsCommonName: Bool = false,
-        minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil, revocationLists: [RevocationList] = []
+        minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil, revocationLists: [RevocationList] = [],
+        stapling: Stapling = .off
     ) throws(TrustError) {
         self.init(
             unchecked: pinning, pins: pins, certificates: certificates,
             allowInvalidCertificates: allowInvalidCertificates, validatesDomainName: validatesDomainName,
             roots: roots, extraRoots: extraRoots, match: match, allowsCommonName: allowsCommonName,
-            minimumTLS: minimumTLS, pinExpiry: pinExpiry, revocationLists: revocationLists)
+            minimumTLS: minimumTLS, pinExpiry: pinExpiry, revocationLists: revocationLists, stapling: stapling)
         if let contradiction = self.contradiction {
             throw TrustError(code: .contradiction, message: contradiction)
         }
@@ -91,7 +105,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         unchecked pinning: PinningMode, pins: Set<Pin>, certificates: [Certificate], allowInvalidCertificates: Bool,
         validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match,
         allowsCommonName: Bool = false, minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil,
-        revocationLists: [RevocationList] = []
+        revocationLists: [RevocationList] = [], stapling: Stapling = .off
     ) {
         self.pinning = pinning
         self.pins = pins
@@ -105,6 +119,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.minimumTLS = minimumTLS
         self.pinExpiry = pinExpiry
         self.revocationLists = revocationLists.withoutDuplicates()
+        self.stapling = stapling
     }
 
     /// The same policy over other anchors, and no others.
@@ -113,7 +128,8 @@ public struct SecurityPolicy: Sendable, Hashable {
             unchecked: self.pinning, pins: self.pins, certificates: self.certificates,
             allowInvalidCertificates: self.allowInvalidCertificates, validatesDomainName: self.validatesDomainName,
             roots: .only(roots), extraRoots: [], match: self.match, allowsCommonName: self.allowsCommonName,
-            minimumTLS: self.minimumTLS, pinExpiry: self.pinExpiry, revocationLists: self.revocationLists)
+            minimumTLS: self.minimumTLS, pinExpiry: self.pinExpiry, revocationLists: self.revocationLists,
+            stapling: self.stapling)
     }
 
     /// Every pin that counts, those of the pinned certificates included, in a fixed order.
@@ -143,6 +159,9 @@ public struct SecurityPolicy: Sendable, Hashable {
         }
         if self.allowInvalidCertificates && !self.revocationLists.isEmpty {
             return "allow_invalid_certificates would overlook what crl_files revoke; remove one of them"
+        }
+        if self.allowInvalidCertificates && self.stapling != .off {
+            return "allow_invalid_certificates would overlook a stapled status; remove ocsp_stapling"
         }
         if self.pinning == .none && self.pinExpiry != nil {
             return "pinning: none has no pins that could expire; remove expires, or pin something"

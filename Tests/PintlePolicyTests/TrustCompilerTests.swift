@@ -45,13 +45,16 @@ struct TrustCompilerTests {
                 expires: 2027-01-01
                 on_expiry: report
                 warn_before_expiry: 10d
-              quoted: {min_tls: "1.3", pinning: public_key, pins: ["\(Pins.one)"], expires: "2027-01-01T12:00:00+01:00"}
+                ocsp_stapling: require
+              quoted: {min_tls: "1.3", pinning: public_key, pins: ["\(Pins.one)"], expires: "2027-01-01T12:00:00+01:00", ocsp_stapling: off}
             """)
         let full = policy.securityPolicies[0]
         #expect(full.match == .leaf && full.allowsCommonName && full.minimumTLS == .tls12)
+        #expect(full.stapling == .require)
         #expect(full.pinExpiry == PinExpiry(at: try #require(UnixTime(iso8601: "2027-01-01")), action: .report))
         let quoted = policy.securityPolicies[1]
-        #expect(quoted.minimumTLS == .tls13 && !quoted.allowsCommonName && quoted.match == .any)
+        #expect(
+            quoted.minimumTLS == .tls13 && !quoted.allowsCommonName && quoted.match == .any && quoted.stapling == .off)
         #expect(
             quoted.pinExpiry == PinExpiry(at: try #require(UnixTime(iso8601: "2027-01-01T11:00:00Z")), action: .fail))
     }

@@ -92,8 +92,9 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
             )
         case .oldProtocol:
             (
-                "old-protocol", "The server accepts TLS 1.0 or 1.1, which RFC 8996 forbids.",
-                "Have the server accept TLS 1.2 and 1.3 only."
+                "old-protocol",
+                "The server accepts TLS 1.0 or 1.1, which RFC 8996 forbids, or nothing that the policy takes.",
+                "Have the server accept TLS 1.2 and 1.3, and nothing older."
             )
         case .addressDisagreement:
             (

@@ -9,6 +9,8 @@ struct TargetFindings {
     private static let longestList = 8
 
     let report: TargetReport
+    /// The oldest version that the policy takes; nil leaves it to OpenSSL.
+    let minimumTLS: TLSVersion?
 
     private var target: AuditTarget { self.report.target }
 
@@ -28,6 +30,14 @@ struct TargetFindings {
     /// A server that accepts old versions beside new ones can be talked out of the new ones only by a client that
     /// accepts old ones too; one that has nothing else will not be reached.
     private func oldProtocols(_ address: AddressReport) -> [Finding] {
+        if let minimumTLS, let newest = address.versions.last, newest < minimumTLS {
+            return [
+                self.finding(
+                    .oldProtocol, addresses: [address.address],
+                    "\(self.target.authority): the server accepts \(newest) and nothing newer, and trust."
+                        + "\(self.target.policy) demands \(minimumTLS)")
+            ]
+        }
         let old = address.versions.filter { $0 < .tls12 }
         guard let newest = old.last else { return [] }
         let isOnly = old == address.versions

@@ -52,10 +52,28 @@ struct AddressExamination {
             if let failure = result.failure { failures.append(failure) }
             if result.failure?.isFinal == true || failures.count(where: \.isTimeOut) == 2 { break }
         }
+        if failures.isEmpty || !chains.isEmpty {
+            await self.judgeStatuses(of: &chains, until: began + self.timeLimit, loop)
+        }
         let hasSucceeded = !chains.isEmpty || handshakes.contains { $0.negotiated != nil }
         let report = AddressReport(
             address: self.address.ipAddress ?? "", handshakes: handshakes, chains: chains, duration: .now - began)
         return Outcome(report: report, failure: hasSucceeded ? nil : failures.first)
+    }
+
+    /// Shakes hands as a request would, where the policy asks for stapled statuses, which are judged only so.
+    private func judgeStatuses(
+        of chains: inout [ChainReport], until deadline: ContinuousClock.Instant, _ loop: Loop
+    ) async {
+        guard self.evaluator.policy.stapling != .off else { return }
+        for (index, chain) in chains.enumerated() where chain.verdict.isTrusted {
+            var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
+            probe.offer = HandshakeOffer(keys: chain.keys.first ?? .any)
+            probe.timeLimit = deadline - .now
+            guard probe.timeLimit > .zero else { return }
+            let result = await probe.run(on: loop)
+            if let verdict = result.verdict, verdict.error?.problem == .revoked { chains[index].verdict = verdict }
+        }
     }
 
     private static func note(_ result: ProbeResult, _ offer: HandshakeOffer, in chains: inout [ChainReport]) {

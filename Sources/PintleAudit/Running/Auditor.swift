@@ -164,7 +164,10 @@ package struct Auditor: Sendable {
                         ).findings
                 }
             }
-            findings += TargetFindings(report: report).findings
+            findings +=
+                TargetFindings(
+                    report: report, minimumTLS: self.evaluators[place].policy.minimumTLS
+                ).findings
         }
         for (index, trust) in self.policy.configuration.trust.enumerated() {
             findings +=

@@ -53,6 +53,8 @@ package struct TrustConfiguration: Sendable, Equatable {
     package var minTLS: TLSVersion?
     /// Files of revocation lists. Default none.
     package var revocationLists: [Located<String>] = []
+    /// Whether handshakes ask for a stapled status. Default `off`.
+    package var stapling: SecurityPolicy.Stapling = .off
     /// When the pins expire; nil for never.
     package var expires: UnixTime?
     /// What happens then. Default `fail`.

@@ -45,7 +45,8 @@ extension KeySet {
         "trust.NAME",
         [
             "hosts", "pinning", "pins", "certificates", "allow_invalid_certificates", "validates_domain_name", "roots",
-            "extra_roots", "enforcement", "match", "allow_common_name", "min_tls", "crl_files", "expires", "on_expiry",
+            "extra_roots", "enforcement", "match", "allow_common_name", "min_tls", "crl_files", "ocsp_stapling",
+            "expires", "on_expiry",
             "warn_before_expiry",
         ],
         planned: ["client_certificate"])

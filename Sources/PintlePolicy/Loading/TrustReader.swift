@@ -69,6 +69,7 @@ struct TrustReader {
             return version.map { .some($0) }
         }
         map.read("crl_files", into: &policy.revocationLists, Self.readPaths)
+        map.read("ocsp_stapling", into: &policy.stapling) { $0.isOff ? .off : $0.choice() }
         map.read("expires", into: &policy.expires) { node in
             let moment: UnixTime? = node.parsed { text throws(Malformed) in
                 guard let moment = UnixTime(iso8601: text) else {
@@ -96,8 +97,10 @@ struct TrustReader {
             map["allow_common_name"]?.report(
                 "is not looked at while validates_domain_name is false; remove one of them")
         }
-        if policy.allowInvalidCertificates, !policy.revocationLists.isEmpty {
-            map["crl_files"]?.report("is not looked at while allow_invalid_certificates is true; remove one of them")
+        if policy.allowInvalidCertificates {
+            let node = policy.stapling == .off ? nil : map["ocsp_stapling"]
+            (map["crl_files"] ?? node)?.report(
+                "is not looked at while allow_invalid_certificates is true; remove one of them")
         }
         let pinning = map["pinning"] ?? map.node
         switch policy.pinning {

@@ -76,15 +76,18 @@ package enum MemoryHandshake {
         ///   - chain: what the server sends, leaf first; `identity` alone decides the key.
         ///   - leaf: DER that the server sends in place of its certificate; the key must fit.
         ///   - authorities: whose client certificates the server demands and names; nil asks for none.
+        ///   - status: an OCSP response that the server staples for who asks for one.
         package func connect(
             server identity: TestIdentity, sending chain: [Certificate]? = nil, leaf: [UInt8]? = nil,
-            serverName: String? = nil, demanding authorities: [Certificate]? = nil
+            serverName: String? = nil, demanding authorities: [Certificate]? = nil, stapling status: [UInt8]? = nil
         ) throws -> Outcome {
             let server = try ServerContext(
                 identity, leaf: leaf ?? identity.certificate.der, sending: chain ?? identity.chain)
             if let authorities { try server.demandClient(of: authorities) }
             return try withExtendedLifetime((self, server)) {
-                try shakeHands(client: self.pointer, server: server.pointer, serverName: serverName)
+                if status != nil { pintle_ssl_ctx_answer_status(server.pointer) { _, _ in SSL_TLSEXT_ERR_OK } }
+                return try shakeHands(
+                    client: self.pointer, server: server.pointer, serverName: serverName, stapling: status)
             }
         }
     }
@@ -129,7 +132,8 @@ package enum MemoryHandshake {
 }
 
 private func shakeHands(
-    client clientContext: OpaquePointer, server serverContext: OpaquePointer, serverName: String?
+    client clientContext: OpaquePointer, server serverContext: OpaquePointer, serverName: String?,
+    stapling status: [UInt8]?
 ) throws -> MemoryHandshake.Outcome {
     ERR_clear_error()
     guard let client = SSL_new(clientContext) else { throw TestPKIError("SSL_new") }
@@ -145,6 +149,7 @@ private func shakeHands(
     SSL_set_bio(client, clientEnd, clientEnd)
     SSL_set_bio(server, serverEnd, serverEnd)
     if let serverName { pintle_ssl_set_server_name(client, serverName) }
+    if let status { pintle_ssl_staple(server, status, status.count) }
     SSL_set_connect_state(client)
     SSL_set_accept_state(server)
 

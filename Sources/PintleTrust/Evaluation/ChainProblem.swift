@@ -113,7 +113,8 @@ extension Finding {
         case .revoked:
             return self.rule == .revoked
                 ? "\(name) was revoked by its issuer; its owner has to replace it"
-                : "no current and valid revocation list covers \(name); renew the lists of crl_files"
+                : "nothing current and valid says whether \(name) was revoked; "
+                    + "renew the lists of crl_files, or have the server staple its status"
         case .tooComplex:
             return "finding a path for \(name) takes more work than any honest chain; "
                 + "have the server send only its own intermediates"

@@ -9,6 +9,8 @@ final class HandshakeJudge {
     private let report: (Verdict) -> Void
     private let decide: ((ServerTrust) -> TrustDecision)?
     private let identity: ((ClientCertificateRequest) -> ClientIdentity?)?
+    /// What the last handshake's chain came to, until the stapled status is there; both come on the same thread.
+    private var pending: Verdict?
 
     private static let slot = ContextSlot()
 
@@ -29,6 +31,7 @@ final class HandshakeJudge {
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, nil)
         let installed = HandshakeJudge.slot.keep(self, in: sslContext)
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, installed)
+        if self.evaluator.policy.stapling != .off { pintle_ssl_ctx_request_status(sslContext, checkStapledStatus) }
         SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
     }
 
@@ -50,6 +53,7 @@ final class HandshakeJudge {
         // What the judging left in the queue must not pass for an error of the handshake.
         OpenSSLErrors.clear()
         X509_STORE_CTX_set_error(context, ruling.verifyError)
+        self.pending = ruling.verdict
         self.report(ruling.verdict)
         return ruling.verdict.isTrusted
     }
@@ -64,6 +68,26 @@ final class HandshakeJudge {
         case .accept: return self.evaluator.acceptance(of: trust)
         case .refuse(let reason): return self.evaluator.refusal(of: trust, reason: reason)
         }
+    }
+
+    /// Judges the status that the server stapled to its certificate, or did not.
+    ///
+    /// It comes after the certificate, so a refusal here replaces a verdict that was reported before.
+    ///
+    /// - Returns: whether the handshake may go on.
+    fileprivate func acceptsStatus(on connection: OpaquePointer) -> Bool {
+        // What a program decided itself, and what is its own issuer, needs no status.
+        guard let verdict = self.pending, !verdict.decidedByHook, verdict.chainOrigin == .verified,
+            verdict.chain.count > 1
+        else { return true }
+        defer { OpenSSLErrors.clear() }
+        let status = StapledStatus(
+            onConnection: connection, leaf: verdict.chain[0].certificate, issuer: verdict.chain[1].certificate)
+        guard let rule = status.breach(under: self.evaluator.policy.stapling) else { return true }
+        let refusal = self.evaluator.refusal(of: verdict, by: rule)
+        SSL_set_verify_result(connection, Int(rule.verifyError))
+        self.report(refusal)
+        return false
     }
 
     /// Gives a connection the identity that its server shall see, or none.
@@ -129,4 +153,13 @@ private func verifyCertificate(context: OpaquePointer?, argument: UnsafeMutableR
 private func chooseCertificate(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
     guard let connection, let judge = HandshakeJudge.presiding(over: connection) else { return 0 }
     return judge.present(on: connection) ? 1 : 0
+}
+
+/// Called by OpenSSL when the server has said what it says of its certificate's status, nothing included; 1 lets the
+/// handshake go on.
+private func checkStapledStatus(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let connection, let judge = HandshakeJudge.presiding(over: connection) else { return 0 }
+    // A resumed handshake has no certificate that there could be a status of.
+    guard SSL_session_reused(connection) == 0 else { return 1 }
+    return judge.acceptsStatus(on: connection) ? 1 : 0
 }

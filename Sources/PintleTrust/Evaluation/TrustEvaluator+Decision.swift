@@ -163,6 +163,17 @@ extension TrustEvaluator {
     }
 }
 
+extension TrustEvaluator {
+    /// The verdict on a chain that held, until a later part of the handshake showed that it does not.
+    func refusal(of verdict: Verdict, by rule: Rule) -> Verdict {
+        let leaf = verdict.chain.first.flatMap { try? PathCertificate($0.certificate) }
+        let error = Finding(rule, leaf).error(peer: Self.name(of: verdict.host), anchors: "a trusted root")
+        return Verdict(
+            outcome: .refused(error), host: verdict.host, chain: verdict.chain, chainOrigin: verdict.chainOrigin,
+            configuredPins: verdict.configuredPins)
+    }
+}
+
 /// What a program's own decision comes to; the policy has no part in it.
 extension TrustEvaluator {
     func acceptance(of trust: ServerTrust) -> Ruling {

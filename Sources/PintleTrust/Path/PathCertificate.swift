@@ -53,6 +53,11 @@ final class PathCertificate: @unchecked Sendable {
         X509_free(self.pointer)
     }
 
+    /// Lends OpenSSL's object for the time of `body`, which must not change it.
+    func read<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) { try body(self.pointer) }
+    }
+
     /// Whether the signature fits the other certificate's key; names are not looked at.
     func isSigned(by issuer: PathCertificate) -> Bool {
         guard let key = X509_get0_pubkey(issuer.pointer) else { return false }

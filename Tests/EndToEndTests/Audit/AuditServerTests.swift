@@ -105,6 +105,41 @@ import Testing
         #expect(try self.only(tooLate).text("name") == "expired")
     }
 
+    // MARK: What the policy demands besides
+
+    @Test func `pins that expire soon, have expired, or have expired and do nothing`() throws {
+        let server = try OpenSSLServer([self.leaf()])
+        func finding(_ days: Int64, _ options: String = "") throws -> JSONObject {
+            let date = self.stage.pki.now.advanced(by: .seconds(days * 86_400)).description.prefix(10)
+            try self.stage.configure(
+                hosts: ["127.0.0.1:\(server.port)"], options: ", expires: \(date)\(options)")
+            return try self.only(try self.stage.report())
+        }
+        let soon = try finding(10)
+        #expect(soon.text("name") == "pin-set-expiring" && soon.text("severity") == "warn")
+        #expect(try finding(50, ", warn_before_expiry: 60d").text("name") == "pin-set-expiring")
+        let over = try finding(-1)
+        #expect(over.text("name") == "pin-set-expired" && over.text("severity") == "error")
+        #expect(over.text("host") == "127.0.0.1:\(server.port)")
+        let system = try finding(-1, ", on_expiry: report")
+        #expect(system.text("name") == "pin-set-expired" && system.text("severity") == "warn")
+    }
+
+    @Test func `a server that is older than the policy takes`() throws {
+        let server = try OpenSSLServer([self.leaf()], arguments: ["-tls1_2"])
+        try self.stage.configure(hosts: ["127.0.0.1:\(server.port)"], options: ", min_tls: \"1.3\"")
+        let finding = try self.only(try self.stage.report())
+        #expect(finding.text("name") == "old-protocol" && finding.text("severity") == "error")
+        #expect(finding.text("message").hasSuffix("TLS 1.2 and nothing newer, and trust.fleet demands TLS 1.3"))
+    }
+
+    @Test func `a status that must be stapled and is not`() throws {
+        let server = try OpenSSLServer([self.leaf()])
+        try self.stage.configure(hosts: ["127.0.0.1:\(server.port)"], options: ", ocsp_stapling: require")
+        let finding = try self.only(try self.stage.report())
+        #expect(finding.text("name") == "certificate-invalid" && finding.text("severity") == "error")
+    }
+
     // MARK: Servers that are none
 
     @Test func `plain text, silence, and handshakes that break off`() throws {

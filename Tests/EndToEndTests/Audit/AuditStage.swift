@@ -41,7 +41,7 @@ final class AuditStage: Sendable {
     /// - Returns: its path. The hosts begin in line 3, one a line.
     @discardableResult
     func configure(
-        hosts: [String], pins: [Pin]? = nil, more: String = "", name: String = "pintle.yaml"
+        hosts: [String], pins: [Pin]? = nil, options: String = "", more: String = ""
     ) throws -> String {
         let pins = (pins ?? [self.intermediate.pin, self.backup.pin]).map { "\"\($0)\"" }.joined(separator: ", ")
         let text = """
@@ -50,11 +50,11 @@ final class AuditStage: Sendable {
             \(hosts.map { "    \"\($0)\"" }.joined(separator: ",\n"))
               ],
               pinning: public_key, pins: [\(pins)],
-              roots: [root.pem]}}
+              roots: [root.pem]\(options)}}
             \(more)
 
             """
-        return try self.folder.write(text, to: name)
+        return try self.folder.write(text, to: "pintle.yaml")
     }
 
     /// Runs `pintle audit` in the folder.

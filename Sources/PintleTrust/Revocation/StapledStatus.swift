@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+
+/// What a server says, in its issuer's words, of its own certificate: an OCSP response (RFC 6960) that it stapled.
+enum StapledStatus: Equatable {
+    case good
+    case revoked
+    /// Nothing was stapled.
+    case missing
+    /// What was stapled cannot be read, is not of the issuer, is out of date, or speaks of another certificate.
+    case unusable
+
+    /// Clocks differ.
+    private static let toleratedSeconds = 300
+
+    /// - Parameters:
+    ///   - connection: an `SSL *` of which the certificate was verified.
+    ///   - issuer: who signed the leaf on the verified path.
+    init(onConnection connection: OpaquePointer, leaf: Certificate, issuer: Certificate) {
+        var bytes: UnsafePointer<UInt8>?
+        let count = pintle_ssl_stapled_status(connection, &bytes)
+        guard count > 0, let bytes else {
+            self = .missing
+            return
+        }
+        var cursor: UnsafePointer<UInt8>? = bytes
+        let response = d2i_OCSP_RESPONSE(nil, &cursor, count)
+        defer { OCSP_RESPONSE_free(response) }
+        guard let response, OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL,
+            let basic = OCSP_response_get1_basic(response), let leaf = try? PathCertificate(leaf),
+            let issuer = try? PathCertificate(issuer)
+        else {
+            self = .unusable
+            return
+        }
+        defer { OCSP_BASICRESP_free(basic) }
+        self = Self.isSigned(basic, by: issuer) ? Self.status(of: leaf, issuer, in: basic) : .unusable
+    }
+
+    /// Signed by the issuer, or by somebody whom it appointed for that.
+    private static func isSigned(_ response: OpaquePointer, by issuer: PathCertificate) -> Bool {
+        guard let store = X509_STORE_new() else { return false }
+        defer { X509_STORE_free(store) }
+        guard var candidates = try? OfflineChain() else { return false }
+        do throws(TrustError) { try candidates.append(issuer.certificate) } catch { return false }
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+        guard issuer.read({ X509_STORE_add_cert(store, $0) }) == 1 else { return false }
+        return candidates.lend { OCSP_basic_verify(response, $0, store, 0) } > 0
+    }
+
+    private static func status(
+        of leaf: PathCertificate, _ issuer: PathCertificate, in response: OpaquePointer
+    ) -> StapledStatus {
+        // A response names the certificate by digests, of a kind that it chooses.
+        for digest in [EVP_sha1(), EVP_sha256()] {
+            let identifier = leaf.read { leaf in issuer.read { OCSP_cert_to_id(digest, leaf, $0) } }
+            guard let identifier else { continue }
+            defer { OCSP_CERTID_free(identifier) }
+            var status: CInt = 0
+            var from: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+            var to: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+            guard OCSP_resp_find_status(response, identifier, &status, nil, nil, &from, &to) == 1 else { continue }
+            guard OCSP_check_validity(from, to, self.toleratedSeconds, -1) == 1 else { return .unusable }
+            switch status {
+            case V_OCSP_CERTSTATUS_GOOD: return .good
+            case V_OCSP_CERTSTATUS_REVOKED: return .revoked
+            default: return .unusable
+            }
+        }
+        return .unusable
+    }
+
+    /// The rule that is broken, nil for none.
+    func breach(under stapling: SecurityPolicy.Stapling) -> Rule? {
+        switch self {
+        case .good: nil
+        case .revoked: .revoked
+        case .unusable: .revocationUnknown
+        case .missing: stapling == .require ? .revocationUnknown : nil
+        }
+    }
+}
