@@ -131,18 +131,25 @@ package struct AuditHistory: Sendable {
                     let row = try Row.fetchOne(database, sql: "SELECT * FROM audit ORDER BY started_at DESC, id DESC"),
                     let new = Entry(row)
                 else { return nil }
-                let rows = try Row.fetchAll(
-                    database,
-                    sql: """
-                        SELECT * FROM audit WHERE configuration = ? AND scope = ? AND id <> ? ORDER BY started_at, id
-                        """, arguments: [new.configuration, new.scope, new.id])
-                let others = rows.compactMap(Entry.init)
-                guard let since else { return (others.last, new) }
-                return (others.last { $0.startedAt <= since } ?? others.first, new)
+                let latest = since?.seconds ?? .max
+                let old =
+                    try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, database)
+                    ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, database)
+                return (old, new)
             }
         } catch {
             throw Self.error(error, self.path)
         }
+    }
+
+    /// The first audit, in the order given, of the same configuration and scope.
+    private static func other(
+        than entry: Entry, _ order: String, _ moment: Int64, _ database: Database
+    ) throws -> Entry? {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT * FROM audit WHERE configuration = ? AND scope = ? AND id <> ? \(order) LIMIT 1",
+            arguments: [entry.configuration, entry.scope, entry.id, moment])
+        return row.flatMap(Entry.init)
     }
 
     /// What an audit saw.

@@ -8,13 +8,14 @@ internal import PintleTrust
 
 /// The handshakes with one address, one after the other.
 struct AddressExamination {
-    /// Each kind of key in each version that is safe, one at a time; then whatever is not.
+    /// Each kind of key in each version that is safe, one at a time; both at once for servers that want the signatures
+    /// on their chain to be of the kind offered too (RFC 8446 §4.4.2.2), and have a chain of both; then what is not safe.
     private static let offers: [HandshakeOffer] = [
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .rsa),
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .ecdsa),
         HandshakeOffer(versions: .tls12 ... .tls12, keys: .rsa),
         HandshakeOffer(versions: .tls12 ... .tls12, keys: .ecdsa),
-        HandshakeOffer(versions: .tls10 ... .tls11, keys: .any),
+        HandshakeOffer(), HandshakeOffer(versions: .tls10 ... .tls11, keys: .any),
     ]
 
     /// What came of it.
@@ -37,7 +38,7 @@ struct AddressExamination {
         var handshakes: [HandshakeReport] = []
         var chains: [ChainReport] = []
         var failures: [ProbeFailure] = []
-        for offer in Self.offers {
+        for offer in Self.offers where offer != HandshakeOffer() || chains.isEmpty {
             var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
             probe.offer = offer
             probe.judgement = .observed(at: self.moment)

@@ -39,6 +39,15 @@ import Testing
         #expect(address.objects("chains").map { $0.text("verdict") } == ["trusted", "pin-mismatch"])
     }
 
+    @Test func `a server that wants more than one kind of signature at a time is asked for any`() throws {
+        // Nobody else offers this one.
+        let server = try OpenSSLServer([self.leaf()], arguments: ["-tls1_2", "-sigalgs", "ECDSA+SHA224"])
+        let report = try self.report(server.port)
+        #expect(report.found == ["unused-pin "])
+        let address = try #require(report.objects("servers").first?.objects("addresses").first)
+        #expect(address.objects("chains").map { $0["keys"] as? [String] } == [["any"]])
+    }
+
     @Test func `a server in order has only a note on the backup pin`() throws {
         let server = try OpenSSLServer([self.leaf()])
         let process = try self.stage.audit(["-c", self.stage.configure(hosts: ["127.0.0.1:\(server.port)"])])
