@@ -72,6 +72,7 @@ let package = Package(
                 "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
                 .product(name: "Yams", package: "Yams"),
             ]),
+        room("PintlePins", ["PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
             "PintleProxy",
             [
@@ -88,7 +89,7 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintleProxy", "PintleAudit", "PintleLoop", nio, logging,
+                "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -111,6 +112,7 @@ let package = Package(
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
+        tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
         tests(

@@ -62,7 +62,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
 !inTests && /import NIO/ \
-    && allowed("PintleCoding PintleMessage PintleSchema PintleImage PintleActivity PintleTrust PintlePolicy") {
+    && allowed("PintleCoding PintleMessage PintleSchema PintleImage PintleActivity PintleTrust PintlePolicy PintlePins") {
     breach(FNR, "channels and event loops are no business of this room")
 }
 

@@ -12,6 +12,8 @@ public func fuzzMultipart(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     if body.starts(with: "multipart".utf8) {
         let (first, rest) = body.split(at: UInt8(ascii: "\n"))
         (contentType, body) = (String(decoding: first, as: UTF8.self), rest)
+        // Others, such as multipart/x+json, are no forms.
+        guard MediaType.essence(of: contentType) == "multipart/form-data" else { return 0 }
     }
     let read = outcome { () throws(SerializationError) in try fuzzedParameters(of: body, contentType) }
     guard let value = try? read.get() else { return 0 }

@@ -88,6 +88,7 @@ static inline int pintle_ssl_negotiated_group(SSL *ssl) { return (int)SSL_get_ne
 static inline void pintle_bio_mem_is_endless(BIO *bio) { BIO_set_mem_eof_return(bio, -1); }
 static inline int pintle_alert_reason_offset(void) { return SSL_AD_REASON_OFFSET; }
 
+
 // Stapled statuses. The callback's type has no parameters in OpenSSL's macro; it gets the SSL and the argument.
 
 static inline void pintle_ssl_ctx_request_status(SSL_CTX *context, int (*answered)(SSL *, void *)) {

@@ -16,7 +16,8 @@ package final class ContentDecoder {
     private let outputs: UnsafeMutableRawBufferPointer
     /// The most bytes that any layer may unfold to. Not only the last: what comes out between two of them could be
     /// endless and make nothing of the next one.
-    private let limit: Int
+    private var limit: Int
+    private let unfolding: Int
     private var counts: [Int]
 
     /// Makes a decoder.
@@ -24,8 +25,9 @@ package final class ContentDecoder {
     /// - Parameters:
     ///   - codings: in the order in which they were applied, as Content-Encoding has them.
     ///   - limit: the most decoded bytes.
+    ///   - unfolding: how many more they may be for each byte that is taken in.
     /// - Throws: `.outOfMemory`.
-    package init(_ codings: [ContentCoding], limit: Int) throws(ContentDecodingError) {
+    package init(_ codings: [ContentCoding], limit: Int, unfolding: Int = 0) throws(ContentDecodingError) {
         var layers: [any CodingLayer] = []
         for coding in codings.reversed() {
             switch coding {
@@ -37,6 +39,7 @@ package final class ContentDecoder {
         }
         self.layers = layers
         self.limit = limit
+        self.unfolding = unfolding
         self.counts = Array(repeating: 0, count: layers.count)
         self.outputs = .allocate(byteCount: layers.count * Self.pieceSize, alignment: 16)
     }
@@ -51,7 +54,8 @@ package final class ContentDecoder {
     package func decode(
         _ input: UnsafeRawBufferPointer, into sink: Sink
     ) throws(ContentDecodingError) -> Bool {
-        try self.decode(input, from: 0, into: sink)
+        self.limit += self.unfolding * input.count
+        return try self.decode(input, from: 0, into: sink)
     }
 
     /// Says that nothing more will arrive.

@@ -22,7 +22,9 @@ package enum ContentDecodingError: Error, Sendable, Equatable, CustomStringConve
         switch self {
         case .unknownCoding(let name):
             let known = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
-            return "its content coding “\(name)” is none that can be undone; these can: \(known)"
+            // Whoever sends it could make the sentence as long as he likes.
+            let shown = name.unicodeScalars.count > 80 ? "\(String(name.unicodeScalars.prefix(80)))…" : name
+            return "its content coding “\(shown)” is none that can be undone; these can: \(known)"
         case .tooManyCodings(let count):
             return "it has \(count) content codings, and at most \(ContentCoding.layerLimit) are undone"
         case .corrupt(let coding, let reason): return "its \(coding) coding is broken: \(reason)"

@@ -7,6 +7,8 @@ final class ZstdLayer: CodingLayer {
     let coding = ContentCoding.zstd
     private(set) var isAtEnd = true
     private var hasFrame = false
+    /// The magic number of the frame under way, as far as it has come.
+    private var magic: [UInt8] = []
     private let decoder: OpaquePointer
 
     init() throws(ContentDecodingError) {
@@ -23,7 +25,11 @@ final class ZstdLayer: CodingLayer {
     ) throws(ContentDecodingError) -> Int {
         // At the end of a frame a call without input would begin the next one.
         if input.isEmpty, self.isAtEnd { return 0 }
-        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        // A frame that is all there would be read by another part of libzstd, which is stricter about its declared size;
+        // the verdict must not depend on how a body was cut. So the first byte of a frame always comes alone.
+        let count = self.isAtEnd ? 1 : input.count
+        try self.checkMagic(input.prefix(count))
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = ZSTD_decompressStream(self.decoder, &target, &source)
         guard ZSTD_isError(result) == 0 else {
@@ -34,5 +40,17 @@ final class ZstdLayer: CodingLayer {
         self.hasFrame = self.hasFrame || self.isAtEnd
         input = UnsafeRawBufferPointer(rebasing: input.dropFirst(source.pos))
         return target.pos
+    }
+    /// Frames begin with one of two numbers, whose bytes come from the lowest on (RFC 8878 §3.1.1, §3.1.2). libzstd may
+    /// understand older formats, too, which are no content coding.
+    private func checkMagic(_ input: Slice<UnsafeRawBufferPointer>) throws(ContentDecodingError) {
+        if self.isAtEnd { self.magic.removeAll(keepingCapacity: true) }
+        self.magic += input.prefix(4 - self.magic.count)
+        let isSkippable = self.magic.first.map { $0 & 0xF0 == 0x50 } ?? false
+        let rest: [UInt8] = isSkippable ? [0x2A, 0x4D, 0x18] : [0xB5, 0x2F, 0xFD]
+        guard isSkippable || self.magic.starts(with: [0x28]), rest.starts(with: self.magic.dropFirst()) else {
+            if self.hasFrame { throw .trailingBytes(.zstd) }
+            throw .corrupt(.zstd, reason: "no frame begins so")
+        }
     }
 }

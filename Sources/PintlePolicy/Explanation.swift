@@ -59,7 +59,7 @@ package struct Explanation: Sendable, Equatable {
         guard case .absolute = self.head.target else { return }
         self.tellContract(decision)
         guard let route = decision.route else { return }
-        let summary = RouteSummary(route.configuration)
+        let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
@@ -75,7 +75,8 @@ package struct Explanation: Sendable, Equatable {
         }
         if let route = decision.route {
             let position = route.configuration.position
-            self.add("route", "\(route.description) at \(position): \(RouteSummary(route.configuration).matched)")
+            let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
+            self.add("route", "\(route.description) at \(position): \(summary.matched)")
         } else {
             self.add("route", "none matches; the request passes as it is")
         }
@@ -112,16 +113,22 @@ package struct Explanation: Sendable, Equatable {
         if let expires = policy.expires { text += ", until \(expires)" }
         let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
         self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
+        if case .authority = self.head.target {
+            self.add("trust", "the destination proves itself before the tunnel opens; nothing is decrypted")
+        }
     }
 
     private mutating func tellContract(_ decision: Decision) {
         guard let contract = self.policy.apiContract(for: decision) else { return }
         let subject = contract.checksRequests ? "requests and responses" : "responses"
+        let isReported = self.policy.onViolation(on: decision.route) == .report
         do throws(Malformed) {
             let operation = try contract.operation(method: self.head.method, path: decision.path)
-            self.add("contract", "\(operation.name) of \(contract.file), for \(subject)")
+            let text = "\(operation.name) of \(contract.file), for \(subject)"
+            self.add("contract", isReported ? text + ", whose violations are only reported" : text)
         } catch {
-            let consequence = contract.checksRequests ? "the request is refused" : "nothing is judged by it"
+            let refusal = isReported ? "the request is sent all the same, and reported" : "the request is refused"
+            let consequence = contract.checksRequests ? refusal : "nothing is judged by it"
             self.add("contract", "\(contract.file): \(error.reason); \(consequence)")
         }
     }

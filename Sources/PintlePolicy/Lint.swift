@@ -35,8 +35,8 @@ package struct Lint {
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
         self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins + self.expiringPins
-            + self.unusedTrust
-            + self.reportOnly + self.unreachableUpstreams + self.uselessPermissions
+            + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
+            + self.uselessPermissions
     }
 
     // MARK: Routes
@@ -45,7 +45,7 @@ package struct Lint {
         self.policy.routes.routes.map { route in
             LintFinding(
                 severity: .note, position: route.configuration.position, path: "routes[\(route.index)]",
-                message: RouteSummary(route.configuration).description)
+                message: RouteSummary(route.configuration, self.configuration.enforcement).description)
         }
     }
 
@@ -73,6 +73,17 @@ package struct Lint {
             return self.warning(
                 trust.position, "routes[\(route.index)].trust",
                 "http requests pass this route unverified; match schemes: [https] only, or give an https upstream")
+        }
+    }
+
+    private var unreadKeys: [LintFinding] {
+        self.policy.routes.routes.flatMap { route in
+            let request = route.configuration.request
+            return request.unreadKeys.map {
+                self.warning(
+                    $0.position, "routes[\(route.index)].request.\($0.value)",
+                    "does nothing beside serialize: \(request.serialize.rawValue)")
+            }
         }
     }
 

@@ -19,6 +19,8 @@ package final class Policy: Sendable {
     package let trust: TrustTable
     /// The trust policies, compiled: one for each of `configuration.trust`, in the same order.
     package let securityPolicies: [SecurityPolicy]
+    /// The destinations of `tunnels.verify`.
+    let verifiedTunnels: HostIndex
     /// The API description that messages to and from its servers must keep to, on every route.
     package let apiContract: APIContract?
 
@@ -49,6 +51,7 @@ package final class Policy: Sendable {
         self.routes = RouteTable(configuration.routes, contracts: contracts.routes)
         self.apiContract = contracts.api
         self.trust = TrustTable(configuration.trust)
+        self.verifiedTunnels = HostIndex(configuration.tunnels.verify)
     }
 
     /// The API description that a request, and its response, must keep to: the route's, else the one for everything.
@@ -56,6 +59,11 @@ package final class Policy: Sendable {
         if let contract = decision.route?.apiContract { return contract }
         guard let contract = self.apiContract, contract.covers(decision.scheme, decision.authority) else { return nil }
         return contract
+    }
+
+    /// What happens to messages that break their contract: on a route, or where none matches.
+    package func onViolation(on route: Route?) -> ResponseRules.OnViolation {
+        (route?.configuration.response ?? ResponseRules()).onViolation(under: self.configuration.enforcement)
     }
 
     /// Everything that the policy says about one request.

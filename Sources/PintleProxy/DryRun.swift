@@ -6,14 +6,16 @@ package import PintlePolicy
 
 /// A request taken the whole way up, but for the network: what `pintle check --sample` prints.
 package struct DryRun: Sendable {
-    /// The request as the client sent it, but for its fields.
-    package let received: RequestHead
     /// Where it goes.
     package let decision: Decision
     /// The request as it goes upstream, with Host and framing.
     package let head: RequestHead
     /// Its body.
     package let body: [UInt8]
+    /// What went into it, but for the route's rules.
+    private let input: (received: RequestHead, body: [UInt8], policy: Policy)
+    /// How it breaks its API contract, where that is only reported.
+    package let violations: [String]
 
     /// Takes a request through `policy`.
     ///
@@ -42,10 +44,21 @@ package struct DryRun: Sendable {
         if case .denied(let rule) = decision.destination {
             throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
         }
-        self.received = received
         self.decision = decision
-        (self.head, self.body) = try Self.rewrite(received, body, decision, configuration)
-        try Self.check(self.head, self.body, policy.apiContract(for: decision), decision)
+        self.input = (received, body, policy)
+        (self.head, self.body) = try Self.rewrite(received, body, decision, policy, decision.route?.rewriter)
+        self.violations = try Self.check(self.head, self.body, decision, policy)
+    }
+
+    /// The request as it may be shown: with a mask for whatever the route's rules put into it, and the length that its body
+    /// then has.
+    ///
+    /// - Throws: what the client would be answered if the mask were the value.
+    package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
+        let rules = self.decision.route?.configuration.request.masked(by: mask)
+        let input = self.input
+        return try Self.rewrite(
+            input.received, input.body, self.decision, input.policy, rules.map { RequestRewriter($0) })
     }
 
     private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
@@ -78,14 +91,18 @@ package struct DryRun: Sendable {
     }
 
     private static func rewrite(
-        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ configuration: Configuration
+        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy, _ rewriter: RequestRewriter?
     ) throws(Problem) -> (RequestHead, [UInt8]) {
+        let configuration = policy.configuration
         var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
         let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
-        if let rewriter = decision.route?.rewriter {
-            if rewriter.needsBody {
+        if let rewriter {
+            if rewriter.serializes(received, hasBody: !body.isEmpty) {
                 do throws(SerializationError) {
-                    request = try rewriter.serialize(request.head, body: body, limit: configuration.limits.bodyBuffer)
+                    request.head.fields.remove(.expect)
+                    request = try rewriter.serialize(
+                        request.head, body: body, limits: RequestRewriter.Limits(configuration.limits))
+                    if hasBody, body.isEmpty, request.body == nil { request.body = [] }
                 } catch {
                     throw Problem(error)
                 }
@@ -96,6 +113,13 @@ package struct DryRun: Sendable {
         } else if hasBody {
             request.body = body
         }
+        if received.method == "HEAD" {
+            guard request.body?.isEmpty ?? true else {
+                throw Problem(.badRequest, "a HEAD request with content is not forwarded")
+            }
+            request.body = nil
+        }
+        Self.judge(of: received, decision, policy).prepare(&request.head.fields)
         var fields: Fields = ["Host": decision.authority.description(for: decision.scheme)]
         for (name, value) in request.head.fields.pairs { fields.append(name, value) }
         if let body = request.body { fields.append("Content-Length", String(body.count)) }
@@ -103,18 +127,33 @@ package struct DryRun: Sendable {
         return (request.head, request.body ?? [])
     }
 
+    /// What would judge the response.
+    private static func judge(of head: RequestHead, _ decision: Decision, _ policy: Policy) -> ResponseJudge {
+        let contract = policy.apiContract(for: decision)
+        let operation = contract.flatMap { try? $0.operation(method: head.method, path: decision.path) }
+        return ResponseJudge(
+            decision.route?.contract, operation, method: head.method,
+            onViolation: policy.onViolation(on: decision.route),
+            maxBody: nil)
+    }
+
     /// Holds the request to its API contract, where that is about requests.
+    ///
+    /// - Returns: what is wrong, where it is only reported.
     private static func check(
-        _ head: RequestHead, _ body: [UInt8], _ contract: APIContract?, _ decision: Decision
-    ) throws(Problem) {
-        guard let contract, contract.checksRequests else { return }
+        _ head: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy
+    ) throws(Problem) -> [String] {
+        guard let contract = policy.apiContract(for: decision), contract.checksRequests else { return [] }
+        let violations: [String]
         do throws(Malformed) {
             let operation = try contract.operation(method: head.method, path: decision.path)
-            let violations = operation.violations(of: head, body: body, hasBody: !body.isEmpty)
-            if let first = violations.first { throw Malformed(first) }
+            violations = operation.violations(
+                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request)
         } catch {
-            throw Problem(.unserializableRequest, "the request breaks its contract: \(error.reason)")
+            violations = [error.reason]
         }
+        guard let first = violations.first, policy.onViolation(on: decision.route) != .report else { return violations }
+        throw Problem(.unserializableRequest, "the request breaks its contract: \(first)")
     }
 
     // MARK: Reading the sample

@@ -25,7 +25,8 @@ package final class Gate: Sendable {
     let logger: Logger
     let outlook: Outlook
     /// Where this proxy listens, once it does.
-    let ownAddresses = OwnAddresses()
+    let ownAddresses: OwnAddresses
+    let tunnelProofs: TunnelProofs
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
@@ -38,15 +39,18 @@ package final class Gate: Sendable {
 
     /// Makes the sessions on `engine`.
     ///
-    /// - Parameter reachability: the system's, which explains failures; nil where the network is not watched.
+    /// - Parameters:
+    ///   - reachability: the system's, which explains failures; nil where the network is not watched.
+    ///   - previous: the gate whose place this one takes.
     /// - Throws: `TrustError` when roots cannot be loaded.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
         logger: Logger,
-        reachability: Reachability? = nil
+        reachability: Reachability? = nil, continuing previous: Gate? = nil
     ) throws(TrustError) {
         let configuration = policy.configuration
         self.policy = policy
+        self.ownAddresses = previous?.ownAddresses ?? OwnAddresses()
         self.via = configuration.via
         self.limits = configuration.limits
         self.patience = Patience(configuration.limits)
@@ -58,6 +62,7 @@ package final class Gate: Sendable {
         self.exchangeLog = exchangeLog
         self.logger = logger
         self.outlook = Outlook(reachability: reachability)
+        self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))
         self.routes = policy.routes.routes.map {
             RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
         }
@@ -80,6 +85,19 @@ package final class Gate: Sendable {
     func session(for choice: TrustChoice?) -> TrustSession {
         guard let index = choice?.index else { return self.systemSession }
         return self.sessions[index]
+    }
+
+    /// The hosts that sessions have met lately, with the last verdict on each. Must not be called from a loop.
+    func acquaintances() -> [(host: Authority, trust: String?, verdict: Verdict)] {
+        let sessions = self.sessions + [self.systemSession]
+        let met = sessions.flatMap { trust in
+            trust.session.verdicts().map { (host: $0.key, trust: trust.name, verdict: $0.value) }
+        }
+        let proved = self.tunnelProofs.all.map { question, verdict in
+            let trust = sessions.first { $0.session.evaluator === question.evaluator }
+            return (host: question.authority, trust: trust?.name, verdict: verdict)
+        }
+        return met + proved
     }
 
     /// Cancels every transfer and closes every connection to an origin.

@@ -13,12 +13,17 @@ enum ProblemWriter {
         let json: Bool
     }
 
+    /// The most characters of a sentence in a header field: some clients take 16 KiB of all fields, and no more.
+    private static let detailLimit = 512
+    /// The most characters of a Content-Type that is repeated.
+    private static let typeLimit = 200
+
     /// The head, without framing, and the body.
     static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
         var head = ResponseHead(status: problem.status, reason: problem.name.title)
         head.fields.append("Date", HTTPDate.now)
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
-        let details = Self.quoted(problem.detail)
+        let details = Self.quoted(problem.detail.cut(to: Self.detailLimit))
         head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")
         if problem.status == 503 { head.fields.append("Retry-After", "1") }
         head.fields.append("Cache-Control", "no-store")
@@ -48,7 +53,9 @@ enum ProblemWriter {
         if let route = context.route { members.append(("route", .string(route))) }
         if let trust = context.trust { members.append(("trust", .string(trust))) }
         if let status = problem.upstreamStatus { members.append(("upstream_status", .integer(Int64(status)))) }
-        if let type = problem.upstreamContentType { members.append(("upstream_content_type", .string(type))) }
+        if let type = problem.upstreamContentType?.cut(to: Self.typeLimit) {
+            members.append(("upstream_content_type", .string(type)))
+        }
         if !problem.causes.isEmpty { members.append(("causes", .array(problem.causes.map { .string($0) }))) }
         if !problem.chain.isEmpty {
             let chain = problem.chain.map {

@@ -13,7 +13,6 @@ package final class Proxy: Sendable {
     package let addresses: [SocketAddress]
     private let lanes: [Lane]
     private let listeners: [LoopBound<Listener>]
-    private let gate: Gate
     private let census: ConnectionCensus
 
     /// An address cannot be listened on.
@@ -26,7 +25,6 @@ package final class Proxy: Sendable {
     /// Listens on the gate's addresses and begins to accept.
     package init(gate: Gate, engine: Engine) throws(BindError) {
         let census = ConnectionCensus()
-        self.gate = gate
         self.census = census
         self.lanes = engine.loops.map { Lane(loop: $0, gate: gate, census: census) }
         var addresses: [SocketAddress] = []
@@ -54,6 +52,14 @@ package final class Proxy: Sendable {
         self.addresses = addresses
         self.listeners = listeners
         for listener in listeners { listener.run { $0.start() } }
+    }
+
+    /// Puts another configuration in force, for every request that is received from now on. What is under way ends as it
+    /// began.
+    ///
+    /// - Parameter gate: made to continue the one in force; its `listen` counts for nothing.
+    package func replace(gate: Gate) {
+        for lane in self.lanes { lane.loop.execute { lane.replace(gate: gate) } }
     }
 
     /// How many clients are connected.

@@ -11,6 +11,7 @@ final class RouteRules: Sendable {
     let counters: RouteCounters
     let rewriter: RequestRewriter
     let throttle: RequestRules.Throttle?
+    let request: RequestRules
     let timeout: TimeAmount
     let connectTimeout: TimeAmount
     let responseHeaders: HeaderRules
@@ -24,6 +25,7 @@ final class RouteRules: Sendable {
         let request = route.configuration.request
         let response = route.configuration.response
         self.name = route.name
+        self.request = request
         self.counters = counters
         self.rewriter = route.rewriter
         self.throttle = request.throttle
@@ -31,7 +33,7 @@ final class RouteRules: Sendable {
         self.connectTimeout = TimeAmount(request.connectTimeout)
         self.responseHeaders = response.headers
         self.placeholder = response.placeholder
-        self.onViolation = enforcement == .report ? .report : response.onViolation
+        self.onViolation = response.onViolation(under: enforcement)
         self.apiContract = route.apiContract
         self.contract = route.contract
         self.maxBody = response.maxBody

@@ -8,7 +8,7 @@ package import PintleMessage
 package struct JSONSchema: Sendable {
     let graph: SchemaGraph
     let root: Int
-    let options: SchemaOptions
+    private(set) var options: SchemaOptions
 
     init(graph: SchemaGraph, root: Int, options: SchemaOptions) {
         self.graph = graph
@@ -36,6 +36,13 @@ package struct JSONSchema: Sendable {
         self.options = options
     }
 
+    /// The same schema, whose sentences quote no value of an instance.
+    package var hidingValues: JSONSchema {
+        var schema = self
+        schema.options.showsValues = false
+        return schema
+    }
+
     /// Judges a value.
     ///
     /// A key that an object has twice is a violation, and then nothing else is judged: it is unknown which value counts.
@@ -52,7 +59,6 @@ package struct JSONSchema: Sendable {
         var validation = Validation(self, valueCount: survey.valueCount)
         return validation.run(instance)
     }
-
 }
 
 extension JSONSchema: JSONDocumentRule {

@@ -8,10 +8,14 @@ package struct SchemaOptions: Sendable, Equatable {
     package var assertsFormats: Bool
     /// The most violations that are told of one instance, at least 1. Default 16.
     package var violationLimit: Int
+    /// Whether sentences quote the values that they are about, which may be secret. Default true; otherwise they still say
+    /// where something is wrong and what must hold.
+    package var showsValues: Bool
 
-    package init(assertsFormats: Bool = false, violationLimit: Int = 16) {
+    package init(assertsFormats: Bool = false, violationLimit: Int = 16, showsValues: Bool = true) {
         self.assertsFormats = assertsFormats
         self.violationLimit = max(1, violationLimit)
+        self.showsValues = showsValues
     }
 }
 

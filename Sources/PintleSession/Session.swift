@@ -2,7 +2,7 @@
 
 internal import NIOCore
 package import PintleLoop
-internal import PintleMessage
+package import PintleMessage
 public import PintleTrust
 
 /// Connections to origins under one security policy, and the tasks that use them.
@@ -20,6 +20,8 @@ public final class Session: Sendable {
     public let reportsOnly: Bool
     /// What the program wants to decide, or to know.
     public let hooks: (any SessionHooks)?
+    /// What carries out ``policy``.
+    package let evaluator: TrustEvaluator
     let registry = TaskRegistry()
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     private let engine: Engine
@@ -40,6 +42,7 @@ public final class Session: Sendable {
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
+        self.evaluator = evaluator
         self.configuration = configuration
         self.policy = policy
         self.reportsOnly = reportsOnly
@@ -85,6 +88,15 @@ public final class Session: Sendable {
     /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
     package func runningTransfers() -> Int {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
+    }
+
+    /// The last verdict on each host that connections were made to; thousands of them at most. Must not be called from a
+    /// loop.
+    package func verdicts() -> [Authority: Verdict] {
+        self.pools.reduce(into: [:]) { all, pool in
+            let known = (try? pool.loop.submit { pool.knownVerdicts }.wait()) ?? [:]
+            all.merge(known) { $1 }
+        }
     }
 
     // MARK: Tasks

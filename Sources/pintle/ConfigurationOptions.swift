@@ -18,10 +18,13 @@ struct ConfigurationOptions: ParsableArguments {
     /// Loads and compiles it.
     ///
     /// - Throws: ``CommandFailure`` with everything that is wrong.
-    func load() throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+    func load() throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) { try Self.load(self.file) }
+
+    /// The same for what `-c` says.
+    static func load(_ file: String?) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         do throws(ConfigurationError) {
             return try PolicyLoader.load(
-                flag: self.file, surroundings: .system(environment: ProcessInfo.processInfo.environment))
+                flag: file, surroundings: .system(environment: ProcessInfo.processInfo.environment))
         } catch {
             throw CommandFailure(error)
         }

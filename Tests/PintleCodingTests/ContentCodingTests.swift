@@ -24,6 +24,12 @@ import Testing
                 == "its content coding “\(name)” is none that can be undone; these can: gzip, deflate, br, zstd")
     }
 
+    @Test func `a long name is cut`() {
+        let error = ContentDecodingError.unknownCoding(String(repeating: "x", count: 15_000))
+        let name = String(repeating: "x", count: 80)
+        #expect("\(error)".hasPrefix("its content coding “\(name)…” is none that can be undone; "))
+    }
+
     @Test func `more than four codings are refused`() {
         let error = #expect(throws: ContentDecodingError.self) {
             try ContentCoding.codings(in: ["gzip, br", "gzip, br, zstd"])

@@ -57,6 +57,49 @@ struct SerializerRuleTests {
         #expect(response.headers.remove == ["Server"] && response.headers.set.map(\.name) == ["X-A"])
     }
 
+    /// The example of the contract of this product, with all keys of the two maps.
+    @Test func `what does nothing beside another serializer is only pointed out`() throws {
+        let yaml = """
+            routes:
+              - name: charge
+                request:
+                  parameters: {source: pintle}
+                  serialize: json
+                  uri_methods: [GET, HEAD, DELETE]
+                  string_encoding: utf-8
+                  json: {sorted_keys: false, pretty: false}
+                  plist: {format: xml}
+                response: {status: ["200-299", 304], content_types: [application/json], body: json, on_violation: reject}
+              - {name: form, match: {hosts: [a.test]}, request: {serialize: http, json: {pretty: true}}}
+              - {name: plist, match: {hosts: [b.test]}, request: {serialize: plist, plist: {format: binary}}}
+            """
+        let warnings = Lint(try policy(yaml)).findings.filter {
+            $0.severity == .warning && !$0.message.contains("never used")
+        }
+        #expect(
+            warnings.map { "\($0.position): \($0.path): \($0.message)" } == [
+                "10:14: routes[0].request.plist: does nothing beside serialize: json",
+                "12:77: routes[1].request.json: does nothing beside serialize: http",
+            ])
+    }
+
+    @Test(arguments: [
+        "response: {max_body: 1, on_violation: report}", "contract: api.json, response: {on_violation: report}",
+        "response: {content_types: [text/xml], structured_suffixes: true}",
+        "response: {body: [image, xml], structured_suffixes: true}", "response: {structured_suffixes: false}",
+        "response: {on_violation: report}}]\ncontract: api.json #",
+    ])
+    func `what does something is taken`(text: String) throws {
+        let api = #"{"openapi":"3.1.0","paths":{},"servers":[{"url":"http://a.test"}]}"#
+        do throws(ConfigurationError) {
+            _ = try PolicyLoader.policy(
+                yaml: Array("version: 1\nroutes: [{name: a, \(text)}]".utf8), file: "pintle.yaml",
+                surroundings: surroundings(files: ["api.json": api]))
+        } catch {
+            Issue.record("\(error)")
+        }
+    }
+
     @Test(arguments: [
         ("request: {string_encoding: klingon}", "is no character encoding of this system"),
         ("request: {authorization: {}}", "has no value; give basic: {username, password} or bearer: a token"),
@@ -89,6 +132,35 @@ struct SerializerRuleTests {
         ),
         ("response: {headers: {set: {Content-Length: 1}}}", "frames the message"),
         ("response: {headers: {default: {A: b}}}", "unknown key \"default\""),
+        (
+            "request: {uri_methods: [GET]}",
+            "request.uri_methods: does nothing while serialize is none; set serialize: http, json, plist or multipart"
+        ),
+        (
+            "request: {serialize: none, string_encoding: latin1}",
+            "request.string_encoding: does nothing while serialize is none"
+        ),
+        ("request: {json: {pretty: true}}", "request.json: does nothing while serialize is none; set serialize: json"),
+        (
+            "request: {plist: {format: xml}}",
+            "request.plist: does nothing while serialize is none; set serialize: plist"
+        ),
+        (
+            "response: {body: image, structured_suffixes: true}",
+            "structured_suffixes: needs application/json, application/xml or text/xml among the types"
+        ),
+        (
+            "response: {body: json, content_types: [application/problem+json], structured_suffixes: true}",
+            "structured_suffixes: needs application/json"
+        ),
+        (
+            "response: {on_violation: report}",
+            "on_violation: nothing is demanded of the responses that could be violated"
+        ),
+        (
+            "response: {on_violation: placeholder, placeholder: {file: /f}, headers: {remove: [A]}}",
+            "on_violation: nothing is demanded of the responses"
+        ),
         ("contract: {requests: true}", "the key \"file\" is missing; a contract is an OpenAPI document"),
         ("contract: nowhere.yaml", "there is no file nowhere.yaml"),
     ])

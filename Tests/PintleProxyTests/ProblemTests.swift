@@ -62,6 +62,18 @@ import Testing
         #expect(!body.dropLast().contains("\n"))
     }
 
+    @Test func `long text is cut in the field, and a long type everywhere`() {
+        let text = String(repeating: "x\\", count: 10_000)
+        var problem = Problem(.responseContentType, text)
+        problem.upstreamContentType = "text-" + text
+        let (head, body) = self.render(problem)
+        let details = String(repeating: #"x\\"#, count: 256)
+        #expect(
+            head.fields["Proxy-Status"] == #"pintle; error=proxy_internal_response; details="\#(details)?""#)
+        let type = "text-" + String(repeating: #"x\\"#, count: 97) + "x…"
+        #expect(body.contains(#""upstream_content_type":"\#(type)""#), "\(body.suffix(500))")
+    }
+
     @Test func `a client that takes no JSON reads text`() {
         let (head, body) = self.render(Problem(.overloaded, "too many"), json: false)
         #expect(head.fields[.contentType] == "text/plain; charset=utf-8")

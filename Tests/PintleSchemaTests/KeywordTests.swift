@@ -146,6 +146,33 @@ import Testing
     ])
     func `what no schema has looked at is known`(_ test: Case) throws { try self.check(test) }
 
+    @Test(arguments: [
+        (#"{"type":["integer","null"]}"#, #""x""#, "must be null or an integer, is a string"),
+        (#"{"type":"string"}"#, "[1]", "must be a string, is an array"),
+        (#"{"type":"null"}"#, "1.5", "must be null, is a number"),
+        (#"{"enum":["a",1]}"#, #""x""#, "must be “a” or 1"), (#"{"const":true}"#, #""x""#, "must be true"),
+        (#"{"multipleOf":2}"#, "7", "must be a multiple of 2"), (#"{"maximum":2}"#, "7", "must be at most 2"),
+        (#"{"exclusiveMinimum":8}"#, "7", "must be above 8"),
+        (#"{"pattern":"^a"}"#, #""x""#, "must match the pattern “^a”"),
+        (#"{"maxLength":0}"#, #""x""#, "must have at most 0 characters"),
+        (#"{"minLength":2}"#, #""x""#, "must have at least 2 characters"),
+        (#"{"uniqueItems":true}"#, #"["x","x"]"#, "must have no item twice, has the same at 0 and at 1"),
+        (#"{"maxItems":1}"#, #"["x","x"]"#, "must have at most 1 item, has 2"),
+        (#"{"format":"uuid"}"#, #""x""#, "must have the format uuid"),
+        (
+            #"{"anyOf":[{"const":1},{"properties":{"a":{"type":"null"}},"type":"object"}]}"#, #"{"a":"x"}"#,
+            "must keep to at least one of the 2 schemas of anyOf, keeps to none (must be 1; at /a: must be null, is a string)"
+        ),
+    ])
+    func `values can be left out of sentences`(text: String, instance: String, sentence: String) throws {
+        let options = SchemaOptions(assertsFormats: true, showsValues: false)
+        let value = try json(instance)
+        #expect(try schema(text, options: options).validate(value).map(\.sentence) == [sentence])
+        let shown = try schema(text, options: SchemaOptions(assertsFormats: true))
+        #expect(shown.hidingValues.validate(value) == (try schema(text, options: options).validate(value)))
+        #expect(shown.hidingValues != shown)
+    }
+
     @Test func `a violation names the place in the instance, the keyword and the schema`() throws {
         let schema = try schema(
             #"{"properties":{"items":{"items":{"$ref":"other.json#/$defs/a~1b"}}}}"#,

@@ -20,9 +20,10 @@ package final class BodyCheck {
 
     /// Makes a check for one response.
     ///
+    /// - Parameter unfolding: how many bytes more than the contract's limit each byte of the body may unfold to.
     /// - Returns: nil where the body need not be seen, must be seen whole (rules that replace it, document rules, property
     ///   lists, images and compounds) or is not worth parsing, because it is of a wrong type.
-    package init?(_ contract: ResponseContract, head: ResponseHead, requestMethod: String) {
+    package init?(_ contract: ResponseContract, head: ResponseHead, requestMethod: String, unfolding: Int = 0) {
         guard contract.bodyNeed(for: head, requestMethod: requestMethod) == .whole else { return nil }
         switch contract.body {
         case .json(let rule) where !rule.removesNulls && rule.document == nil:
@@ -36,7 +37,8 @@ package final class BodyCheck {
         self.head = head
         self.decoder = Result { () throws(ContentDecodingError) in
             let codings = try head.fields.contentCodings()
-            return codings.isEmpty ? nil : try ContentDecoder(codings, limit: contract.decodedLimit)
+            return codings.isEmpty
+                ? nil : try ContentDecoder(codings, limit: contract.decodedLimit, unfolding: unfolding)
         }
     }
 

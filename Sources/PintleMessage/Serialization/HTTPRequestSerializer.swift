@@ -13,7 +13,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
     public private(set) var defaultFields = Fields()
 
     /// The methods, in upper case, whose parameters go into the query; a request's method is put into upper case before
-    /// it is looked up. Default GET, HEAD and DELETE.
+    /// it is looked up. Default GET, HEAD and DELETE; HEAD is one of them whatever the set says.
     public var uriMethods: Set<String> = ["GET", "HEAD", "DELETE"] {
         didSet { self.uriMethods = Set(self.uriMethods.map { $0.uppercased() }) }
     }
@@ -86,8 +86,12 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return result
     }
 
-    /// Whether parameters of this request go into its query.
-    func placesInTarget(_ head: RequestHead) -> Bool { self.uriMethods.contains(head.method.uppercased()) }
+    /// Whether parameters of this request go into its query. Those of HEAD always do: it has no content (RFC 9110
+    /// §9.3.2).
+    func placesInTarget(_ head: RequestHead) -> Bool {
+        let method = head.method.uppercased()
+        return method == "HEAD" || self.uriMethods.contains(method)
+    }
 
     func addingDefaultFields(to head: RequestHead) -> RequestHead {
         var result = head

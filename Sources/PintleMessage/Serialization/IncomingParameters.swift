@@ -19,7 +19,7 @@ public enum IncomingParameters {
         if let coding = head.fields.contentCoding {
             throw SerializationError(
                 .unsupportedBody,
-                "the body is encoded with \(coding); parameters can be merged only into plain bodies.")
+                "the body is encoded with \(coding.cutName); parameters can be merged only into plain bodies.")
         }
         let count = head.fields.count(of: .contentType)
         guard count == 1, let type = head.fields[.contentType] else {
@@ -39,7 +39,7 @@ public enum IncomingParameters {
         default:
             throw SerializationError(
                 .unsupportedBody,
-                "the body is \(essence); parameters can be merged only into forms, JSON and property lists.")
+                "the body is \(essence.cutName); parameters can be merged only into forms, JSON and property lists.")
         }
     }
 

@@ -122,14 +122,15 @@ public struct CheckedBody: Sendable, Equatable {
         self.imageSize = imageSize
     }
 
-    /// Takes out what the fields of the response say about bytes that are replaced: the coding, and what was computed
-    /// from them. It does nothing where they stay.
+    /// Takes out what the fields of the response say about bytes that are replaced: the coding, what was computed from
+    /// them, and parts of them. It does nothing where they stay.
     public func removeStaleFields(from fields: inout Fields) {
         guard self.replacement != nil else { return }
         for name in Self.fieldsAboutBytes { fields.remove(name) }
     }
 
     private static let fieldsAboutBytes = [
-        "Content-Encoding", "ETag", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest",
+        "Content-Encoding", "ETag", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges",
+        "Content-Range",
     ]
 }

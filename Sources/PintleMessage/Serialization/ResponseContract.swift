@@ -132,7 +132,7 @@ public struct ResponseContract: Sendable, Equatable {
         guard let wrong = values.first(where: { !self.accepts(MediaType.essence(of: $0), contentTypes) }) else {
             return nil
         }
-        let message = "Request failed: unacceptable content-type: \(MediaType.essence(of: wrong))"
+        let message = "Request failed: unacceptable content-type: \(MediaType.essence(of: wrong).cutName)"
         return Self.error(.responseContentType, message, head)
     }
 

@@ -27,7 +27,7 @@ public struct TextEncoding: Sendable, Hashable, CustomStringConvertible {
         guard isName, let first = self.name.utf8.first, ASCII.isDigit(first) || first &- 0x61 < 26,
             Self.convert([], from: self.name, to: "utf-8") != nil
         else {
-            throw SerializationError(.unknownEncoding, "no character encoding is called “\(ianaName)”.")
+            throw SerializationError(.unknownEncoding, "no character encoding is called “\(ianaName.cutName)”.")
         }
     }
 

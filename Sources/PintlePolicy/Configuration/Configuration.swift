@@ -27,6 +27,8 @@ package struct Configuration: Sendable, Equatable {
     package var contract: ContractConfiguration?
     /// Where the proxy may connect to.
     package var destinations = DestinationsConfiguration()
+    /// What is done before a CONNECT tunnel opens.
+    package var tunnels = TunnelsConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
     package var trust: [TrustConfiguration] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.

@@ -44,6 +44,8 @@ package struct RequestRules: Sendable, Equatable {
     package var json: JSONWriter.Options = []
     /// How property lists are written. Default XML.
     package var plist = PropertyListWriter.Format.xml
+    /// Keys of the file that `serialize` does not read: `json` beside `plist`. Default none.
+    package var unreadKeys: [Located<String>] = []
     /// The pace of bodies. Default as fast as they come.
     package var throttle: Throttle?
     /// Longest silence from upstream. Default 60 s, AFNetworking's.

@@ -83,6 +83,11 @@ package struct ResponseRules: Sendable, Equatable {
 
     package init() {}
 
+    /// What happens to a violation: where the whole configuration only reports, so does every route.
+    package func onViolation(under enforcement: Enforcement) -> OnViolation {
+        enforcement == .report ? .report : self.onViolation
+    }
+
     /// Whether status, type and body may be anything.
     package var acceptsAnything: Bool { self.status.isEmpty && self.contentTypes == nil && self.body == .any }
 }

@@ -21,17 +21,25 @@ package struct APIContract: Sendable {
     ///   - decodedLimit: the most bytes of a body without its content codings.
     /// - Throws: what is wrong with it, and where.
     init(
-        _ configuration: ContractConfiguration, isGlobal: Bool, decodedLimit: Int, surroundings: Surroundings
+        _ configuration: ContractConfiguration, isGlobal: Bool, decodedLimit: Int, options: SchemaOptions,
+        surroundings: Surroundings
     ) throws(Malformed) {
         let file = configuration.file.value
         let document = try DocumentFile.read(file, surroundings)
         do throws(SchemaError) {
-            self.document = try OpenAPIDocument(document, name: file) { try DocumentFile.read($0, surroundings) }
+            self.document = try OpenAPIDocument(document, name: file, options: options) {
+                try DocumentFile.read($0, surroundings)
+            }
+            self.origins = isGlobal ? try self.document.origins() : nil
         } catch {
             throw Malformed(error.description)
         }
+        guard self.origins?.isEmpty != true else {
+            throw Malformed(
+                "\(file)#/servers: a contract at the top level is about the servers that it names with a host, and there "
+                    + "are none; add their URLs, or put the contract on a route")
+        }
         self.file = file
-        self.origins = isGlobal ? try Self.origins(of: document, file) : nil
         self.checksRequests = configuration.requests
         self.decodedLimit = decodedLimit
     }
@@ -43,30 +51,18 @@ package struct APIContract: Sendable {
 
     /// What it says of a request.
     ///
+    /// Its dot segments are resolved first: to the server that gets it `/pets/..` is no pet.
+    ///
     /// - Parameter path: with the query, as it is sent upstream.
     /// - Throws: that it declares no such operation, in a sentence.
     package func operation(method: String, path: String) throws(Malformed) -> ContractedOperation {
         do throws(OpenAPIMismatch) {
-            let match = try self.document.operation(method: method, path: path)
+            let match = try self.document.operation(
+                method: method, path: RequestPath.resolvingDotSegments(path) ?? path)
             return ContractedOperation(match, checksRequests: self.checksRequests, decodedLimit: self.decodedLimit)
         } catch {
             throw Malformed(error.description)
         }
-    }
-
-    private static func origins(of document: Parameter, _ file: String) throws(Malformed) -> Set<Origin> {
-        var origins: Set<Origin> = []
-        if case .array(let servers)? = document["servers"] {
-            for case .string(let text)? in servers.map({ $0["url"] }) {
-                if let url = try? HTTPURL(text) { origins.insert(url.origin) }
-            }
-        }
-        guard !origins.isEmpty else {
-            throw Malformed(
-                "\(file)#/servers: a contract at the top level is about the servers that it names with a host, and there "
-                    + "are none; add their URLs, or put the contract on a route")
-        }
-        return origins
     }
 }
 
@@ -77,6 +73,8 @@ package struct ContractedOperation: Sendable {
     /// Whether the request must keep to it too.
     package let checksRequests: Bool
     private let operation: OpenAPIOperation
+    /// Whether the request's body is judged, too.
+    private var judgesRequestBody = true
     private let pathValues: [String: String]
     private let decodedLimit: Int
 
@@ -99,35 +97,58 @@ package struct ContractedOperation: Sendable {
         return true
     }
 
+    /// The same without a look at the request's body, for one that is too long for that.
+    package var withoutRequestBody: ContractedOperation {
+        var operation = self
+        operation.judgesRequestBody = false
+        return operation
+    }
+
     /// What is wrong with a request, in sentences; empty where it keeps to the contract, or need not.
     ///
     /// - Parameters:
     ///   - head: as it is sent upstream.
     ///   - body: where it is looked at, else nil.
     ///   - hasBody: whether there is one.
-    package func violations(of head: RequestHead, body: [UInt8]?, hasBody: Bool) -> [String] {
+    ///   - rules: of its route: what they add may be secret, and is never quoted.
+    package func violations(
+        of head: RequestHead, body: [UInt8]?, hasBody: Bool, rules: RequestRules?
+    ) -> [String] {
         guard self.checksRequests else { return [] }
         let query = head.target.path.flatMap { path in
             path.firstIndex(of: "?").map { String(path[path.index(after: $0)...]) }
         }
         let wrong = self.operation.parameterViolations(
-            pathValues: self.pathValues, query: query, header: { head.fields.values(of: $0) })
-        return wrong + self.bodyViolations(of: head, body, hasBody: hasBody)
+            pathValues: self.pathValues, query: query, header: { head.fields.values(of: $0) },
+            isSecret: { location, name in
+                switch location {
+                case .path: false
+                // Names are spelled in several ways (`list[]`), so the whole query is taken for the route's.
+                case .query: rules?.parameters.isEmpty == false
+                case .header: rules?.injects(field: name) == true
+                }
+            })
+        let isSecret = rules?.parameters.isEmpty == false
+        return wrong + self.bodyViolations(of: head, body, hasBody: hasBody, isSecret: isSecret)
     }
 
-    private func bodyViolations(of head: RequestHead, _ body: [UInt8]?, hasBody: Bool) -> [String] {
+    private func bodyViolations(
+        of head: RequestHead, _ body: [UInt8]?, hasBody: Bool, isSecret: Bool
+    ) -> [String] {
         guard hasBody else {
             return self.operation.requiresBody ? ["the request has no body, and \(self.operation.name) needs one"] : []
         }
         switch self.operation.requestRule(contentType: head.fields[.contentType]) {
         case .anyBody, .noBody: return []
         case .undeclaredType(let sentence), .undeclaredStatus(let sentence): return ["the request \(sentence)"]
+        case .schema where !self.judgesRequestBody: return []
         case .schema(let schema):
+            guard let body else { return ["the body has another type than it came with, and was not judged"] }
             // Held to it as a response would be: one way to decode and to judge.
-            let contract = self.contract(for: schema)
+            let contract = self.contract(for: isSecret ? schema.hidingValues : schema)
             let like = ResponseHead(status: 200, fields: head.fields)
             do throws(ValidationError) {
-                _ = try contract.validate(head: like, body: body ?? [], requestMethod: head.method)
+                _ = try contract.validate(head: like, body: body, requestMethod: head.method)
                 return []
             } catch {
                 return error.details.isEmpty ? ["the body is not as declared: \(error.message)"] : error.details

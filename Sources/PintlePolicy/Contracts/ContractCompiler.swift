@@ -26,6 +26,7 @@ struct ContractCompiler {
 
     private let surroundings: Surroundings
     private let decodedLimit: Int
+    private let options: SchemaOptions
     private let report: Report
 
     /// The contracts of `configuration`. One that cannot be built is reported and left out: whoever reports anything
@@ -34,7 +35,8 @@ struct ContractCompiler {
         _ configuration: Configuration, surroundings: Surroundings, report: @escaping Report
     ) -> CompiledContracts {
         let compiler = ContractCompiler(
-            surroundings: surroundings, decodedLimit: configuration.limits.bodyBuffer, report: report)
+            surroundings: surroundings, decodedLimit: configuration.limits.bodyBuffer,
+            options: SchemaOptions(showsValues: !configuration.log.redact), report: report)
         let routes = configuration.routes.enumerated().map { index, route in
             RouteContracts(
                 response: compiler.contract(of: route.response, path: "routes[\(index)].response", at: route.position),
@@ -47,7 +49,8 @@ struct ContractCompiler {
     private func api(_ contract: ContractConfiguration, path: String, isGlobal: Bool) -> APIContract? {
         do throws(Malformed) {
             return try APIContract(
-                contract, isGlobal: isGlobal, decodedLimit: self.decodedLimit, surroundings: self.surroundings)
+                contract, isGlobal: isGlobal, decodedLimit: self.decodedLimit, options: self.options,
+                surroundings: self.surroundings)
         } catch {
             self.report(error.reason, path, contract.file.position)
             return nil
@@ -101,7 +104,9 @@ struct ContractCompiler {
     private func schema(_ file: String) throws(Malformed) -> JSONSchema {
         let document = try DocumentFile.read(file, self.surroundings)
         do throws(SchemaError) {
-            return try JSONSchema(document, name: file) { try DocumentFile.read($0, self.surroundings) }
+            return try JSONSchema(document, name: file, options: self.options) {
+                try DocumentFile.read($0, self.surroundings)
+            }
         } catch {
             throw Malformed(error.description)
         }

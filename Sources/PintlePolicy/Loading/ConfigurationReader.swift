@@ -27,12 +27,14 @@ struct ConfigurationReader {
         if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
         if let map = top["clients"]?.map(.clients) { reader.readClients(map) }
         if let map = top["destinations"]?.map(.destinations) { reader.readDestinations(map) }
+        if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }
         }
         reader.configuration.trust = TrustReader.read(top["trust"])
-        reader.configuration.routes = RouteReader.read(top["routes"], trust: reader.configuration.trust)
+        reader.configuration.routes = RouteReader.read(
+            top["routes"], trust: reader.configuration.trust, hasContract: top["contract"] != nil)
         return reader.configuration
     }
 
@@ -117,6 +119,11 @@ struct ConfigurationReader {
             return text == "-" ? .standardOutput : .file(node.context.resolve(text))
         }
         map.read("redact", into: &self.configuration.log.redact) { $0.bool() }
+    }
+
+    private mutating func readTunnels(_ map: StrictMap) {
+        map.read("verify", into: &self.configuration.tunnels.verify, Self.readPatterns)
+        map.read("verify_ttl", into: &self.configuration.tunnels.verifyTTL) { $0.duration(Self.delays) }
     }
 
     private mutating func readLimits(_ map: StrictMap) {

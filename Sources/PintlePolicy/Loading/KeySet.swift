@@ -21,9 +21,10 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes",
+            "activity", "contract", "trust", "routes", "tunnels",
         ],
-        planned: ["include", "upstream_proxy", "interception", "tunnels", "cache", "unpinned_hosts"])
+        planned: ["include", "upstream_proxy", "interception", "cache", "unpinned_hosts"])
+    static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let engine = KeySet(
         "engine",
         [
@@ -53,10 +54,10 @@ extension KeySet {
     static let route = KeySet(
         "routes[]",
         [
-            "name", "match", "upstream", "strip_prefix", "trust", "allow_cleartext_credentials", "contract", "request",
-            "response",
+            "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
+            "request", "response",
         ],
-        planned: ["connect", "cache", "coalesce", "redirects"])
+        planned: ["cache", "coalesce", "redirects"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
     static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes"], planned: ["headers"])

@@ -23,10 +23,33 @@ enum RequestRulesReader {
         if let plist = map["plist"]?.map(.requestPropertyList) {
             plist.read("format", into: &rules.plist) { $0.choice(PropertyListFormat.self)?.format }
         }
+        rules.unreadKeys = Self.unreadKeys(map, rules.serialize)
         if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
         map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
         return rules
+    }
+
+    /// The keys that serializers read, and those that read them.
+    private static let readers: [(key: String, serializers: [RequestRules.Serialization])] = [
+        // Also JSON and property lists go into queries, and are made of forms.
+        ("uri_methods", [.http, .json, .plist, .multipart]), ("string_encoding", [.http, .json, .plist, .multipart]),
+        ("json", [.json]), ("plist", [.plist]),
+    ]
+
+    /// Keys that the serializer does not read; without a serializer they are refused.
+    private static func unreadKeys(
+        _ map: StrictMap, _ serialize: RequestRules.Serialization
+    ) -> [Located<String>] {
+        Self.readers.compactMap { key, serializers in
+            guard let node = map[key], !serializers.contains(serialize) else { return nil }
+            if serialize == .none {
+                let names = serializers.map(\.rawValue)
+                let some = names.count > 1 ? names.dropLast().joined(separator: ", ") + " or " : ""
+                node.report("does nothing while serialize is none; set serialize: \(some)\(names[names.count - 1])")
+            }
+            return Located(key, at: node.position)
+        }
     }
 
     private static func readEncoding(_ node: StrictNode) -> TextEncoding? {

@@ -7,7 +7,8 @@ enum ResponseRulesReader {
     /// The longest placeholder.
     private static let placeholderLimit = 1 << 20
 
-    static func read(_ map: StrictMap) -> ResponseRules {
+    /// - Parameter hasContract: whether an API contract may have demands of its own.
+    static func read(_ map: StrictMap, hasContract: Bool) -> ResponseRules {
         var rules = ResponseRules()
         if let headers = map["headers"]?.map(.responseHeaders) {
             rules.headers = HeaderRulesReader.read(headers, of: .response)
@@ -30,12 +31,25 @@ enum ResponseRulesReader {
             rules.placeholder = Self.readPlaceholder(placeholder)
         }
         Self.checkPlaceholder(rules, map)
-        if let node = map["structured_suffixes"], rules.structuredSuffixes, rules.body == .any,
-            rules.contentTypes == nil
-        {
-            node.report("needs content_types or a body rule; every type is accepted as it is")
+        if let node = map["structured_suffixes"], rules.structuredSuffixes { Self.checkSuffixes(rules, node) }
+        if let node = map["on_violation"], rules.acceptsAnything, rules.maxBody == nil, !hasContract {
+            node.report(
+                "nothing is demanded of the responses that could be violated; add status, content_types, body, max_body or "
+                    + "a contract, or leave it out")
         }
         return rules
+    }
+
+    private static func checkSuffixes(_ rules: ResponseRules, _ node: StrictNode) {
+        if rules.body == .any, rules.contentTypes == nil {
+            return node.report("needs content_types or a body rule; every type is accepted as it is")
+        }
+        // What `+json` and `+xml` stand for.
+        let types = ["application/json", "application/xml", "text/xml"]
+        let isRead = rules.contentTypes?.contains(where: types.contains) ?? (rules.body.isJSON || rules.body.isXML)
+        if !isRead {
+            node.report("needs application/json, application/xml or text/xml among the types; it is for no other")
+        }
     }
 
     private static func readPlaceholder(_ map: StrictMap) -> ResponseRules.Placeholder? {
@@ -129,6 +143,15 @@ extension ResponseRules.Body {
         case .json: true
         case .any, .xml, .plist, .image: false
         case .compound(let members): members.contains(where: \.isJSON)
+        }
+    }
+
+    /// Whether XML is among what is accepted.
+    var isXML: Bool {
+        switch self {
+        case .xml: true
+        case .any, .json, .plist, .image: false
+        case .compound(let members): members.contains(where: \.isXML)
         }
     }
 }

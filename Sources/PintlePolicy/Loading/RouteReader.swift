@@ -5,13 +5,17 @@ private import PintleMessage
 /// Reads `routes` and refuses what contradicts itself or the rest of the file.
 struct RouteReader {
     /// The routes in the order of the file.
-    static func read(_ node: StrictNode?, trust: [TrustConfiguration]) -> [RouteConfiguration] {
+    ///
+    /// - Parameter hasContract: whether there is a contract for everything.
+    static func read(
+        _ node: StrictNode?, trust: [TrustConfiguration], hasContract: Bool
+    ) -> [RouteConfiguration] {
         guard let node, !node.isNull, let nodes = node.list() else { return [] }
         var routes: [RouteConfiguration] = []
         var firstUses: [String: SourcePosition] = [:]
         for node in nodes {
             guard let map = node.map(.route) else { continue }
-            let route = Self.readRoute(map, trust: trust)
+            let route = Self.readRoute(map, trust: trust, hasContract: hasContract)
             if !route.name.isEmpty, let first = firstUses[route.name] {
                 (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at line \(first.line) too")
             }
@@ -21,7 +25,9 @@ struct RouteReader {
         return routes
     }
 
-    private static func readRoute(_ map: StrictMap, trust: [TrustConfiguration]) -> RouteConfiguration {
+    private static func readRoute(
+        _ map: StrictMap, trust: [TrustConfiguration], hasContract: Bool
+    ) -> RouteConfiguration {
         var route = RouteConfiguration(name: "", position: map.node.position)
         if map["name"] == nil {
             map.node.report("the key \"name\" is missing; logs and metrics call the route by it")
@@ -46,14 +52,25 @@ struct RouteReader {
         if let node = map["trust"], route.upstream?.scheme == .http {
             node.report("holds for https, and the upstream is http: nothing would be verified; use an https upstream")
         }
+        map.read("connect", into: &route.connect, Self.readConnect)
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
         map.read("contract", into: &route.contract) { ContractReader.read($0, .routeContract).map { .some($0) } }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
             Self.checkCredentials(route, request)
         }
-        if let response = map["response"]?.map(.response) { route.response = ResponseRulesReader.read(response) }
+        if let response = map["response"]?.map(.response) {
+            route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
+        }
         return route
+    }
+
+    private static func readConnect(_ node: StrictNode) -> ConnectMode?? {
+        node.parsed { text throws(Malformed) in
+            if text == "intercept" { throw Malformed("not built yet in this version; write tunnel or verify") }
+            guard let mode = ConnectMode(rawValue: text) else { throw Malformed("must be tunnel or verify") }
+            return mode
+        }
     }
 
     private static func readMatch(_ map: StrictMap) -> RouteMatch {

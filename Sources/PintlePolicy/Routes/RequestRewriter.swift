@@ -7,8 +7,18 @@ package import PintleMessage
 ///
 /// Pure, so that `pintle check --sample` prints what an exchange sends.
 package struct RequestRewriter: Sendable {
-    /// Whether the whole body is needed before anything can be sent.
-    package var needsBody: Bool { self.serializer != nil }
+    /// How large what is read and written may be.
+    package struct Limits: Sendable {
+        /// The most bytes of a body without its content codings.
+        let body: Int
+        /// The most bytes of a target with the parameters that are put there.
+        let target: Int
+
+        package init(_ limits: LimitsConfiguration) {
+            self.body = limits.bodyBuffer
+            self.target = limits.headerBytes
+        }
+    }
 
     private let headers: HeaderRules
     private let authorization: String?
@@ -24,23 +34,37 @@ package struct RequestRewriter: Sendable {
         self.encoding = rules.stringEncoding
     }
 
+    /// Whether the route's serializer makes such a request anew, for which it needs the whole body.
+    ///
+    /// TRACE never carries content (RFC 9110 §9.3.8), and an OPTIONS without content is a question about the target, such
+    /// as a browser's preflight.
+    package func serializes(_ head: RequestHead, hasBody: Bool) -> Bool {
+        self.serializer != nil && head.method != "TRACE" && (head.method != "OPTIONS" || hasBody)
+    }
+
     /// The request in the form of the route's serializer: what came in its body, under the route's own parameters.
     ///
-    /// - Parameters:
-    ///   - body: all of it, as it came.
-    ///   - limit: the most bytes that it may have without its content codings.
+    /// - Parameter body: all of it, as it came.
     /// - Throws: why the body is not understood, or what of it has no form in the route's serialization; `.tooLarge` for
-    ///   one that unfolds to more than `limit`.
+    ///   one that unfolds to more than the limit, and for a target that becomes longer than its own.
     package func serialize(
-        _ head: RequestHead, body: [UInt8], limit: Int
+        _ head: RequestHead, body: [UInt8], limits: Limits
     ) throws(SerializationError) -> SerializedRequest {
         guard let serializer else { return SerializedRequest(head: head, body: body.isEmpty ? nil : body) }
-        var head = head
-        let plain = try Self.decode(body, &head, limit: limit)
-        let incoming = try IncomingParameters.read(head, body: plain, encoding: self.encoding)
-        if incoming != nil { head = IncomingParameters.headForNewBody(head) }
+        var read = head
+        let plain = try Self.decode(body, &read, limit: limits.body)
+        let incoming = try IncomingParameters.read(read, body: plain, encoding: self.encoding)
         let parameters = try IncomingParameters.merge(incoming, with: self.parameters)
-        return try serializer.serialize(head, parameters: parameters)
+        let request = try serializer.serialize(IncomingParameters.headForNewBody(read), parameters: parameters)
+        // What described no body describes none still.
+        if parameters == nil, request.body == nil { return try serializer.serialize(head, parameters: nil) }
+        let target = request.head.target.path?.utf8.count ?? 0
+        guard target <= limits.target || target == head.target.path?.utf8.count else {
+            throw SerializationError(
+                .tooLarge,
+                "the parameters make a target of \(target) bytes, over limits.header_bytes; send them in a body.")
+        }
+        return request
     }
 
     private static func decode(

@@ -5,14 +5,17 @@ private import PintleMessage
 /// What a route does, in words for `pintle check` and `pintle explain`. No injected value is shown: it may be secret.
 package struct RouteSummary: CustomStringConvertible {
     private let route: RouteConfiguration
+    private let onViolation: ResponseRules.OnViolation
 
-    package init(_ route: RouteConfiguration) {
+    /// - Parameter enforcement: of the whole configuration.
+    package init(_ route: RouteConfiguration, _ enforcement: Enforcement) {
         self.route = route
+        self.onViolation = route.response.onViolation(under: enforcement)
     }
 
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
-        let rules = (self.requestRules + self.responseRules).joined(separator: "; ")
+        let rules = (self.requestRules + self.responseRules + self.contractRules).joined(separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
@@ -97,8 +100,21 @@ package struct RouteSummary: CustomStringConvertible {
         if response.body != .any { wanted.append(response.body.description) }
         if response.removeNulls { wanted[wanted.count - 1] += " without nulls" }
         if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
-        if !wanted.isEmpty { rules.append("\(response.onViolation.verb) \(wanted.joined(separator: ", "))") }
+        if !wanted.isEmpty { rules.append("\(self.onViolation.verb) \(wanted.joined(separator: ", "))") }
         return rules
+    }
+
+    /// What its API contract is for.
+    private var contractRules: [String] {
+        guard let contract = self.route.contract else { return [] }
+        let file = contract.file.value
+        let subject = contract.requests ? "requests and responses" : "responses"
+        switch self.onViolation {
+        case .reject: return ["holds \(subject) to \(file)"]
+        case .report: return ["reports \(subject) that break \(file)"]
+        case .placeholder:
+            return (contract.requests ? ["holds requests to \(file)"] : []) + ["replaces responses that break \(file)"]
+        }
     }
 }
 

@@ -7,11 +7,16 @@ internal import PintleLoop
 final class Lane: @unchecked Sendable {
     // Why @unchecked holds: `loop` is constant, and everything else is touched on its thread only.
     let loop: Loop
-    let gate: Gate
+    /// What is in force for what begins now; exchanges keep the one that they began with.
+    private(set) var gate: Gate
     let census: ConnectionCensus
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
+    /// Exchanges that wait for work on another thread. Only their number leaves this one.
+    private var waiting: [UInt64: Exchange] = [:]
+    /// Has the destinations of tunnels prove themselves.
+    private(set) lazy var verifier = TunnelVerifier(lane: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
     private var sequence: UInt64
@@ -25,11 +30,25 @@ final class Lane: @unchecked Sendable {
         self.sequence = 0
     }
 
+    /// Puts another configuration in force.
+    func replace(gate: Gate) { self.gate = gate }
+
     /// An exchange's id: unlike that of any other exchange, here or in another process.
     func nextID() -> ExchangeID {
         self.sequence += 1
         return ExchangeID(instance: self.instance, sequence: self.sequence)
     }
+
+    // MARK: Work on other threads
+
+    /// Keeps an exchange until its work is done.
+    func wait(for exchange: Exchange) -> UInt64 {
+        self.waiting[exchange.report.id.sequence] = exchange
+        return exchange.report.id.sequence
+    }
+
+    /// The exchange that waited.
+    func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
 
     // MARK: Buffers
 

@@ -7,7 +7,8 @@ internal import PintleSession
 
 /// Sends a request's body at a route's pace: packets of a size, and a rest after each.
 ///
-/// It lives on the loop of its exchange, which it asks for more when a packet has left.
+/// It lives on the loop of its exchange, which it asks for more when a packet has left. What the origin has not taken
+/// counts as waiting, too: a pace is no reason to pile up a body for who does not read.
 final class BodyPacer {
     private let packet: Int
     private let delay: TimeAmount
@@ -29,13 +30,21 @@ final class BodyPacer {
         self.timer = LoopTimer { [weak self] in self?.rested() }
     }
 
-    /// How much waits for its turn.
-    var waitingBytes: Int { self.waiting.readableBytes }
+    /// How much waits for its turn, here or at the transfer.
+    var waitingBytes: Int { self.waiting.readableBytes + self.transfer.unsentBodyBytes }
 
     func send(_ bytes: ByteBuffer) {
-        self.waiting.writeImmutableBuffer(bytes)
+        if self.waiting.readableBytes == 0 {
+            self.waiting = bytes
+        } else {
+            self.waiting.discardReadBytes()
+            self.waiting.writeImmutableBuffer(bytes)
+        }
         self.sendPacket()
     }
+
+    /// The origin has taken some of the body.
+    func proceed() { self.sendPacket() }
 
     func finish(trailers: Fields) {
         self.end = trailers
@@ -55,11 +64,12 @@ final class BodyPacer {
 
     private func sendPacket() {
         guard let timer, !timer.isArmed else { return }
-        if let bytes = self.waiting.readSlice(length: min(self.packet, self.waiting.readableBytes)),
-            bytes.readableBytes > 0
-        {
-            self.transfer.send(bytes)
-            self.waiting.discardReadBytes()
+        let count = min(self.packet, self.waiting.readableBytes)
+        if count > 0 {
+            guard self.transfer.unsentBodyBytes < Exchange.window else { return }
+            // A copy: a slice would keep all of a large body for as long as the packet waits.
+            self.transfer.send(ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count)))
+            self.waiting.moveReaderIndex(forwardBy: count)
             if self.waiting.readableBytes > 0 || self.end == nil {
                 return self.loop.arm(timer, at: self.loop.turnTime + self.delay)
             }

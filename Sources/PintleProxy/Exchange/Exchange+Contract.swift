@@ -33,7 +33,8 @@ extension Exchange {
         case .bytes(let buffer): (bytes, hasBody) = (Array(buffer.readableBytesView), buffer.readableBytes > 0)
         case .stream: (bytes, hasBody) = (nil, true)
         }
-        let violations = operation.violations(of: head, body: bytes, hasBody: hasBody)
+        let violations = operation.violations(
+            of: head, body: bytes, hasBody: hasBody, rules: self.decision?.route?.configuration.request)
         return violations.isEmpty || self.passes(breaking: violations)
     }
 
@@ -44,8 +45,9 @@ extension Exchange {
         return ResponseJudge(nil, operation, method: method, onViolation: self.onViolation, maxBody: nil)
     }
 
-    private var onViolation: ResponseRules.OnViolation {
-        self.rules?.onViolation ?? (self.gate.policy.configuration.enforcement == .report ? .report : .reject)
+    /// What becomes of violations.
+    var onViolation: ResponseRules.OnViolation {
+        self.rules?.onViolation ?? self.gate.policy.onViolation(on: nil)
     }
 
     /// - Returns: whether a request that breaks its contract is sent all the same.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Dispatch
 internal import NIOCore
 internal import PintleActivity
+internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 
@@ -21,10 +23,12 @@ extension Exchange {
             judge.isUndeclared || violation?.has(.responseContentType) == true
             || violation?.has(.bodyTooLarge) == true
         guard need != .nothing, !isFinal else {
+            var head = head
+            judge.removeStaleFields(from: &head)
             return self.settle(HeldResponse(head: head, length: length, need: .nothing), violation)
         }
         if need == .whole { self.streamedCheck = judge.streamedCheck(of: head) }
-        self.answer = .checking(HeldResponse(head: head, length: length, need: need))
+        self.answer = .checking(HeldResponse(head: head, length: length, need: need, violation: violation))
     }
 
     /// Takes in a piece of the body of a response that is kept back.
@@ -43,7 +47,7 @@ extension Exchange {
         } else if held.need == .firstByte {
             self.judgeWhole(held)
         } else if self.streamedCheck != nil {
-            if count > Self.reportWindow { self.pass(held, marked: nil) } else { self.answer = .checking(held) }
+            if count > Self.reportWindow { self.passUnderCheck(held) } else { self.answer = .checking(held) }
         } else if count > self.gate.limits.bodyBuffer {
             self.settle(held, Self.unbuffered(held.head))
         } else {
@@ -65,17 +69,46 @@ extension Exchange {
         }
     }
 
-    /// Judges a response that is all here.
-    func judgeWhole(_ response: HeldResponse) {
+    /// Judges a response of which everything is here that counts.
+    func judgeWhole(_ held: HeldResponse) {
         guard let judge = self.judge else { return }
-        var held = response
-        self.streamedCheck = nil
-        do throws(ValidationError) {
-            try judge.judge(&held)
-            self.settle(held, nil)
-        } catch {
-            self.settle(held, error)
+        if let check = self.streamedCheck {
+            let violation = Result { () throws(ValidationError) in try check.finish() }.failure
+            return self.conclude(held, violation ?? held.violation)
         }
+        guard judge.isSlow(held) else {
+            var held = held
+            let violation = Result { () throws(ValidationError) in try judge.judge(&held) }.failure
+            return self.conclude(held, violation)
+        }
+        self.answer = .checking(held)
+        let ticket = self.connection.lane.wait(for: self)
+        let lane = self.connection.lane
+        DispatchQueue.global().async {
+            var held = held
+            let violation = Result { () throws(ValidationError) in try judge.judge(&held) }.failure
+            lane.loop.execute { [held] in lane.resume(ticket)?.judged(held, violation) }
+        }
+    }
+
+    /// The verdict of another thread, which comes in vain where the client has left in the meantime.
+    private func judged(_ held: HeldResponse, _ violation: ValidationError?) {
+        guard case .checking = self.answer else { return }
+        self.conclude(held, violation)
+    }
+
+    private func conclude(_ held: HeldResponse, _ violation: ValidationError?) {
+        self.settle(held, violation)
+        if self.transfer == nil { self.finishAnswer() }
+    }
+
+    /// Passes on what was kept back of a body that is looked at as it streams. What the head violates can still be said.
+    private func passUnderCheck(_ held: HeldResponse) {
+        guard let violation = held.violation else { return self.pass(held, marked: nil) }
+        let kind = ViolationKind(violation.kind)
+        self.report.violated(kind)
+        if self.report.error == nil { self.report.error = violation.message }
+        self.pass(held, marked: kind)
     }
 
     /// The end of a body that was looked at as it streamed.
@@ -98,7 +131,9 @@ extension Exchange {
         // Told once.
         if kind == .bodyTooLarge { self.hasExceeded = true }
         switch self.judge?.onViolation {
-        case .report: self.pass(held, marked: kind)
+        case .report:
+            if self.report.error == nil { self.report.error = violation.message }
+            self.pass(held, marked: kind)
         case .placeholder where self.rules?.placeholder != nil: self.answerPlaceholder(kind, violation)
         case .placeholder, .reject, nil: self.refuse(Problem(violation))
         }
@@ -132,8 +167,13 @@ extension Exchange {
     }
 
     private func pass(_ held: HeldResponse, marked violation: ViolationKind?) {
-        let isWhole = self.transfer == nil
-        let length = isWhole && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length
+        let isWhole = self.transfer == nil && held.need != .nothing
+        var length = isWhole ? UInt64(held.body.readableBytes) : held.length
+        if !held.trailers.isEmpty, !held.isReplaced {
+            // Only chunks have trailers behind them.
+            length = nil
+            self.report.append(trailers: held.trailers)
+        }
         self.pass(held.head, length: length, marked: violation)
         guard held.body.readableBytes > 0, case .body(let framing) = self.answer else { return }
         held.body.withUnsafeReadableBytes { self.writeBody($0, framing) }
@@ -157,5 +197,12 @@ extension Exchange {
             self.connection.write { $0.writeBytes(placeholder.body) }
         }
         self.finish(.completed)
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        guard case .failure(let error) = self else { return nil }
+        return error
     }
 }

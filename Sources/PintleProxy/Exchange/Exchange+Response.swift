@@ -32,6 +32,8 @@ extension Exchange: TransferDelegate {
         switch self.answer {
         case .body(let framing):
             if let violation = self.check(bytes) { self.note(violation) }
+            self.receivedBytes += bytes.count
+            if let maxBody = self.judge?.maxBody, self.receivedBytes > maxBody, self.exceeds(maxBody) { return }
             self.writeBody(bytes, framing)
         case .checking: self.hold(bytes)
         case .none, .done: break
@@ -42,7 +44,7 @@ extension Exchange: TransferDelegate {
         var fields = fields
         Forwarding.removeForbidden(fromTrailers: &fields)
         switch self.answer {
-        case .body(.chunked): self.report.trailers = fields
+        case .body(.chunked): self.report.append(trailers: fields)
         case .checking(var held):
             held.trailers = fields
             self.answer = .checking(held)
@@ -59,18 +61,19 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {
         self.forgetTransfer()
-        self.answer = .done
-        Tunnel.open(for: self, to: descriptor)
+        self.openTunnel(on: descriptor)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.report.metrics = metrics
         self.forgetTransfer()
         if let error { return self.fail(with: error) }
-        switch self.answer {
-        case .checking(let held): self.judgeWhole(held)
-        case .none, .body, .done: break
-        }
+        if case .checking(let held) = self.answer { return self.judgeWhole(held) }
+        self.finishAnswer()
+    }
+
+    /// The end of an answer that has begun, once there is nothing more to come.
+    func finishAnswer() {
         guard case .body(let framing) = self.answer else { return }
         self.finishCheck()
         if case .chunked = framing { self.connection.write { $0.writeLastChunk(self.report.trailers) } }
@@ -110,9 +113,6 @@ extension Exchange: TransferDelegate {
     }
 
     func writeBody(_ bytes: UnsafeRawBufferPointer, _ framing: ResponseFraming) {
-        if let maxBody = self.judge?.maxBody, self.report.bytesOut + bytes.count > maxBody, self.exceeds(maxBody) {
-            return
-        }
         switch framing {
         case .none: return self.cut("the origin sent a body where there can be none")
         case .length:
@@ -171,6 +171,7 @@ extension Exchange: TransferDelegate {
 extension Exchange: TurnEndWork {
     func runAtEndOfTurn() {
         self.resumesBody = false
+        self.proceedWithBody()
         self.connection.resumeBody()
     }
 }

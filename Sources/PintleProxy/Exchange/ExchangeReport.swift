@@ -11,6 +11,14 @@ internal import PintleTrust
 struct ExchangeReport {
     enum Mode: String { case forward, gateway, tunnel }
 
+    /// How a tunnel's destination was verified.
+    enum Assurance: String {
+        /// By a handshake of ours, before the tunnel opened.
+        case probed
+        /// By the certificate that its client was shown, too.
+        case observed
+    }
+
     let id: ExchangeID
     var counters: RouteCounters
     var mode = Mode.forward
@@ -37,11 +45,19 @@ struct ExchangeReport {
     private let start: NIODeadline
     var metrics = TransferMetrics()
     private var verdict: Verdict?
+    private var assurance: Assurance?
 
     init(id: ExchangeID, counters: RouteCounters, start: NIODeadline) {
         self.id = id
         self.counters = counters
         self.start = start
+    }
+
+    /// The origin's trailers, in front of what was noted before they came.
+    mutating func append(trailers: Fields) {
+        var all = trailers
+        for (name, value) in self.trailers.pairs { all.append(name, value) }
+        self.trailers = all
     }
 
     mutating func violated(_ kind: ViolationKind) {
@@ -55,6 +71,16 @@ struct ExchangeReport {
         self.verdict = verdict
         guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
         self.trustViolation = kind
+        self.violated(kind)
+        if kind == .pinMismatch { self.counters.pinFailed() }
+    }
+
+    /// Notes on what the other end of a tunnel was trusted.
+    mutating func note(_ verdict: Verdict, assurance: Assurance) {
+        let isFirst = self.verdict == nil
+        self.verdict = verdict
+        self.assurance = assurance
+        guard isFirst, let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
         self.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
@@ -87,6 +113,7 @@ struct ExchangeReport {
         record.decision = self.decision
         record.trust = self.trust
         record.pin = self.verdict?.matchedPin?.description
+        record.assurance = self.assurance?.rawValue
         record.status = self.status.map(Int.init)
         record.upstreamStatus = self.upstreamStatus.map(Int.init)
         record.bytesIn = self.bytesIn

@@ -30,14 +30,22 @@ extension Problem {
     }
 
     private init(untrusted error: SessionError) {
-        let isMismatch = error.verdict?.error?.code == .pinMismatch
+        guard let verdict = error.verdict, let problem = Problem(refusing: verdict) else {
+            self.init(.certificateInvalid, error.message)
+            return
+        }
+        self = problem
+    }
+
+    /// What is answered where a policy has refused a server; nil where it has not.
+    init?(refusing verdict: Verdict) {
+        guard let error = verdict.error else { return nil }
         // The rest of the message lists what stands in members of its own here.
         let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
-        self.init(isMismatch ? .pinMismatch : .certificateInvalid, firstLine)
-        guard let verdict = error.verdict else { return }
+        self.init(error.code == .pinMismatch ? .pinMismatch : .certificateInvalid, firstLine)
         self.chain = verdict.chain.map { Certificate(subject: $0.subject, pin: $0.spkiPin.description) }
         self.configuredPins = verdict.configuredPins.map(\.description)
-        if let cause = verdict.error?.cause { self.causes = [cause] }
+        if let cause = error.cause { self.causes = [cause] }
     }
 
     /// What is answered to a request that cannot take the route's form.

@@ -28,7 +28,17 @@ struct ResponseJudge {
     }
 
     /// Whether bodies are looked at.
-    var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
+    private var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
+
+    /// Asks the origin for what can be judged: codings that can be undone and, where a violation is not only reported, the
+    /// whole of the representation. Any origin may ignore a Range (RFC 9110 §14.2), so doing without it is legal, too.
+    func prepare(_ fields: inout Fields) {
+        guard self.readsBody else { return }
+        fields.narrowAcceptEncoding()
+        guard self.onViolation != .report else { return }
+        fields.remove("Range")
+        fields.remove("If-Range")
+    }
 
     /// What the head alone breaks. Asked once, before anything is asked about the body.
     mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
@@ -49,6 +59,8 @@ struct ResponseJudge {
 
     /// How much of the body must be seen.
     func need(for head: ResponseHead) -> ResponseContract.BodyNeed {
+        // A part of a document is none itself.
+        if head.status == 206, self.onViolation == .report { return .nothing }
         var need = ResponseContract.BodyNeed.nothing
         for contract in self.contracts {
             switch contract.bodyNeed(for: head, requestMethod: self.method) {
@@ -62,14 +74,36 @@ struct ResponseJudge {
 
     /// What looks at the body as it streams, where nothing has to be changed or rejected before its first byte has passed;
     /// nil where that takes the whole body.
+    ///
+    /// What the head has violated is not its business.
     func streamedCheck(of head: ResponseHead) -> BodyCheck? {
         guard self.onViolation == .report else { return nil }
         let readers = self.contracts.filter { $0.bodyNeed(for: head, requestMethod: self.method) == .whole }
         guard readers.count == 1 else { return nil }
         var contract = readers[0]
-        // Nothing is held, so it may unfold to whatever it wants.
-        contract.decodedLimit = .max
-        return BodyCheck(contract, head: head, requestMethod: self.method)
+        contract.statuses = nil
+        return BodyCheck(contract, head: head, requestMethod: self.method, unfolding: Self.unfolding)
+    }
+
+    /// How many times longer than on the wire a body may become that is looked at while it streams, beyond the limit for
+    /// all bodies. Deflate can do no more; what other codings make beyond it would only hold up the loop.
+    private static let unfolding = 1000
+
+    /// Whether judging takes so long that other clients would notice: images are decoded, schemas walk a tree.
+    func isSlow(_ held: HeldResponse) -> Bool {
+        let unfolding = held.head.fields.contains(.contentEncoding) ? 10 : 1
+        return self.contracts.contains { contract in
+            guard contract.bodyNeed(for: held.head, requestMethod: self.method) == .whole else { return false }
+            return held.body.readableBytes * unfolding > contract.body.promptBytes
+        }
+    }
+
+    /// What the head of a response without content says of the one that would have had it, where that would be replaced.
+    func removeStaleFields(from head: inout ResponseHead) {
+        let replaces = self.contracts.contains { $0.body.replacesBodies }
+        guard replaces, head.status == 304 || (self.method == "HEAD" && head.status / 100 == 2) else { return }
+        CheckedBody(replacement: []).removeStaleFields(from: &head.fields)
+        head.fields.remove(.contentLength)
     }
 
     /// Judges a whole response; changes the bytes and what the fields say about them where a contract replaces them.
@@ -79,6 +113,7 @@ struct ResponseJudge {
             let checked = try contract.validate(head: held.head, body: body, requestMethod: self.method)
             guard let replacement = checked.replacement else { continue }
             held.body = ByteBuffer(bytes: replacement)
+            held.isReplaced = true
             checked.removeStaleFields(from: &held.head.fields)
         }
     }
@@ -96,5 +131,32 @@ struct HeldResponse {
     var body = ByteBuffer()
     let length: UInt64?
     let need: ResponseContract.BodyNeed
+    /// What the head violates, where that is told only together with the body's verdict.
+    var violation: ValidationError?
     var trailers = Fields()
+    /// Whether the body is not the origin's.
+    var isReplaced = false
+}
+
+extension ResponseContract.BodyRule {
+    /// How many bytes without content codings are judged in a few milliseconds.
+    fileprivate var promptBytes: Int {
+        switch self {
+        case .any: .max
+        case .json(let rule): rule.document == nil ? 1 << 20 : 32 << 10
+        case .xml, .propertyList: 512 << 10
+        // A few kilobytes may be millions of pixels.
+        case .image: 0
+        case .compound(let rules): rules.map(\.promptBytes).min() ?? .max
+        }
+    }
+
+    /// Whether bodies under the rule may be replaced.
+    fileprivate var replacesBodies: Bool {
+        switch self {
+        case .json(let rule): rule.removesNulls
+        case .compound(let rules): rules.contains(where: \.replacesBodies)
+        case .any, .xml, .propertyList, .image: false
+        }
+    }
 }

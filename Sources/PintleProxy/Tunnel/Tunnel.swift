@@ -5,6 +5,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
+internal import PintleTrust
 
 /// A CONNECT tunnel: two channels on one loop that write to each other what they read.
 ///
@@ -14,13 +15,18 @@ final class Tunnel {
     private let lane: Lane
     private let client: SocketChannel
     private let origin: SocketChannel
+    /// Nil where there is nothing to be looked at, or no more.
+    private var watch: TunnelWatch?
+    private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private var lastActivity: NIODeadline
     private var openDirections = 2
     private var isClosed = false
 
     /// Answers the CONNECT and begins to relay. Takes over both sockets.
-    static func open(for exchange: Exchange, to descriptor: Int32) {
+    ///
+    /// - Parameter watch: looks at what the server sends in clear, before the client gets it.
+    static func open(for exchange: Exchange, to descriptor: Int32, watchedBy watch: TunnelWatch?) {
         let connection = exchange.connection
         var on: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -28,10 +34,11 @@ final class Tunnel {
         let origin = SocketChannel(descriptor: descriptor, loop: connection.lane.loop)
         exchange.report.status = 200
         exchange.report.counters.tunnelOpened()
-        Tunnel(exchange: exchange, origin: origin).begin()
+        Tunnel(exchange: exchange, origin: origin, watch: watch).begin()
     }
 
-    private init(exchange: Exchange, origin: SocketChannel) {
+    private init(exchange: Exchange, origin: SocketChannel, watch: TunnelWatch?) {
+        self.watch = watch
         self.exchange = exchange
         self.lane = exchange.connection.lane
         self.client = exchange.connection.channel
@@ -70,6 +77,7 @@ final class Tunnel {
     func relay(_ bytes: ByteBuffer, _ direction: TunnelEnd.Direction) {
         guard !self.isClosed else { return }
         self.lastActivity = self.lane.loop.turnTime
+        if direction == .down, self.watch != nil, !self.passes(bytes) { return }
         let (from, to) = self.ends(of: direction)
         switch direction {
         case .up: self.exchange.report.bytesIn += bytes.readableBytes
@@ -77,6 +85,34 @@ final class Tunnel {
         }
         to.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
         if !to.isWritable { from.setAutoRead(false) }
+    }
+
+    /// Whether the client may get what the server sends: not a certificate that the policy refuses.
+    private func passes(_ bytes: ByteBuffer) -> Bool {
+        switch self.watch?.look(at: bytes) {
+        case .nothing, nil: return true
+        case .hidden: break
+        case .seen(let verdict):
+            guard let error = verdict.error else {
+                self.exchange.report.note(verdict, assurance: .observed)
+                break
+            }
+            if let kind = ViolationKind(error) { self.exchange.report.violated(kind) }
+            if error.code == .pinMismatch { self.exchange.report.counters.pinFailed() }
+            self.breakOff("the tunnel shows its client a certificate that is refused: \(error.message)")
+            return false
+        case .unreadable:
+            self.breakOff("the tunnel shows its client a certificate that cannot be read")
+            return false
+        }
+        self.watch = nil
+        return true
+    }
+
+    private func breakOff(_ reason: String) {
+        self.exchange.report.error = reason
+        self.outcome = .failed
+        self.abort()
     }
 
     /// The receiving end of a direction takes bytes again.
@@ -127,7 +163,7 @@ final class Tunnel {
 
     private func report() {
         self.exchange.report.counters.tunnelClosed()
-        self.exchange.report.close(self.exchange, outcome: .completed)
+        self.exchange.report.close(self.exchange, outcome: self.outcome)
     }
 
     private func ends(of direction: TunnelEnd.Direction) -> (from: SocketChannel, to: SocketChannel) {

@@ -11,8 +11,8 @@ package struct OpenAPIDocument: Sendable {
     struct Path: Sendable {
         let template: PathTemplate
         let text: String
-        /// By method, which is case-sensitive (RFC 9110 §9.1).
-        var operations: [(method: String, bases: [String], operation: OpenAPIOperation)]
+        /// By method, which is case-sensitive (RFC 9110 §9.1); the paths of servers in segments.
+        var operations: [(method: String, bases: [[[UInt8]]], operation: OpenAPIOperation)]
     }
 
     /// An operation, and what the path says of it.
@@ -24,6 +24,7 @@ package struct OpenAPIDocument: Sendable {
 
     /// Sorted: those that are tried first come first.
     private let paths: [Path]
+    private let servers: [ServerURL]
 
     /// Reads a document and all that it refers to.
     ///
@@ -39,26 +40,36 @@ package struct OpenAPIDocument: Sendable {
         var reader = try OpenAPIReader(document, name: name, options: options, resolve: resolve)
         let paths = try reader.paths()
         self.paths = paths.sorted { $0.template.precedes($1.template) }
+        self.servers = reader.servers
+    }
+
+    /// The origins of all servers that have a host: of the document, of paths and of operations.
+    ///
+    /// - Throws: the first server with a host that is no http or https URL.
+    package func origins() throws(SchemaError) -> Set<Origin> {
+        var origins: Set<Origin> = []
+        for server in self.servers {
+            if let origin = try server.origin() { origins.insert(origin) }
+        }
+        return origins
     }
 
     /// Finds the operation for a request.
     ///
-    /// A server's path is taken off first. A template matches segment by segment; concrete ones are tried before those
-    /// with names in braces. HEAD and OPTIONS are methods like others.
+    /// A server's path is taken off first. Both it and a template match segment by segment, escapes decoded; concrete
+    /// templates are tried before those with names in braces. HEAD and OPTIONS are methods like others.
     ///
-    /// - Parameter path: of the target, beginning with a slash; a query is ignored.
+    /// - Parameter path: of the target, beginning with a slash, without dot segments; a query is ignored.
     /// - Throws: that the path is unknown, or that it does not have the method.
     package func operation(method: String, path: String) throws(OpenAPIMismatch) -> Match {
         let path = path.prefix { $0 != "?" && $0 != "#" }
         var others: [(method: String, path: String)] = []
-        var segments: [String: [[UInt8]]] = [:]
+        let segments = path.hasPrefix("/") ? PathTemplate.segments(of: path) : []
         for candidate in self.paths {
             var isKnown = false
             for (name, bases, operation) in candidate.operations {
-                for base in bases where path.hasPrefix(base + "/") || (base.isEmpty && path.hasPrefix("/")) {
-                    let parts = segments[base] ?? PathTemplate.segments(of: path.dropFirst(base.count))
-                    segments[base] = parts
-                    guard let values = candidate.template.match(parts) else { continue }
+                for base in bases where segments.starts(with: base) {
+                    guard let values = candidate.template.match(segments.dropFirst(base.count)) else { continue }
                     if name == method { return Match(operation: operation, pathValues: values) }
                     others.append((name, candidate.text))
                     isKnown = true

@@ -74,8 +74,10 @@ package struct OpenAPIOperation: Sendable {
     ///   - pathValues: as ``OpenAPIDocument/Match/pathValues`` has them.
     ///   - query: of the target, without question mark, or nil where there is none.
     ///   - header: the values of the field of a name, which compares without regard to case.
+    ///   - isSecret: whether the value of a parameter must not be quoted, whatever the options say. Default: none is.
     package func parameterViolations(
-        pathValues: [String: String], query: String?, header: (String) -> [String]
+        pathValues: [String: String], query: String?, header: (String) -> [String],
+        isSecret: (_ location: OpenAPIParameter.Location, _ name: String) -> Bool = { _, _ in false }
     ) -> [String] {
         let query = OpenAPIParameter.pairs(ofQuery: query ?? "")
         return self.parameters.flatMap { parameter in
@@ -85,7 +87,9 @@ package struct OpenAPIOperation: Sendable {
             case .query: texts = query.filter { ExactText.areEqual($0.name, parameter.name) }.map(\.value)
             case .header: texts = header(parameter.name)
             }
-            return parameter.violations(of: texts, for: self.name, in: self.graph, schema: self.schema)
+            return parameter.violations(
+                of: texts, areSecret: isSecret(parameter.location, parameter.name), for: self.name, in: self.graph,
+                schema: self.schema)
         }
     }
 

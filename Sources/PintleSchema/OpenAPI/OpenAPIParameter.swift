@@ -3,8 +3,8 @@
 internal import PintleMessage
 
 /// A parameter of a query, a header section or a path.
-struct OpenAPIParameter: Sendable {
-    enum Location: String, Sendable {
+package struct OpenAPIParameter: Sendable {
+    package enum Location: String, Sendable {
         case path, query, header
     }
 
@@ -35,9 +35,9 @@ struct OpenAPIParameter: Sendable {
         }
     }
 
-    /// What is wrong with the values that came.
+    /// What is wrong with the values that came; they are not quoted where they are secret.
     func violations(
-        of texts: [String], for operation: String, in graph: SchemaGraph, schema: (Int) -> JSONSchema
+        of texts: [String], areSecret: Bool, for operation: String, in graph: SchemaGraph, schema: (Int) -> JSONSchema
     ) -> [String] {
         let title = "the \(self.location.rawValue) parameter \(Wording.line(self.name, limit: 80))"
         guard let first = texts.first else {
@@ -58,7 +58,8 @@ struct OpenAPIParameter: Sendable {
             guard texts.count == 1 else { return ["\(title) is there \(texts.count) times; send it once"] }
             value = Self.value(first, shape.types)
         }
-        return schema(number).validate(value).map { violation in
+        let schema = areSecret ? schema(number).hidingValues : schema(number)
+        return schema.validate(value).map { violation in
             let place = violation.instanceLocation.isEmpty ? "" : " at \(violation.instanceLocation)"
             return "\(title)\(place): \(violation.sentence)"
         }

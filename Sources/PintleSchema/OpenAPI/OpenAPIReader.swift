@@ -5,6 +5,8 @@ internal import PintleMessage
 /// Reads the paths of an OpenAPI document, its schemas by way of the compiler.
 struct OpenAPIReader {
     private(set) var compiler: SchemaCompiler
+    /// The servers of the document, of paths and of operations, as they come.
+    private(set) var servers: [ServerURL] = []
     private let root: OpenAPIElement
 
     init(
@@ -46,7 +48,7 @@ struct OpenAPIReader {
     mutating func paths() throws(SchemaError) -> [OpenAPIDocument.Path] {
         var paths: [OpenAPIDocument.Path] = []
         var shapes: [String: String] = [:]
-        let servers = try self.bases(self.root) ?? [""]
+        let servers = try self.bases(self.root) ?? [[]]
         for element in try self.root.child("paths")?.children() ?? [] where !element.key.hasPrefix("x-") {
             guard let template = PathTemplate(element.key) else {
                 throw element.refusal("is no path; begin it with a slash, and close each brace")
@@ -67,15 +69,15 @@ struct OpenAPIReader {
     private static let methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 
     private mutating func operations(
-        _ path: OpenAPIElement, _ servers: [String]
-    ) throws(SchemaError) -> [(method: String, bases: [String], operation: OpenAPIOperation)] {
+        _ path: OpenAPIElement, _ servers: [[[UInt8]]]
+    ) throws(SchemaError) -> [(method: String, bases: [[[UInt8]]], operation: OpenAPIOperation)] {
         let item = try self.resolved(path)
         if path.child("$ref") != nil, let method = Self.methods.first(where: { path.child($0) != nil }) {
             throw path.refusal("has a $ref and \(method) beside it; write the operations in one of the places")
         }
         let shared = try self.parameters(item)
         let itemServers = try self.bases(item) ?? servers
-        var operations: [(method: String, bases: [String], operation: OpenAPIOperation)] = []
+        var operations: [(method: String, bases: [[[UInt8]]], operation: OpenAPIOperation)] = []
         for method in Self.methods {
             guard let element = item.child(method) else { continue }
             let bases = try self.bases(element) ?? itemServers
@@ -175,14 +177,14 @@ struct OpenAPIReader {
         throw element.refusal("is one of more than 32 references that lead to each other; take one out")
     }
 
-    /// The paths of the servers that an element names, without a slash at the end; nil where it names none.
-    private func bases(_ element: OpenAPIElement) throws(SchemaError) -> [String]? {
+    /// The paths of the servers that an element names, in segments; nil where it names none.
+    private mutating func bases(_ element: OpenAPIElement) throws(SchemaError) -> [[[UInt8]]]? {
         guard let servers = try element.child("servers")?.elements(), !servers.isEmpty else { return nil }
-        var bases: [String] = []
+        var bases: [[[UInt8]]] = []
         for server in servers {
             for url in try ServerURL.expansions(of: server) {
-                let base = ServerURL.path(of: url)
-                if !bases.contains(base) { bases.append(base) }
+                if !bases.contains(url.segments) { bases.append(url.segments) }
+                self.servers.append(url)
             }
         }
         return bases

@@ -79,7 +79,7 @@ struct PathTemplate: Sendable {
     }
 
     /// The values of the parameters, or nil where the path is another.
-    func match(_ path: [[UInt8]]) -> [String: String]? {
+    func match(_ path: ArraySlice<[UInt8]>) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]
         for (pieces, segment) in zip(self.segments, path) {

@@ -2,13 +2,17 @@
 
 internal import PintleMessage
 
-/// The URLs of OpenAPI's servers, of which only the path is asked: which server is meant, the route says.
-enum ServerURL {
+/// A URL of one of OpenAPI's servers, with its variables filled in.
+struct ServerURL: Sendable {
     /// The most URLs that the variables of one server may make.
     private static let limit = 256
 
-    /// The URL with its variables filled in, in every way that there is.
-    static func expansions(of server: OpenAPIElement) throws(SchemaError) -> [String] {
+    private let text: String
+    /// Where the document has it.
+    private let location: String
+
+    /// The URLs of a server, with its variables filled in in every way that there is.
+    static func expansions(of server: OpenAPIElement) throws(SchemaError) -> [ServerURL] {
         guard let url = try server.text("url") else { throw server.refusal("must have a url; add it") }
         var urls = [url]
         for variable in try server.child("variables")?.children() ?? [] {
@@ -25,14 +29,31 @@ enum ServerURL {
             }
             urls = urls.flatMap { url in values.map { Self.replacing("{\(variable.key)}", by: $0, in: url) } }
         }
-        return urls
+        return urls.map { ServerURL(text: $0, location: server.location + "/url") }
     }
 
-    /// The path without a slash at the end. A relative URL is taken for one from the root of its host.
-    static func path(of url: String) -> String {
-        var path = SchemaURI(url).path[...]
+    /// Scheme, host and port; nil where the URL is relative, to wherever the document may be.
+    ///
+    /// - Throws: that there is a host, and the URL is none of http or https.
+    func origin() throws(SchemaError) -> Origin? {
+        guard SchemaURI(self.text).authority != nil else { return nil }
+        do throws(HTTPURLError) {
+            return try HTTPURL(self.text).origin
+        } catch {
+            throw SchemaError(
+                self.location,
+                "\(Wording.quoted(self.text)) is no server's URL: \(error); write one such as https://api.example.com/v1, "
+                    + "with a default for each variable")
+        }
+    }
+
+    /// The segments of the path, escapes decoded, without the empty one behind a slash at the end. A relative URL is taken
+    /// for one from the root of its host.
+    var segments: [[UInt8]] {
+        var path = SchemaURI(self.text).path[...]
         while path.hasSuffix("/") { path = path.dropLast() }
-        return path.isEmpty || path.hasPrefix("/") ? String(path) : "/" + path
+        if path.isEmpty { return [] }
+        return PathTemplate.segments(of: path.hasPrefix("/") ? path : "/" + path)
     }
 
     private static func replacing(_ name: String, by value: String, in url: String) -> String {

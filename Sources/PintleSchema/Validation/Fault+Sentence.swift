@@ -4,35 +4,39 @@ internal import PintleMessage
 
 extension Fault {
     /// What must hold and what is there instead.
-    func sentence(in graph: SchemaGraph) -> String {
+    ///
+    /// - Parameter showsValues: whether values of the instance are quoted; of a type that is wrong the right name is told
+    ///   anyway.
+    func sentence(in graph: SchemaGraph, showsValues: Bool) -> String {
         switch graph.nodes[self.node].keywords[self.keyword] {
-        case .assertion(let assertion): self.sentence(assertion, in: graph)
-        case .applicator(let applicator): self.sentence(applicator, in: graph)
+        case .assertion(let assertion): self.sentence(assertion, in: graph, showsValues)
+        case .applicator(let applicator): self.sentence(applicator, in: graph, showsValues)
         }
     }
 
-    private func sentence(_ assertion: Assertion, in graph: SchemaGraph) -> String {
-        let found = Wording.value(self.value)
+    private func sentence(_ assertion: Assertion, in graph: SchemaGraph, _ showsValues: Bool) -> String {
+        let found = showsValues ? ", is \(Wording.value(self.value))" : ""
         switch assertion {
         case .never: return "is not allowed"
-        case .type(let types): return "must be \(types.words), is \(found)"
+        case .type(let types):
+            return "must be \(types.words), is \(showsValues ? Wording.value(self.value) : Wording.type(self.value))"
         case .enumeration(_, let shown):
-            return "must be \(Wording.list(shown.map(Wording.value), "or")), is \(found)"
-        case .constant(let constant): return "must be \(Wording.value(constant.value)), is \(found)"
-        case .multipleOf(let divisor): return "must be a multiple of \(Wording.value(divisor.value)), is \(found)"
+            return "must be \(Wording.list(shown.map(Wording.value), "or"))\(found)"
+        case .constant(let constant): return "must be \(Wording.value(constant.value))\(found)"
+        case .multipleOf(let divisor): return "must be a multiple of \(Wording.value(divisor.value))\(found)"
         case .maximum(let bound, let isExclusive):
-            return "must be \(isExclusive ? "below" : "at most") \(Wording.value(bound.value)), is \(found)"
+            return "must be \(isExclusive ? "below" : "at most") \(Wording.value(bound.value))\(found)"
         case .minimum(let bound, let isExclusive):
-            return "must be \(isExclusive ? "above" : "at least") \(Wording.value(bound.value)), is \(found)"
-        case .pattern(let pattern): return "must match the pattern \(Wording.quoted(pattern.source)), is \(found)"
-        case .format(let format): return "must have the format \(format.rawValue), is \(found)"
-        case .maxLength(let limit): return self.size("at most", limit, "character")
-        case .minLength(let limit): return self.size("at least", limit, "character")
+            return "must be \(isExclusive ? "above" : "at least") \(Wording.value(bound.value))\(found)"
+        case .pattern(let pattern): return "must match the pattern \(Wording.quoted(pattern.source))\(found)"
+        case .format(let format): return "must have the format \(format.rawValue)\(found)"
+        case .maxLength(let limit): return self.length("at most", limit, showsValues)
+        case .minLength(let limit): return self.length("at least", limit, showsValues)
         case .maxItems(let limit): return self.size("at most", limit, "item")
         case .minItems(let limit): return self.size("at least", limit, "item")
         case .maxProperties(let limit): return self.size("at most", limit, "property", "properties")
         case .minProperties(let limit): return self.size("at least", limit, "property", "properties")
-        case .uniqueItems: return self.repetition
+        case .uniqueItems: return self.repetition(showsValues)
         case .required(let names):
             return "must have \(Self.properties(Validation.missing(names, in: self.entries)))"
         case .dependentRequired(let rules):
@@ -43,14 +47,15 @@ extension Fault {
         }
     }
 
-    private func sentence(_ applicator: Applicator, in graph: SchemaGraph) -> String {
+    private func sentence(_ applicator: Applicator, in graph: SchemaGraph, _ showsValues: Bool) -> String {
         switch applicator {
         case .anyOf(let schemas):
             return "must keep to at least one of the \(Wording.count(schemas.count, "schema")) of anyOf, keeps to none"
-                + self.reasons(in: graph)
+                + self.reasons(in: graph, showsValues)
         case .oneOf(let schemas):
             let what = "must keep to exactly one of the \(Wording.count(schemas.count, "schema")) of oneOf"
-            return self.passed == 0 ? "\(what), keeps to none" + self.reasons(in: graph) : "\(what), keeps to more"
+            return self.passed == 0
+                ? "\(what), keeps to none" + self.reasons(in: graph, showsValues) : "\(what), keeps to more"
         case .not: return "must not keep to the schema of not"
         case .contains(_, let minimum, let maximum):
             if let maximum, self.passed > maximum {
@@ -67,10 +72,16 @@ extension Fault {
 
     private var entries: [Parameter.Entry] { if case .dictionary(let entries) = self.value { entries } else { [] } }
 
+    /// The length of a secret is part of it.
+    private func length(_ relation: String, _ limit: Int, _ showsValues: Bool) -> String {
+        let sentence = "must have \(relation) \(Wording.count(limit, "character"))"
+        guard showsValues, case .string(let text) = self.value else { return sentence }
+        return sentence + ", has \(text.unicodeScalars.count)"
+    }
+
     private func size(_ relation: String, _ limit: Int, _ one: String, _ many: String? = nil) -> String {
         let count =
             switch self.value {
-            case .string(let text): text.unicodeScalars.count
             case .array(let elements): elements.count
             case .dictionary(let entries): entries.count
             default: 0
@@ -78,12 +89,13 @@ extension Fault {
         return "must have \(relation) \(Wording.count(limit, one, many)), has \(count)"
     }
 
-    private var repetition: String {
+    private func repetition(_ showsValues: Bool) -> String {
         guard case .array(let elements) = self.value else { return "must have no item twice" }
         var first: [JSONIdentity: Int] = [:]
         for (index, element) in elements.enumerated() {
             if let other = first.updateValue(index, forKey: JSONIdentity(element)) {
-                return "must have no item twice, has \(Wording.value(element)) at \(other) and at \(index)"
+                let item = showsValues ? Wording.value(element) : "the same"
+                return "must have no item twice, has \(item) at \(other) and at \(index)"
             }
         }
         return "must have no item twice"
@@ -95,7 +107,7 @@ extension Fault {
     }
 
     /// Why the first branches do not hold: ` (must be a string, is 3; at /id: …)`.
-    private func reasons(in graph: SchemaGraph) -> String {
+    private func reasons(in graph: SchemaGraph, _ showsValues: Bool) -> String {
         if self.branches.isEmpty { return "" }
         let reasons = self.branches.map { branch in
             var pointer = ""
@@ -104,7 +116,7 @@ extension Fault {
             // A branch of a branch would make it a paragraph.
             var branch = branch
             branch.branches = []
-            return place + branch.sentence(in: graph)
+            return place + branch.sentence(in: graph, showsValues: showsValues)
         }
         return " (\(reasons.joined(separator: "; ")))"
     }

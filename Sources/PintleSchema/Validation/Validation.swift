@@ -16,6 +16,7 @@ struct Validation {
     let graph: SchemaGraph
     private let root: Int
     private let violationLimit: Int
+    private let showsValues: Bool
     private let stepLimit: Int
     /// How many more steps may be taken.
     var stepsLeft: Int
@@ -26,6 +27,7 @@ struct Validation {
         self.graph = schema.graph
         self.root = schema.root
         self.violationLimit = schema.options.violationLimit
+        self.showsValues = schema.options.showsValues
         self.stepLimit = Self.baseSteps + Self.stepsPerValue * valueCount
         self.stepsLeft = self.stepLimit
     }
@@ -89,7 +91,7 @@ struct Validation {
         let fault = Fault(
             node: frame.node, keyword: frame.keyword, value: frame.value, passed: passed, branches: branches)
         if frame.reports {
-            self.add(fault.sentence(in: self.graph), fault.node, fault.keyword)
+            self.add(fault.sentence(in: self.graph, showsValues: self.showsValues), fault.node, fault.keyword)
         } else if frame.fault == nil {
             self.frames[top].fault = fault
         }

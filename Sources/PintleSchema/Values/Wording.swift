@@ -36,6 +36,16 @@ enum Wording {
         }
     }
 
+    /// What a value is, without what it says.
+    static func type(_ value: Parameter) -> String {
+        switch value {
+        case .bool: "a boolean"
+        case .integer, .number, .decimal: "a number"
+        case .string: "a string"
+        default: Self.value(value)
+        }
+    }
+
     /// `a`, `a or b`, `a, b or c`; after eight the rest is counted.
     static func list(_ words: [String], _ conjunction: String) -> String {
         if words.count > 8 { return words[..<8].joined(separator: ", ") + " \(conjunction) \(words.count - 8) more" }

@@ -92,14 +92,19 @@ struct EasyHandle: ~Copyable {
     func forgetCookies() { self.set(CURLOPT_COOKIELIST, "ALL") }
 
     /// Sets what belongs to one request.
-    mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) {
+    ///
+    /// - Returns: whether libcurl took it all. It refuses texts beyond 8 MB, and would send what was there before.
+    mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) -> Bool {
+        var isTaken = true
         // The target is set by itself; libcurl looks at the URL's path only to choose cookies.
         let path = self.usesJar && request.path.hasPrefix("/") ? request.path : "/"
         if self.origin?.authority != request.authority || self.origin?.scheme != request.scheme || self.path != path {
             self.origin = (request.scheme, request.authority)
             self.path = path
             let authority = request.authority.description(for: request.scheme)
-            self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(authority)\(path)")
+            isTaken = self.set(CURLOPT_URL, "\(request.scheme.rawValue)://\(authority)\(path)")
+            // Set anew the next time.
+            if !isTaken { self.origin = nil }
             self.setVersion(for: request.scheme)
             if let proxy {
                 self.set(CURLOPT_PROXY, proxy.serves(request.authority) ? "http://\(proxy.authority)" : "")
@@ -112,7 +117,7 @@ struct EasyHandle: ~Copyable {
             self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         }
         self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
-        self.set(CURLOPT_REQUEST_TARGET, self.target(of: request))
+        isTaken = self.set(CURLOPT_REQUEST_TARGET, self.target(of: request)) && isTaken
         // The order matters: each of these three resets what the others set.
         self.set(CURLOPT_NOBODY, 0)
         switch request.body {
@@ -124,9 +129,9 @@ struct EasyHandle: ~Copyable {
         }
         if self.method != request.method {
             self.method = request.method
-            self.set(CURLOPT_CUSTOMREQUEST, request.method)
+            isTaken = self.set(CURLOPT_CUSTOMREQUEST, request.method) && isTaken
         }
-        _ = pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers)
+        return pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers) == CURLE_OK && isTaken
     }
 
     /// libcurl adds the credential of the proxy to a Proxy-Authorization that the request has itself. That is for who
@@ -203,7 +208,11 @@ struct EasyHandle: ~Copyable {
     // MARK: Setting
 
     private func set(_ option: CURLoption, _ value: Int) { _ = pintle_set_long(self.pointer, option, value) }
-    private func set(_ option: CURLoption, _ value: String) { _ = pintle_set_text(self.pointer, option, value) }
+    /// - Returns: whether libcurl took it.
+    @discardableResult
+    private func set(_ option: CURLoption, _ value: String) -> Bool {
+        pintle_set_text(self.pointer, option, value) == CURLE_OK
+    }
     private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
         _ = pintle_set_pointer(self.pointer, option, value)
     }

@@ -82,6 +82,9 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Transfers
 
+    /// What was decided about every host that is remembered.
+    var knownVerdicts: [Authority: Verdict] { self.verdicts }
+
     /// What was decided about a host when a connection to it was made.
     func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
 
@@ -104,9 +107,9 @@ final class TransferPool: @unchecked Sendable {
         transfer.begin(request, delegate: delegate)
         self.whenOutsideLibcurl { [self] in
             guard transfer.isRunning else { return }
-            let code = curl_multi_add_handle(self.multi, transfer.easyPointer)
-            transfer.isAdded = code == CURLM_OK
-            if code != CURLM_OK {
+            transfer.isAdded =
+                !transfer.hasFailed && curl_multi_add_handle(self.multi, transfer.easyPointer) == CURLM_OK
+            if !transfer.isAdded {
                 // Told later: the owner does not hold the transfer yet.
                 self.unstartable.append(transfer)
                 self.requestTurnEnd()

@@ -17,6 +17,8 @@ package struct Probe: Sendable {
     package var offer = HandshakeOffer()
     /// Default: the policy ends the handshake of a server that it refuses.
     package var judgement = ClientHandshake.Judgement.enforced
+    /// A connected, non-blocking socket, which the probe closes; nil has it connect to ``address``. Default: nil.
+    package var connection: Int32?
     /// For connecting and shaking hands together. Default 10 s.
     package var timeLimit = Duration.seconds(10)
     /// The network device that packets leave by, as `eth0`; nil leaves it to the system.

@@ -22,6 +22,7 @@ final class ProbeConnection: @unchecked Sendable {
     private let probe: Probe
     private let loop: Loop
     private var state = State.fresh
+    private var dialler: Dialler?
     private var descriptor: Int32 = -1
     private var handshake: ClientHandshake?
     private var unsent: [UInt8] = []
@@ -49,7 +50,7 @@ final class ProbeConnection: @unchecked Sendable {
         } catch {
             return self.finish(.failed(.local(error.description)))
         }
-        self.connect()
+        if let descriptor = self.probe.connection { self.connected(descriptor) } else { self.connect() }
     }
 
     func cancel() {
@@ -61,11 +62,13 @@ final class ProbeConnection: @unchecked Sendable {
     }
 
     private func timeIsOver() {
-        self.finish(.failed(.timedOut(self.state == .connecting ? .connecting : .handshaking)))
+        self.finish(.failed(.timedOut(.handshaking)))
     }
 
     private func finish(_ ending: ProbeResult.Ending) {
         self.state = .done
+        self.dialler?.cancel()
+        self.dialler = nil
         guard let completion else { return }
         self.completion = nil
         self.loop.disarm(self.timer)
@@ -83,48 +86,25 @@ final class ProbeConnection: @unchecked Sendable {
     // MARK: Connecting
 
     private func connect() {
-        let family: Int32
-        switch self.probe.address {
-        case .v4: family = AF_INET
-        case .v6: family = AF_INET6
-        case .unixDomainSocket: return self.finish(.failed(.local("a Unix-domain socket has no TLS")))
-        }
-        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        self.descriptor = socket(family, Int32(kind), 0)
-        guard self.descriptor >= 0 else { return self.finish(.failed(.local(Self.words(for: errno)))) }
-        if let interface = self.probe.interface {
-            let code = interface.withCString {
-                setsockopt(
-                    self.descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.utf8.count + 1))
-            }
-            guard code == 0 else {
-                return self.finish(.failed(.local("the device \(interface): \(Self.words(for: errno))")))
+        let dialler = Dialler(
+            address: self.probe.address, interface: self.probe.interface, timeLimit: self.probe.timeLimit,
+            loop: self.loop)
+        self.dialler = dialler
+        dialler.start { result in
+            self.dialler = nil
+            switch result {
+            case .success(let descriptor): self.connected(descriptor)
+            case .failure(let failure): self.finish(.failed(failure))
             }
         }
+    }
+
+    private func connected(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        self.state = .handshaking
         let limit = self.probe.timeLimit.components
         let nanoseconds = limit.seconds * 1_000_000_000 + limit.attoseconds / 1_000_000_000
         self.loop.arm(self.timer, at: self.began + .nanoseconds(nanoseconds))
-        let code = self.probe.address.withSockAddr { place, size in
-            Glibc.connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
-        }
-        switch code {
-        case 0: self.connected()
-        case EINPROGRESS: self.loop.watch(self.descriptor, for: .write, by: self)
-        default: self.connectionFailed(code)
-        }
-    }
-
-    private func connectionFailed(_ code: Int32) {
-        switch code {
-        case ECONNREFUSED: self.finish(.failed(.refused))
-        case ETIMEDOUT: self.finish(.failed(.timedOut(.connecting)))
-        case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.finish(.failed(.local(Self.words(for: code))))
-        default: self.finish(.failed(.unreachable(Self.words(for: code))))
-        }
-    }
-
-    private func connected() {
-        self.state = .handshaking
         self.goOn()
     }
 
@@ -178,20 +158,11 @@ final class ProbeConnection: @unchecked Sendable {
         self.goOn()
     }
 
-    private static func words(for code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 extension ProbeConnection: DescriptorWatcher {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        switch self.state {
-        case .fresh, .done: return
-        case .connecting:
-            var code: Int32 = 0
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
-            if code == 0 { self.connected() } else { self.connectionFailed(code) }
-        case .handshaking:
-            if readiness.isDisjoint(with: [.read, .failed, .hungUp]) { self.goOn() } else { self.receive() }
-        }
+        guard self.state == .handshaking else { return }
+        if readiness.isDisjoint(with: [.read, .failed, .hungUp]) { self.goOn() } else { self.receive() }
     }
 }

@@ -64,6 +64,7 @@ package final class Transfer {
 
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.delegate != nil }
+    var hasFailed: Bool { self.error != nil }
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     package var verdict: Verdict? {
@@ -158,7 +159,10 @@ package final class Transfer {
             directives.append("Expect:")
             if request.fields.contains(.expect) { self.expect() }
         }
-        self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives))
+        if !self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives)) {
+            self.error = SessionError(
+                .cannotSend, "the target for \(request.authority) is over 8 MB; send a shorter one")
+        }
         if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
     }
 

@@ -34,7 +34,7 @@ package final class PintleProcess: Sendable {
         self.folder = folder
         self.process = try ChildProcess(
             Self.binary, ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments,
-            in: network)
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path], in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {

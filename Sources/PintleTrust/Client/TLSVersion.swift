@@ -16,12 +16,7 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
     /// Whether one version is older than the other.
     public static func < (left: TLSVersion, right: TLSVersion) -> Bool { left.openSSLNumber < right.openSSLNumber }
 
-    /// The version that OpenSSL calls by this number, as the protocol does.
-    init?(openSSLNumber number: CInt) {
-        guard let version = TLSVersion.allCases.first(where: { $0.openSSLNumber == number }) else { return nil }
-        self = version
-    }
-
+    /// OpenSSL counts as the protocol does.
     var openSSLNumber: CInt {
         switch self {
         case .tls10: TLS1_VERSION
@@ -29,6 +24,12 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable, Comparable {
         case .tls12: TLS1_2_VERSION
         case .tls13: TLS1_3_VERSION
         }
+    }
+
+    /// The version that OpenSSL calls by a number.
+    init?(openSSLNumber: CInt) {
+        guard let version = Self.allCases.first(where: { $0.openSSLNumber == openSSLNumber }) else { return nil }
+        self = version
     }
 }
 

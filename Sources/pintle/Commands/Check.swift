@@ -13,7 +13,9 @@ struct Check: ParsableCommand {
         discussion: """
             Exit code 0 without findings or with warnings only, 3 when the configuration is invalid.
             With --sample the request goes to standard output as it would go upstream; exit code 1 when it would be \
-            answered with a problem instead.
+            answered with a problem instead. What is only reported goes to standard error. Query values, credentials and \
+            what the route puts into the request are shown as ***; with log.redact: off in the configuration everything \
+            is shown.
             """)
 
     @OptionGroup var configuration: ConfigurationOptions
@@ -51,19 +53,19 @@ struct Check: ParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
-            Self.write(run, policy.configuration.log.redact)
+            for violation in run.violations { Output.error("reported: the request breaks its contract: \(violation)") }
+            try Self.write(run, policy.configuration.log.redact ? .on : .off)
         } catch {
             throw CommandFailure(
                 .found, "pintle check: \(path): answered with \(error.status) \(error.name.rawValue): \(error.detail)")
         }
     }
 
-    private static func write(_ run: DryRun, _ isRedacted: Bool) {
-        let redaction: Redaction = isRedacted ? .on : .off
-        var lines = ["\(run.head.method) \(run.head.target.path ?? "*") HTTP/1.1"]
-        for (name, value) in run.head.fields.pairs {
-            lines.append("\(name): \(redaction.field(name: name, value: value))")
-        }
-        Output.bytes(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + run.body)
+    private static func write(_ run: DryRun, _ redaction: Redaction) throws(Problem) {
+        var (head, body) = (run.head, run.body)
+        if redaction == .on { (head, body) = try run.masked(by: Redaction.mask) }
+        var lines = ["\(head.method) \(redaction.url(head.target.path ?? "*")) HTTP/1.1"]
+        for (name, value) in head.fields.pairs { lines.append("\(name): \(redaction.field(name: name, value: value))") }
+        Output.bytes(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
     }
 }

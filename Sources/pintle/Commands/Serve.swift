@@ -29,16 +29,41 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("text or json.", valueName: "format"))
     var logFormat: String?
 
+    /// Reads the configuration as it is now, with the flags over it.
+    typealias Loading = @Sendable () throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin)
+
     func run() async throws {
-        var (policy, origin) = try self.configuration.load()
-        if let changed = try self.overridden(policy.configuration) {
-            do throws(ConfigurationError) {
-                policy = try Policy(changed, file: origin.description)
-            } catch {
-                throw CommandFailure(error)
-            }
+        let (file, flags) = (self.configuration.file, Flags(self))
+        let load: Loading = { () throws(CommandFailure) in
+            let (policy, origin) = try ConfigurationOptions.load(file)
+            return (try flags.over(policy, origin), origin)
         }
-        try await Service(policy: policy, origin: origin, portFile: self.portFile).run()
+        let (policy, origin) = try load()
+        try await Service(policy: policy, origin: origin, portFile: self.portFile, load: load).run()
+    }
+}
+
+/// The flags that say something else than the configuration.
+private struct Flags: Sendable {
+    private let listen: [String]
+    private let admin: String?
+    private let logLevel: String?
+    private let logFormat: String?
+
+    init(_ command: Serve) {
+        self.listen = command.listen
+        self.admin = command.admin
+        self.logLevel = command.logLevel
+        self.logFormat = command.logFormat
+    }
+
+    func over(_ policy: Policy, _ origin: ConfigurationOrigin) throws(CommandFailure) -> Policy {
+        guard let changed = try self.overridden(policy.configuration) else { return policy }
+        do throws(ConfigurationError) {
+            return try Policy(changed, file: origin.description)
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     /// The configuration with the flags over it, or nil where there are none.

@@ -70,7 +70,8 @@ import Testing
         #expect(peak < Self.limit)
     }
 
-    @Test func `an origin that does not read holds the client back`() throws {
+    @Test(arguments: ["", "routes: [{name: r, request: {throttle: {packet: 1MiB, delay: 1ms}}}]"])
+    func `an origin that does not read holds the client back`(rules: String) throws {
         let mayRead = Watched(false)
         let total = 64 << 20
         let origin = try ScriptedOrigin { connection in
@@ -83,7 +84,7 @@ import Testing
             }
             try connection.send(response("got all but \(left)"))
         }
-        let pintle = try PintleProcess()
+        let pintle = try PintleProcess(rules)
         let client = try pintle.connect()
         let sent = Watched(0)
         let failure = Watched<String?>(nil)

@@ -140,6 +140,42 @@ struct APIContractTests {
         #expect(checked.exitCode == 1 && checked.errors.contains { $0.contains("at /name: ") }, "\(checked.lines)")
     }
 
+    @Test(arguments: ["enforcement: report\n", ""])
+    func `explain and a sample know what is only reported`(enforcement: String) throws {
+        try self.write()
+        let response = enforcement.isEmpty ? "{on_violation: report, status: 201}" : "{status: 201}"
+        let file = try self.folder.write(
+            "version: 1\n\(enforcement)routes: [{name: a, contract: {file: openapi.yaml, requests: true}, response: "
+                + "\(response)}]\n", to: "p.yaml")
+        let explained = try PintleProcess.run(["explain", "-c", file, "GET", "http://pets.test/pets"])
+        #expect(
+            explained.output.contains(
+                "contract     GET /pets of \(self.folder.path)/openapi.yaml, for requests and responses, whose violations are only reported"
+            ) && explained.output.contains("response     reports all but 201"), "\(explained.lines)")
+        let unknown = try PintleProcess.run(["explain", "-c", file, "GET", "http://pets.test/dogs"])
+        #expect(
+            unknown.output.contains {
+                $0.hasSuffix("no path for /dogs; the request is sent all the same, and reported")
+            },
+            "\(unknown.lines)")
+        let sample = try self.folder.write(
+            "POST http://pets.test/pets HTTP/1.1\nHost: x\nContent-Type: application/json\n\n{\"name\":1}", to: "s.http"
+        )
+        let checked = try PintleProcess.run(["check", "-c", file, "--sample", sample])
+        #expect(checked.exitCode == 0 && checked.output.last == #"{"name":1}"#, "\(checked.lines)")
+        #expect(
+            checked.errors.contains {
+                $0.hasPrefix("reported: the request breaks its contract: at /name: must be a string")
+            },
+            "\(checked.lines)")
+        let notes = try PintleProcess.run(["check", "-c", file]).output
+        #expect(
+            notes.contains {
+                $0.hasSuffix(
+                    "reports all but 201; reports requests and responses that break \(self.folder.path)/openapi.yaml")
+            }, "\(notes)")
+    }
+
     @Test func `a contract that cannot be read is told of with its place`() throws {
         try self.write()
         let file = try self.folder.write(
@@ -149,5 +185,31 @@ struct APIContractTests {
         let text = process.errors.joined(separator: "\n")
         #expect(text.contains("p.yaml:2:11: contract: ") && text.contains("#/servers: "), "\(text)")
         #expect(text.contains("p.yaml:4:25: routes[0].contract: there is no file "), "\(text)")
+    }
+
+    @Test func `a body is judged by the type that a header rule gives it`() throws {
+        try self.write()
+        let origin = try self.origin("{}", status: "201 Created")
+        let pintle = try self.pintle(
+            "contract: {file: openapi.yaml, requests: true}, "
+                + "request: {headers: {set: {Content-Type: application/json}}}")
+        let url = "http://127.0.0.1:\(origin.port)/pets"
+        let passed = try Curl.run(proxy: pintle.port, "-d", #"{"name":"Rex"}"#, url)
+        #expect(passed.status == 201, "\(passed)")
+        let refused = try Curl.run(proxy: pintle.port, "-d", #"{"name":1}"#, url)
+        #expect(refused.status == 422 && (refused.json["detail"] as? String)?.contains("/name") == true, "\(refused)")
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `trailers of a request that is judged are forwarded`() throws {
+        try self.write()
+        let origin = try self.origin("{}", status: "201 Created")
+        let pintle = try self.pintle("contract: {file: openapi.yaml, requests: true}")
+        let answer = try pintle.ask(
+            "POST http://127.0.0.1:\(origin.port)/pets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n13\r\n{\"name\": \"Rex\"}    \r\n0\r\nX-Sum: 1\r\n\r\n",
+            method: "POST")
+        #expect(answer.status == 201, "\(answer)")
+        #expect(origin.requests[0].trailers.map(\.name) == ["X-Sum"] && origin.requests[0].body.count == 19)
     }
 }

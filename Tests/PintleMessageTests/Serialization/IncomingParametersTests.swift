@@ -37,6 +37,20 @@ import Testing
         #expect(error?.code == .malformedBody)
     }
 
+    @Test(arguments: [
+        ["Content-Type": "text/\(String(repeating: "y", count: 15_000))"],
+        ["Content-Type": "\(Self.formType);charset=\(String(repeating: "y", count: 15_000))"],
+        ["Content-Type": Self.formType, "Content-Encoding": String(repeating: "y", count: 15_000)],
+    ])
+    func `what is quoted of a head is cut`(fields: Fields) {
+        let error = #expect(throws: SerializationError.self) {
+            try IncomingParameters.read(request("POST", "/", fields), body: bytes("a=1"))
+        }
+        #expect(
+            (error?.message.count ?? 0) < 200 && error?.message.contains("yyy…") == true,
+            "\(error.debugDescription.prefix(300))")
+    }
+
     @Test func `a name has at most 64 brackets`() throws {
         _ = try self.form("a" + String(repeating: "[b]", count: 64))
         #expect(throws: SerializationError.self) { try self.form("a" + String(repeating: "[b]", count: 65)) }

@@ -48,6 +48,13 @@ import Testing
         #expect(self.html.validateHead(announced, requestMethod: "GET")?.kind == .responseContentType)
     }
 
+    @Test func `a long type is cut where it is quoted`() {
+        let type = "text/" + String(repeating: "y", count: 15_000)
+        let message = self.violation(self.html, response(200, type), "text")?.message
+        let quoted = "text/" + String(repeating: "y", count: 75) + "…"
+        #expect(message == "Request failed: unacceptable content-type: \(quoted)")
+    }
+
     @Test func `RSP-06 without a set of types every type is acceptable`() {
         #expect(self.violation(self.plain, response(200, "text/html"), "text") == nil)
         #expect(self.violation(self.plain, response(200), "text") == nil)

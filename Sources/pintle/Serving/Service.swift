@@ -16,6 +16,8 @@ struct Service {
     let policy: Policy
     let origin: ConfigurationOrigin
     let portFile: String?
+    /// Reads the configuration anew.
+    let load: Serve.Loading
 
     func run() async throws(CommandFailure) {
         let logger = self.makeLogger()
@@ -35,21 +37,27 @@ struct Service {
         }
         // Signals are caught before the address is announced: who reads it may send one at once.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
-        let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
-        let obedience = Task { await self.obey(signals, requestStop, activity, logger) }
-        defer { obedience.cancel() }
         do {
             proxy = try Proxy(gate: gate, engine: engine)
         } catch {
             throw CommandFailure(.incomplete, "\(error)")
         }
+        let reloader = Reloader(
+            Reloader.Parts(
+                proxy: proxy, engine: engine, activity: activity, exchangeLog: exchangeLog, reachability: reachability,
+                logger: logger), policy: self.policy, gate: gate, load: self.load)
+        let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
+        let obedience = Task { await self.obey(signals, requestStop, activity, reloader) }
+        defer { obedience.cancel() }
+        let control = self.openControl(reloader, logger)
+        defer { control?.stop() }
         try self.announce(proxy, logger)
         activity.start()
         for await _ in stop { break }
         logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
         let patience = self.policy.configuration.limits.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
-        gate.close()
+        await reloader.gate.close()
         reachability.stop()
         activity.stop()
         activity.dump()
@@ -97,10 +105,8 @@ struct Service {
             let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
             return { task.cancel() }
         }
-        let settings = ActivitySettings(
-            activationDelay: configuration.activationDelay, completionDelay: configuration.completionDelay,
-            logInterval: configuration.logInterval)
-        return Activity(counters: counters, settings: settings, scheduler: scheduler, logger: logger)
+        return Activity(
+            counters: counters, settings: ActivitySettings(configuration), scheduler: scheduler, logger: logger)
     }
 
     /// Follows the system's reachability and logs each change of it.
@@ -116,6 +122,24 @@ struct Service {
             logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
         }
         return reachability
+    }
+
+    /// Lets `pintle reload` find this process.
+    private func openControl(_ reloader: Reloader, _ logger: Logger) -> ControlSocket? {
+        guard let folder = StateFolder.sockets, StateFolder.make(folder) else {
+            logger.warning("no folder for a control socket can be written, so `pintle reload` finds no proxy here")
+            return nil
+        }
+        do throws(ControlSocket.Failure) {
+            return try ControlSocket(path: "\(folder)/\(getpid()).sock") { request in
+                switch request.command {
+                case .reload: await reloader.reload(Reloader.Wish(force: request.force, live: request.live))
+                }
+            }
+        } catch {
+            logger.warning("`pintle reload` finds no proxy here: \(error)")
+            return nil
+        }
     }
 
     // MARK: Life
@@ -139,14 +163,15 @@ struct Service {
 
     /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
     private func obey(
-        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ activity: Activity, _ logger: Logger
+        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ activity: Activity,
+        _ reloader: Reloader
     ) async {
         var isStopping = false
         for await signal in signals {
             switch signal {
             case .sigusr1: activity.dump()
-            case .sighup:
-                logger.warning("reload is not built yet in this version; restart to change the configuration")
+            // Who sends a signal cannot be asked back: hosts that would be refused are told of, and no reason against it.
+            case .sighup: Task { await reloader.reload(Reloader.Wish(force: true)) }
             default:
                 // The second one is from somebody who does not want to wait.
                 if isStopping { exit(ProcessExit.success.rawValue) }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleTrust
+
+/// `Public-Key-Pins` and `Public-Key-Pins-Report-Only` fields, one a line, with or without their names (RFC 7469 §2.1).
+enum HPKPFormat {
+    private static let name = "Public-Key-Pins"
+    private static let reportName = "Public-Key-Pins-Report-Only"
+    /// Sixty days: what is written where nothing is known, and read as nothing. The field must have a number.
+    private static let usualMaxAge = 5_184_000
+
+    static func read(_ bytes: [UInt8], _ file: String) throws(PinFormatError) -> PinFormat.Content {
+        let lines = PinReader.lines(try PinReader.text(bytes, file))
+        var notes = try Notes(lines: lines, file: file)
+        var content = PinFormat.Content(sets: [], remarks: [])
+        var index = 0
+        while index < lines.count {
+            let number = index + 1
+            var text = String(lines[index].trimmed)
+            index += 1
+            guard !text.isEmpty, !text.hasPrefix("#") else { continue }
+            // A field that goes on in the next line, as logs and documents fold them.
+            while index < lines.count, let first = lines[index].first, first.isWhitespace,
+                !lines[index].trimmed.isEmpty
+            {
+                text += " " + lines[index].trimmed
+                index += 1
+            }
+            var field = try HPKPField(text, file: file, line: number)
+            content.remarks += field.unknown.map { "\(file):\(number): the directive \($0.shown) is not about pins" }
+            var hosts = PinSet()
+            try notes.apply(upTo: number, to: &hosts)
+            field.set.name = hosts.name
+            field.set.expires = hosts.expires
+            field.set.onExpiry = hosts.onExpiry
+            field.set.hosts = try Self.hosts(hosts.hosts, field, file, number)
+            if !hosts.reportURIs.isEmpty { field.set.reportURIs = hosts.reportURIs }
+            if field.set.maxAge == Self.usualMaxAge { field.set.maxAge = nil }
+            content.sets.append(field.set)
+        }
+        try notes.demandEnd()
+        return content
+    }
+
+    private static func hosts(
+        _ noted: [PinnedHost], _ field: HPKPField, _ file: String, _ line: Int
+    ) throws(PinFormatError) -> [PinnedHost] {
+        guard !noted.isEmpty else {
+            return field.includesSubdomains ? [PinnedHost(PinnedHost.unknown, .itselfAndBelow)] : []
+        }
+        guard field.includesSubdomains == Self.includesSubdomains(noted) else {
+            throw PinFormatError(
+                file: file, line: line,
+                "includeSubDomains and the hosts that are noted before it contradict each other; repair one of them")
+        }
+        return noted
+    }
+
+    /// Whether the directive is true of every host.
+    private static func includesSubdomains(_ hosts: [PinnedHost]) -> Bool {
+        !hosts.isEmpty && hosts.allSatisfy { $0.scope == .itselfAndBelow }
+    }
+
+    static func write(_ sets: [PinSet], _ writer: inout PinWriter) {
+        for set in sets {
+            writer.loseCertificates(of: set)
+            if !writer.lines.isEmpty { writer.lines.append("") }
+            var noted = set
+            // What the directive says by itself needs no note.
+            if set.hosts == [PinnedHost(PinnedHost.unknown, .itselfAndBelow)] { noted.hosts = [] }
+            if set.reportURIs.count < 2 { noted.reportURIs = [] }
+            writer.lines += writer.notes(of: noted, [.policy, .hosts, .expires, .onExpiry, .reportURIs]).map {
+                "# \($0)"
+            }
+            var directives = set.pins.map { "pin-sha256=\"\($0.base64)\"" }
+            directives.append("max-age=\(set.maxAge ?? Self.usualMaxAge)")
+            if Self.includesSubdomains(set.hosts) { directives.append("includeSubDomains") }
+            if let uri = set.reportURIs.first { directives.append("report-uri=\"\(Self.escaped(uri))\"") }
+            let name = set.isEnforced ? Self.name : Self.reportName
+            writer.lines.append("\(name): \(directives.joined(separator: "; "))")
+        }
+    }
+
+    /// The text of a quoted string (RFC 9110 §5.6.4).
+    private static func escaped(_ text: String) -> String {
+        text.reduce(into: "") { result, character in
+            if character == "\"" || character == "\\" { result.append("\\") }
+            result.append(character)
+        }
+    }
+}
+
+/// One field, taken apart.
+private struct HPKPField {
+    var set = PinSet()
+    var includesSubdomains = false
+    /// Directives that RFC 7469 does not have.
+    var unknown: [String] = []
+
+    init(_ text: String, file: String, line: Int) throws(PinFormatError) {
+        var rest = text[...]
+        for (name, isEnforced) in [("public-key-pins-report-only:", false), ("public-key-pins:", true)] {
+            guard rest.lowercased().hasPrefix(name) else { continue }
+            rest = rest.dropFirst(name.count)
+            self.set.isEnforced = isEnforced
+            break
+        }
+        var scanner = DirectiveScanner(rest, file: file, line: line)
+        var pins: [Pin] = []
+        var seen: Set<String> = []
+        while let (name, value) = try scanner.next() {
+            let key = name.lowercased()
+            let isPin = key.hasPrefix("pin-")
+            guard isPin || seen.insert(key).inserted else {
+                throw PinFormatError(file: file, line: line, "the directive \(name.shown) is there twice")
+            }
+            switch key {
+            case "pin-sha256": pins.append(try PinReader.pin(base64: value ?? "", file: file, line: line))
+            case "max-age": self.set.maxAge = try Self.seconds(value, file, line)
+            case "includesubdomains": self.includesSubdomains = true
+            case "report-uri": self.set.reportURIs = value.map { [$0] } ?? []
+            default:
+                guard !isPin else {
+                    throw PinFormatError(
+                        file: file, line: line,
+                        "\(name.shown) is no digest that RFC 7469 has; give the SHA-256 pin of the same key, as pin-sha256"
+                    )
+                }
+                self.unknown.append(name)
+            }
+        }
+        guard !pins.isEmpty else {
+            throw PinFormatError(
+                file: file, line: line, "the field has no pin-sha256; is this a Public-Key-Pins field?")
+        }
+        guard self.set.maxAge != nil else {
+            throw PinFormatError(file: file, line: line, "max-age is missing, without which the field means nothing")
+        }
+        self.set = self.set.with(pins)
+    }
+
+    private static func seconds(_ value: String?, _ file: String, _ line: Int) throws(PinFormatError) -> Int {
+        guard let value, value.utf8.allSatisfy(ASCII.isDigit), let seconds = Int(value) else {
+            throw PinFormatError(file: file, line: line, "max-age is a number of seconds, not \((value ?? "").shown)")
+        }
+        guard seconds > 0 else {
+            throw PinFormatError(
+                file: file, line: line, "max-age=0 takes the pins of a host back; there is nothing to convert")
+        }
+        return seconds
+    }
+}
+
+/// `name=value; name="quoted"; name`.
+private struct DirectiveScanner {
+    private var rest: Substring
+    private let file: String
+    private let line: Int
+
+    init(_ text: Substring, file: String, line: Int) {
+        self.rest = text
+        self.file = file
+        self.line = line
+    }
+
+    mutating func next() throws(PinFormatError) -> (name: String, value: String?)? {
+        self.rest = self.rest.drop { $0.isWhitespace || $0 == ";" }
+        guard !self.rest.isEmpty else { return nil }
+        let name = self.rest.prefix { $0 != "=" && $0 != ";" && !$0.isWhitespace }
+        guard ASCII.isToken(Array(name.utf8)) else {
+            throw PinFormatError(file: self.file, line: self.line, "\(String(name).shown) is no name of a directive")
+        }
+        self.rest = self.rest.dropFirst(name.count).drop(while: \.isWhitespace)
+        var value: String?
+        if self.rest.first == "=" {
+            self.rest = self.rest.dropFirst().drop(while: \.isWhitespace)
+            value = try self.rest.first == "\"" ? self.quoted() : self.token()
+        }
+        self.rest = self.rest.drop(while: \.isWhitespace)
+        guard self.rest.isEmpty || self.rest.first == ";" else {
+            throw PinFormatError(
+                file: self.file, line: self.line, "after the directive \(String(name).shown) a semicolon is due")
+        }
+        return (String(name), value)
+    }
+
+    private mutating func token() -> String {
+        let token = self.rest.prefix { $0 != ";" && !$0.isWhitespace }
+        self.rest = self.rest.dropFirst(token.count)
+        return String(token)
+    }
+
+    private mutating func quoted() throws(PinFormatError) -> String {
+        var text = ""
+        self.rest.removeFirst()
+        while let character = self.rest.popFirst() {
+            if character == "\"" { return text }
+            text.append(character == "\\" ? self.rest.popFirst() ?? character : character)
+        }
+        throw PinFormatError(file: self.file, line: self.line, "a quotation mark is not closed")
+    }
+}

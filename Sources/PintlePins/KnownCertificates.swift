@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintlePolicy
+internal import PintleTrust
+
+/// The certificates that a configuration names, and where: what is known of its pins besides their digests.
+struct KnownCertificates {
+    /// A certificate of `trust.NAME.certificates`.
+    struct Named {
+        let certificate: Certificate
+        /// The file or folder that it comes from.
+        let path: Located<String>
+        /// `trust.NAME.certificates[0]`.
+        let place: String
+    }
+
+    /// The pinned certificates of each policy, in the order of `Configuration.trust`; the same one as often as it is named.
+    let pinned: [[Named]]
+    /// Every certificate with a key, roots among them, the one that is valid longest first.
+    private let byPin: [Pin: [Certificate]]
+
+    init(_ policy: Policy) {
+        var byPin: [Pin: Set<Certificate>] = [:]
+        self.pinned = policy.configuration.trust.map { configuration in
+            configuration.certificates.enumerated().flatMap { index, path in
+                // The files were read a moment ago, when the policy was compiled; one that went since has no findings.
+                ((try? Certificate.load(path: path.value)) ?? []).map {
+                    Named(certificate: $0, path: path, place: "trust.\(configuration.name).certificates[\(index)]")
+                }
+            }
+        }
+        for security in policy.securityPolicies {
+            var certificates = security.certificates + security.extraRoots
+            if case .only(let roots) = security.roots { certificates += roots }
+            for certificate in certificates { byPin[certificate.spkiPin, default: []].insert(certificate) }
+        }
+        self.byPin = byPin.mapValues { $0.sorted { $0.notAfter > $1.notAfter } }
+    }
+
+    /// The certificate with this key that is valid longest, if any is named anywhere.
+    func longest(_ pin: Pin) -> Certificate? { self.byPin[pin]?.first }
+}
+
+extension TrustConfiguration {
+    /// The pins that are written out, each with its place; the configuration was compiled, so all can be read.
+    var readPins: [Located<Pin>] {
+        self.pins.compactMap { text in (try? Pin(text.value)).map { Located($0, at: text.position) } }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+
+/// Hosts that two policies claim: which one holds is then a matter of their order, or of the way a request takes.
+struct HostOverlaps {
+    private struct Claim {
+        let policy: String
+        let host: Located<HostPattern>
+        let path: String
+    }
+
+    private let policy: Policy
+
+    init(_ policy: Policy) { self.policy = policy }
+
+    var findings: [PinFinding] { self.betweenPolicies + self.betweenRoutes }
+
+    private var claims: [Claim] {
+        self.policy.configuration.trust.flatMap { trust in
+            trust.hosts.enumerated().map { index, host in
+                Claim(policy: trust.name, host: host, path: "trust.\(trust.name).hosts[\(index)]")
+            }
+        }
+    }
+
+    /// Each pattern with the first one of another policy that covers it.
+    private var betweenPolicies: [PinFinding] {
+        let claims = self.claims
+        var byHost: [HostPattern.Host: [Int]] = [:]
+        var networks: [Int] = []
+        for (index, claim) in claims.enumerated() {
+            byHost[claim.host.value.host, default: []].append(index)
+            if claim.host.value.network != nil { networks.append(index) }
+        }
+        return claims.indices.compactMap { index in
+            let claim = claims[index]
+            let near = Self.wider(claim.host.value.host).flatMap { byHost[$0] ?? [] }
+            let candidates = claim.host.value.network == nil ? near : near + networks
+            let other = candidates.filter { claims[$0].policy != claim.policy }
+                .filter { claims[$0].host.value.covers(claim.host.value) }
+                .min()
+            return other.map { Self.finding(claim, claims[$0], isFirst: index < $0) }
+        }
+    }
+
+    /// The patterns that could cover names of `host`, networks aside.
+    private static func wider(_ host: HostPattern.Host) -> [HostPattern.Host] {
+        var name: Substring
+        switch host {
+        case .exact(let text), .suffix(let text): name = text[...]
+        case .any, .network: return [host, .any]
+        }
+        var hosts: [HostPattern.Host] = [host, .any]
+        if case .suffix = host { hosts.append(.suffix(String(name))) }
+        while let dot = name.firstIndex(of: ".") {
+            name = name[name.index(after: dot)...]
+            hosts.append(.suffix(String(name)))
+        }
+        return hosts
+    }
+
+    private static func finding(_ claim: Claim, _ other: Claim, isFirst: Bool) -> PinFinding {
+        let place = "\"\(claim.host.value)\" is under trust.\(other.policy) too, as \"\(other.host.value)\""
+        let result =
+            isFirst
+            ? "trust.\(claim.policy) comes first and holds"
+            : "trust.\(other.policy) comes first and holds, so this pattern is never used; put trust.\(claim.policy) first"
+        return PinFinding(
+            rule: .twoPolicies, position: claim.host.position, path: claim.path, message: "\(place); \(result)")
+    }
+
+    /// Routes that name another policy than the one that their upstream has everywhere else.
+    private var betweenRoutes: [PinFinding] {
+        self.policy.configuration.routes.enumerated().compactMap { index, route in
+            guard let trust = route.trust, let upstream = route.upstream, upstream.scheme == .https else { return nil }
+            let usual = self.policy.trust.choose(for: upstream.authority, route: nil)
+            guard usual.name != trust.value, usual.index != nil, usual.name != TrustConfiguration.defaultName else {
+                return nil
+            }
+            return PinFinding(
+                rule: .twoPolicies, position: trust.position, path: "routes[\(index)].trust",
+                message: "requests of this route hold \(upstream.authority) to trust.\(trust.value), all others to "
+                    + "trust.\(usual.name), which has it among its hosts; name one of them only")
+        }
+    }
+}

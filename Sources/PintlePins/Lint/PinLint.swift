@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintlePolicy
+package import PintleTrust
+
+/// Looks at the pins of a configuration, without network.
+package struct PinLint {
+    /// A server's certificate that is valid no longer than this is taken for one that a machine renews, with a new key
+    /// unless it is told otherwise. What an authority's customers renew by hand lives longer.
+    private static let shortLife: Int64 = 100 * 86_400
+
+    private let policy: Policy
+    private let now: UnixTime
+    private let known: KnownCertificates
+    private var trust: [TrustConfiguration] { self.policy.configuration.trust }
+
+    package init(_ policy: Policy, now: UnixTime) {
+        self.policy = policy
+        self.now = now
+        self.known = KnownCertificates(policy)
+    }
+
+    /// In the order of the file.
+    package var findings: [PinFinding] {
+        var findings: [PinFinding] = []
+        for (configuration, certificates) in zip(self.trust, self.known.pinned) {
+            findings += self.unused(configuration)
+            guard configuration.pinning != .none else { continue }
+            findings += self.expiry(configuration)
+            findings += self.missingBackup(configuration, certificates)
+            findings += self.duplicates(certificates)
+            for named in certificates { findings += self.judge(named, configuration) }
+            findings += self.weakPins(configuration)
+        }
+        findings += HostOverlaps(self.policy).findings
+        return findings.enumerated().sorted { left, right in
+            (left.element.position, left.offset) < (right.element.position, right.offset)
+        }.map(\.element)
+    }
+
+    // MARK: Policies
+
+    private func unused(_ configuration: TrustConfiguration) -> [PinFinding] {
+        let isNamed = self.policy.configuration.routes.contains { $0.trust?.value == configuration.name }
+        guard configuration.hosts.isEmpty, !isNamed, configuration.name != TrustConfiguration.defaultName else {
+            return []
+        }
+        return [
+            PinFinding(
+                rule: .unusedPolicy, position: configuration.position, path: "trust.\(configuration.name)",
+                message: "no host and no route uses it; give it hosts, name it in a route, or take it out")
+        ]
+    }
+
+    private func expiry(_ configuration: TrustConfiguration) -> [PinFinding] {
+        guard let end = configuration.expires, end <= self.now.advanced(by: configuration.warnBeforeExpiry) else {
+            return []
+        }
+        let isOver = end <= self.now
+        let result = configuration.onExpiry.result
+        return [
+            PinFinding(
+                rule: isOver ? .expiredPins : .expiringPins, position: configuration.position,
+                path: "trust.\(configuration.name)",
+                message: isOver
+                    ? "the pins expired on \(end.day): \(result); look them over and set expires anew"
+                    : "the pins expire on \(end.day), and then \(result); look them over and set expires anew")
+        ]
+    }
+
+    private func missingBackup(
+        _ configuration: TrustConfiguration, _ certificates: [KnownCertificates.Named]
+    ) -> [PinFinding] {
+        let isWhole = configuration.pinning == .certificate
+        let count =
+            isWhole
+            ? Set(certificates.map(\.certificate)).count
+            : Set(configuration.readPins.map(\.value) + certificates.map(\.certificate.spkiPin)).count
+        guard count < 2 else { return [] }
+        let message =
+            isWhole
+            ? "has a single certificate: when the server shows another one nothing gets through; add the next one"
+            : "has a single key: when it is lost or replaced nothing gets through; add the pin of a backup key that is "
+                + "kept elsewhere"
+        return [
+            PinFinding(
+                rule: .noBackup, position: configuration.position, path: "trust.\(configuration.name)",
+                message: message)
+        ]
+    }
+
+    private func duplicates(_ certificates: [KnownCertificates.Named]) -> [PinFinding] {
+        var findings: [PinFinding] = []
+        for (index, named) in certificates.enumerated() {
+            let earlier = certificates[..<index]
+            let message: String
+            if let same = earlier.first(where: { $0.certificate == named.certificate }) {
+                message = "\(named.certificate.shortLabel) is also in \(same.place); it counts once"
+            } else if let same = earlier.first(where: { $0.certificate.spkiPin == named.certificate.spkiPin }) {
+                message =
+                    "\(named.certificate.shortLabel) has the key of \(same.certificate.shortLabel) in \(same.place); a "
+                    + "backup is another key"
+            } else {
+                continue
+            }
+            findings.append(self.finding(.duplicate, named, message))
+        }
+        return findings
+    }
+
+    // MARK: Certificates
+
+    private func judge(
+        _ named: KnownCertificates.Named, _ configuration: TrustConfiguration
+    ) -> [PinFinding] {
+        let certificate = named.certificate
+        let label = certificate.shortLabel
+        let isWhole = configuration.pinning == .certificate
+        var findings: [PinFinding] = []
+        if certificate.notAfter < self.now {
+            let rest = isWhole ? "it matches nothing" : "what replaced it may have another key"
+            findings.append(
+                self.finding(
+                    .expiredCertificate, named,
+                    "\(label), is over: \(rest); put the certificate in its place that the server has now"))
+        } else if certificate.notAfter < self.now.advanced(by: configuration.warnBeforeExpiry) {
+            let rest = isWhole ? "from then on it matches nothing" : "what replaces it may have another key"
+            findings.append(
+                self.finding(.expiringCertificate, named, "\(label): \(rest); add its successor before"))
+        }
+        // A key that cannot be read was refused when the policy was compiled.
+        guard let key = try? CertificateKey(of: certificate) else { return findings }
+        if let weakness = key.weakness {
+            findings.append(self.finding(.weakKey, named, "\(label) has \(weakness); ask for one with a new key"))
+        }
+        let days = (certificate.notAfter.seconds - certificate.notBefore.seconds) / 86_400
+        if !key.isAuthority, certificate.notAfter.seconds - certificate.notBefore.seconds <= Self.shortLife {
+            let rest =
+                isWhole
+                ? "its renewal is another certificate, which does not match"
+                : "its renewal has another key unless the renewing program is told to keep it"
+            findings.append(
+                self.finding(
+                    .shortLivedLeaf, named,
+                    "\(label), is a server's own and valid for \(days) days: \(rest); pin a key that is kept, or the "
+                        + "authority's"))
+        }
+        return findings
+    }
+
+    /// Pins that are written out, of keys that some file of the configuration shows to be weak.
+    private func weakPins(_ configuration: TrustConfiguration) -> [PinFinding] {
+        let own = Set(configuration.certificates.isEmpty ? [] : self.ownKeys(configuration))
+        return configuration.readPins.enumerated().compactMap { index, pin in
+            guard !own.contains(pin.value), let certificate = self.known.longest(pin.value),
+                let weakness = (try? CertificateKey(of: certificate))?.weakness
+            else { return nil }
+            return PinFinding(
+                rule: .weakKey, position: pin.position, path: "trust.\(configuration.name).pins[\(index)]",
+                message: "\(certificate.shortLabel) has \(weakness); ask for one with a new key")
+        }
+    }
+
+    private func ownKeys(_ configuration: TrustConfiguration) -> [Pin] {
+        zip(self.trust, self.known.pinned).first { $0.0.name == configuration.name }?.1.map(\.certificate.spkiPin) ?? []
+    }
+
+    private func finding(_ rule: PinRule, _ named: KnownCertificates.Named, _ message: String) -> PinFinding {
+        PinFinding(rule: rule, position: named.path.position, path: named.place, message: message)
+    }
+}
+
+extension PinExpiry.Action {
+    /// What comes of it, as the end of a sentence.
+    var result: String {
+        switch self {
+        case .fail: "nothing gets through"
+        case .report: "other keys are only reported"
+        case .system: "every valid chain gets through"
+        }
+    }
+}

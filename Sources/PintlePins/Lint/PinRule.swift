@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintlePolicy
+
+/// What `pintle pins lint` looks for. Ids are for ever: scripts name them.
+package enum PinRule: String, Sendable, Hashable, CaseIterable {
+    /// A policy has a single key.
+    case noBackup = "PINTLE0201"
+    /// A pinned certificate of a server is replaced so often that its key cannot be relied on.
+    case shortLivedLeaf = "PINTLE0202"
+    /// Two certificates of a policy have one key, or one is named twice.
+    case duplicate = "PINTLE0204"
+    /// The validity of a pinned certificate is over.
+    case expiredCertificate = "PINTLE0205"
+    /// It soon will be.
+    case expiringCertificate = "PINTLE0206"
+    /// The pins of a policy have expired.
+    case expiredPins = "PINTLE0207"
+    /// They soon will.
+    case expiringPins = "PINTLE0208"
+    /// A pinned key, or the key of a pinned certificate, is too weak.
+    case weakKey = "PINTLE0209"
+    /// No host and no route uses a policy.
+    case unusedPolicy = "PINTLE0210"
+    /// Two policies hold for one host.
+    case twoPolicies = "PINTLE0211"
+
+    /// The rule in words, as they stand behind its id.
+    package var name: String {
+        switch self {
+        case .noBackup: "no-backup"
+        case .shortLivedLeaf: "short-lived-leaf"
+        case .duplicate: "duplicate"
+        case .expiredCertificate: "expired-certificate"
+        case .expiringCertificate: "expiring-certificate"
+        case .expiredPins: "expired-pins"
+        case .expiringPins: "expiring-pins"
+        case .weakKey: "weak-key"
+        case .unusedPolicy: "unused-policy"
+        case .twoPolicies: "two-policies"
+        }
+    }
+}
+
+/// One thing that is wrong with the pins of a valid configuration.
+package struct PinFinding: Sendable, Equatable {
+    package let rule: PinRule
+    package let position: SourcePosition
+    /// `trust.payments.certificates[0]`.
+    package let path: String
+    /// What is wrong and what to do.
+    package let message: String
+
+    /// As it is printed: `file:line:column: PINTLE0201 no-backup: trust.payments: …`.
+    package func line(file: String) -> String {
+        "\(file):\(self.position): \(self.rule.rawValue) \(self.rule.name): \(self.path): \(self.message)"
+    }
+}

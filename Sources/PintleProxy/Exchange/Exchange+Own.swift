@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+
+// Requests that go no further, and tunnels.
+extension Exchange {
+    /// This proxy is as far as the request goes.
+    func answerAsLast() {
+        guard self.head.method == "TRACE" else { return self.answerOptions() }
+        // What was received goes back, but for what identifies the client (RFC 9110 §9.3.8).
+        var echoed = self.head.fields
+        for name in [FieldName.authorization, .proxyAuthorization, .cookie] { echoed.remove(name) }
+        var body = ByteBuffer(string: "TRACE \(self.head.target.path ?? "*") HTTP/1.\(self.head.minorVersion)\r\n")
+        echoed.forEachRun { body.writeBytes($0) }
+        let response = ResponseHead(status: 200, reason: "OK", fields: ["Content-Type": "message/http"])
+        self.write(response, framing: .length(UInt64(body.readableBytes)))
+        self.connection.write { $0.writeBuffer(&body) }
+        self.finish(.completed)
+    }
+
+    func answerOptions() {
+        var response = ResponseHead(status: 200, reason: "OK")
+        response.fields.append("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE, CONNECT")
+        self.write(response, framing: .length(0))
+        self.finish(.completed)
+    }
+
+    func openTunnel(to authority: Authority) {
+        guard self.framing == .none else {
+            return self.refuse(Problem(.badRequest, "a CONNECT request has no content"))
+        }
+        let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
+        let decision = self.gate.policy.decideTunnel(query)
+        self.take(decision)
+        self.report.mode = .tunnel
+        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(authority, rule)) }
+        guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {
+            return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
+        }
+        self.report.holdsTunnel = true
+        var request = TransferRequest(method: "GET", scheme: .http, authority: authority, path: "/")
+        request.connectOnly = true
+        if let rules { request.connectTimeout = rules.connectTimeout }
+        _ = self.begin(request, in: self.gate.session(for: nil).session)
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+
+// The way up.
+extension Exchange {
+    /// The most bytes that wait on the way up.
+    static let window = 64 * 1024
+
+    /// Decides what becomes of the request, and begins it.
+    func begin() {
+        if let refusal = self.connection.refusal { return self.refuse(refusal) }
+        if let via = self.gate.via, Forwarding.hasPassed(via, self.head.fields) {
+            return self.refuse(
+                Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via"))
+        }
+        switch self.head.target {
+        case .absolute(let scheme, let authority, let path):
+            self.forward(scheme, authority, path, form: .proxy)
+        case .origin(let path):
+            guard let host = self.head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
+                return self.refuse(Problem(.badRequest, "a request with a path for a target needs a Host"))
+            }
+            self.host = host
+            self.report.mode = .gateway
+            self.forward(.http, authority, path, form: .gateway)
+        case .authority(let authority): self.openTunnel(to: authority)
+        case .asterisk: self.answerOptions()
+        }
+    }
+
+    private func forward(_ scheme: Scheme, _ authority: Authority, _ path: String, form: RouteQuery.Form) {
+        let query = RouteQuery(
+            method: self.head.method, scheme: scheme, authority: authority, path: path, form: form)
+        let decision: Decision
+        do throws(Malformed) {
+            decision = try self.gate.policy.decide(query)
+        } catch {
+            return self.refuse(Problem(.badRequest, error.reason))
+        }
+        self.take(decision)
+        if form == .gateway, decision.route == nil {
+            return self.refuse(
+                Problem(
+                    .badRequest,
+                    "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
+        }
+        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
+        if self.head.hopsLeft == 0 { return self.answerAsLast() }
+        guard self.findOperation(decision) else { return }
+        guard self.needsWholeBody else { return self.send(self.outgoing(decision), self.bodyToStream) }
+        self.holdBody()
+    }
+
+    func take(_ decision: Decision) {
+        self.decision = decision
+        if let route = decision.route {
+            let rules = self.gate.routes[route.index]
+            self.rules = rules
+            self.report.counters = rules.counters
+        }
+        self.sentTo = self.gate.session(for: decision.trust)
+        self.report.trust = self.sentTo?.name
+        self.gate.activity.started(route: self.report.counters)
+        self.report.isCounted = true
+    }
+
+    func denied(_ authority: Authority, _ rule: String) -> Problem {
+        self.report.rule = rule
+        return Problem(.destinationDenied, "\(authority) is denied by \(rule)")
+    }
+
+    // MARK: A body that is needed whole
+
+    /// Whether nothing can be sent before the body is there: it takes another form, or is judged.
+    private var needsWholeBody: Bool {
+        if self.isSerialized { return true }
+        guard self.framing != .none, let operation, operation.checksRequests else { return false }
+        // A header rule may name the type.
+        var fields = self.head.fields
+        self.rules?.rewriter.apply(to: &fields)
+        return operation.readsRequestBody(fields[.contentType])
+    }
+
+    /// Whether the route's serializer makes the request anew.
+    private var isSerialized: Bool {
+        self.rules?.rewriter.serializes(self.head, hasBody: self.framing != .none) == true
+    }
+
+    private func holdBody() {
+        let limit = self.gate.limits.bodyBuffer
+        if case .length(let length) = self.framing, length > UInt64(limit) {
+            // Known before a byte has come.
+            return self.passesUnjudged() ? self.sendUnjudged() : self.refuse(Self.unbuffered)
+        }
+        self.heldBody = ByteBuffer()
+        guard !self.requestEnded else { return self.sendHeldBody() }
+        if self.head.minorVersion == 1, self.head.fields.hasToken("100-continue", in: .expect) {
+            // The body is wanted here, before the origin can be asked.
+            self.connection.write { $0.writeInterim(ResponseHead(status: 100, reason: "Continue")) }
+        }
+    }
+
+    private static let unbuffered = Problem(
+        .bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer")
+
+    /// Whether a body that is too long to be judged is sent all the same: it stays as it is, and its contract only
+    /// reports.
+    private func passesUnjudged() -> Bool {
+        guard !self.isSerialized, self.onViolation == .report else { return false }
+        self.report.violated(.bodyTooLarge)
+        self.report.error = Self.unbuffered.detail
+        self.report.requestViolation = .bodyTooLarge
+        return true
+    }
+
+    /// Sends what was held, and streams the rest behind it.
+    private func sendUnjudged() {
+        guard let decision else { return }
+        let held = self.heldBody
+        self.heldBody = nil
+        self.operation = self.operation?.withoutRequestBody
+        self.send(self.outgoing(decision), self.bodyToStream)
+        if let held, held.readableBytes > 0 { self.stream(held) }
+    }
+
+    /// Sends the request whose body is there, by the route's serializer where it has one.
+    private func sendHeldBody() {
+        guard let decision, let held = self.heldBody else { return }
+        self.heldBody = nil
+        let isSerialized = self.isSerialized
+        var head = self.outgoing(decision)
+        head.fields.remove(.expect)
+        guard isSerialized, let rewriter = self.rules?.rewriter else {
+            return self.send(head, held.readableBytes > 0 ? .bytes(held) : self.bodyToStream)
+        }
+        // They were about another body.
+        self.trailers = Fields()
+        do throws(SerializationError) {
+            let request = try rewriter.serialize(
+                head, body: Array(held.readableBytesView), limits: RequestRewriter.Limits(self.gate.limits))
+            if let body = request.body {
+                self.send(request.head, .bytes(ByteBuffer(bytes: body)))
+            } else {
+                // An empty body is still a body: a server may refuse a POST that has no length.
+                let staysEmpty = held.readableBytes == 0 && (self.hasEmptyBody || self.framing != .none)
+                self.send(request.head, staysEmpty ? .bytes(ByteBuffer()) : .none)
+            }
+        } catch {
+            self.refuse(Problem(error))
+        }
+    }
+
+    // MARK: Sending
+
+    /// The head as it goes upstream. Its fields are moved, so this is asked once.
+    private func outgoing(_ decision: Decision) -> RequestHead {
+        let head = self.head
+        self.head.fields = Fields()
+        return head.forwarded(by: decision, via: self.gate.via)
+    }
+
+    private var bodyToStream: TransferRequest.Body {
+        switch self.framing {
+        case .none, .untilClose: self.hasEmptyBody ? .bytes(ByteBuffer()) : .none
+        case .length(let length): .stream(length: length)
+        case .chunked: .stream(length: nil)
+        }
+    }
+
+    private func send(_ head: RequestHead, _ body: TransferRequest.Body) {
+        guard let decision, let sentTo, let path = head.target.path else { return }
+        var body = body
+        if head.method == "HEAD" {
+            guard body.isKnownToBeEmpty else {
+                return self.refuse(Problem(.badRequest, "a HEAD request with content is not forwarded"))
+            }
+            body = .none
+        }
+        var head = head
+        self.rules?.rewriter.apply(to: &head.fields)
+        guard self.keepsContract(head, body) else { return }
+        self.judge = self.makeJudge(method: head.method)
+        self.judge?.prepare(&head.fields)
+        var request = TransferRequest(
+            method: head.method, scheme: decision.scheme, authority: decision.authority, path: path,
+            fields: head.fields, body: body)
+        request.collectsMetrics = self.gate.exchangeLog.isEnabled
+        if let rules {
+            request.timeout = rules.timeout
+            request.connectTimeout = rules.connectTimeout
+        }
+        let pace = self.rules?.throttle
+        if case .bytes(let bytes) = body, pace != nil || !self.trailers.isEmpty {
+            // Only chunks have trailers behind them.
+            request.body = .stream(length: self.trailers.isEmpty ? UInt64(bytes.readableBytes) : nil)
+        }
+        guard self.begin(request, in: sentTo.session), let transfer, case .stream = request.body else { return }
+        if let pace {
+            self.pacer = BodyPacer(
+                packet: pace.packet, delay: TimeAmount(pace.delay), exchange: self, transfer: transfer)
+        }
+        if case .bytes(let bytes) = body {
+            self.stream(bytes)
+            self.finishBody()
+        } else if self.requestEnded {
+            self.finishBody()
+        }
+    }
+
+    /// Starts the transfer, unless there is no way to its destination.
+    func begin(_ request: TransferRequest, in session: Session) -> Bool {
+        var request = request
+        if let problem = self.gate.outlook.refusal(of: &request) {
+            self.refuse(problem)
+            return false
+        }
+        self.transfer = session.start(request, on: self.connection.lane.loop, delegate: self)
+        return true
+    }
+
+    private func stream(_ bytes: ByteBuffer) {
+        if let pacer { return pacer.send(bytes) }
+        self.transfer?.send(bytes)
+    }
+
+    /// The end of a body that is streamed.
+    private func finishBody() {
+        if let pacer { return pacer.finish(trailers: self.trailers) }
+        self.transfer?.finishBody(trailers: self.trailers)
+    }
+
+    // MARK: The body as it comes
+
+    /// Whether more of the body can be taken now.
+    var wantsBody: Bool {
+        if let heldBody { return heldBody.readableBytes <= self.gate.limits.bodyBuffer }
+        if let pacer { return pacer.waitingBytes < Self.window }
+        guard let transfer else { return true }
+        return transfer.unsentBodyBytes < Self.window
+    }
+
+    /// The upstream has taken some of the body.
+    func proceedWithBody() { self.pacer?.proceed() }
+
+    func receivedBody(_ bytes: ByteBuffer) {
+        self.report.bytesIn += bytes.readableBytes
+        guard var held = self.heldBody else { return self.stream(bytes) }
+        self.heldBody = nil
+        held.writeImmutableBuffer(bytes)
+        self.heldBody = held
+        guard held.readableBytes > self.gate.limits.bodyBuffer else { return }
+        if self.passesUnjudged() { return self.sendUnjudged() }
+        self.heldBody = nil
+        self.refuse(Self.unbuffered)
+    }
+
+    func receivedEndOfBody(trailers: Fields) {
+        self.requestEnded = true
+        var trailers = trailers
+        Forwarding.removeForbidden(fromTrailers: &trailers)
+        self.trailers = trailers
+        if self.heldBody != nil { return self.sendHeldBody() }
+        self.finishBody()
+    }
+}
+
+extension TransferRequest.Body {
+    fileprivate var isKnownToBeEmpty: Bool {
+        switch self {
+        case .none: true
+        case .bytes(let bytes): bytes.readableBytes == 0
+        case .stream: false
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// Has the destinations of tunnels prove themselves (`connect: verify`).
+///
+/// One for each loop, and used on its thread only. Tunnels that ask about the same address at the same time wait for one
+/// handshake.
+final class TunnelVerifier {
+    /// Whom a tunnel goes to, and who says what it must prove.
+    struct Question: Hashable {
+        let authority: Authority
+        let address: SocketAddress
+        let evaluator: TrustEvaluator
+
+        static func == (left: Question, right: Question) -> Bool {
+            left.evaluator === right.evaluator && left.address == right.address && left.authority == right.authority
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(ObjectIdentifier(self.evaluator))
+            hasher.combine(self.address)
+            hasher.combine(self.authority)
+        }
+    }
+
+    typealias Answer = Result<Verdict, Problem>
+
+    // unowned: the loop holds its lane, which holds this.
+    private unowned let lane: Lane
+    private var waiting: [Question: [(Answer) -> Void]] = [:]
+
+    init(lane: Lane) { self.lane = lane }
+
+    /// Has the destination prove itself.
+    ///
+    /// - Parameters:
+    ///   - socket: a connection to it, which is used up.
+    ///   - proofs: where the answer is kept if the destination itself has given it.
+    func ask(
+        _ question: Question, over socket: WaitingSocket, patience: Duration, keepingIn proofs: TunnelProofs,
+        then: @escaping (Answer) -> Void
+    ) {
+        self.waiting[question, default: []].append(then)
+        guard self.waiting[question]?.count == 1 else { return }
+        var probe = Probe(
+            address: question.address, host: question.authority.host, evaluator: question.evaluator)
+        probe.connection = socket.take()
+        probe.timeLimit = patience
+        Task { [probe, lane] in
+            let result = await probe.run(on: lane.loop)
+            lane.loop.execute { lane.verifier.learn(result, about: question, keepingIn: proofs) }
+        }
+    }
+
+    private func learn(_ result: ProbeResult, about question: Question, keepingIn proofs: TunnelProofs) {
+        let answer = Answer(result, about: question)
+        // What failed on the way may work the next time.
+        if result.verdict != nil { proofs.keep(answer, to: question) }
+        for then in self.waiting.removeValue(forKey: question) ?? [] { then(answer) }
+    }
+}
+
+/// What destinations have proved lately, for all loops (`tunnels.verify_ttl`).
+final class TunnelProofs: Sendable {
+    private struct Known {
+        let answer: TunnelVerifier.Answer
+        let end: NIODeadline
+    }
+
+    /// The most answers that are kept.
+    private static let remembered = 4096
+
+    private let validity: TimeAmount
+    private let known = NIOLockedValueBox<[TunnelVerifier.Question: Known]>([:])
+
+    init(validity: TimeAmount) { self.validity = validity }
+
+    /// What came of it the last time, where that still holds.
+    func answer(to question: TunnelVerifier.Question) -> TunnelVerifier.Answer? {
+        self.known.withLockedValue { known in
+            guard let answer = known[question] else { return nil }
+            if answer.end > .now() { return answer.answer }
+            known[question] = nil
+            return nil
+        }
+    }
+
+    /// Who has proved what.
+    var all: [(question: TunnelVerifier.Question, verdict: Verdict)] {
+        self.known.withLockedValue { known in
+            known.compactMap { question, known in (try? known.answer.get()).map { (question, $0) } }
+        }
+    }
+
+    func keep(_ answer: TunnelVerifier.Answer, to question: TunnelVerifier.Question) {
+        guard self.validity > .zero else { return }
+        self.known.withLockedValue { known in
+            if known.count >= Self.remembered { known.removeAll() }
+            known[question] = Known(answer: answer, end: .now() + self.validity)
+        }
+    }
+}
+
+extension Result where Success == Verdict, Failure == Problem {
+    fileprivate init(_ result: ProbeResult, about question: TunnelVerifier.Question) {
+        if let verdict = result.verdict, let problem = Problem(refusing: verdict) {
+            self = .failure(problem)
+        } else if result.negotiated != nil, let verdict = result.verdict {
+            self = .success(verdict)
+        } else {
+            self = .failure(Problem(result.failure, at: question.authority))
+        }
+    }
+}
+
+extension Problem {
+    /// What is answered where a tunnel cannot be verified.
+    init(_ failure: ProbeFailure?, at authority: Authority) {
+        let name: Name =
+            switch failure {
+            case .refused: .connectFailure
+            case .unreachable: .connectFailure
+            case .timedOut: .connectTimeout
+            case .reset, .handshake, .local, .cancelled, nil: .tlsFailure
+            }
+        let reason = failure.map { "\($0)" } ?? "it showed no certificate"
+        self.init(name, "\(authority) cannot be verified before the tunnel opens: \(reason)")
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import NIOCore
+package import PintleLoop
+
+/// One connection to one address, on a loop's thread.
+package final class Dialler {
+    /// What became of it: a connected, non-blocking socket that the receiver owns, or why there is none.
+    package typealias Outcome = Result<Int32, ProbeFailure>
+
+    private let address: SocketAddress
+    private let interface: String?
+    private let timeLimit: Duration
+    private let loop: Loop
+    private var descriptor: Int32 = -1
+    private var completion: ((Outcome) -> Void)?
+    private lazy var timer = LoopTimer { [weak self] in self?.finish(.failure(.timedOut(.connecting))) }
+
+    /// - Parameter interface: the network device that packets leave by, as `eth0`; nil leaves it to the system.
+    package init(address: SocketAddress, interface: String? = nil, timeLimit: Duration, loop: Loop) {
+        self.address = address
+        self.interface = interface
+        self.timeLimit = timeLimit
+        self.loop = loop
+    }
+
+    /// Begins. Whether the address may be dialled is for the caller to judge.
+    ///
+    /// - Parameter completion: called once, unless it is cancelled; maybe before this returns.
+    package func start(_ completion: @escaping (Outcome) -> Void) {
+        self.completion = completion
+        let family: Int32
+        switch self.address {
+        case .v4: family = AF_INET
+        case .v6: family = AF_INET6
+        case .unixDomainSocket: return self.finish(.failure(.local("a Unix-domain socket has no TLS")))
+        }
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        self.descriptor = socket(family, Int32(kind), 0)
+        guard self.descriptor >= 0 else { return self.finish(.failure(.local(Self.words(for: errno)))) }
+        if let interface {
+            let code = interface.withCString {
+                setsockopt(
+                    self.descriptor, SOL_SOCKET, SO_BINDTODEVICE, $0, socklen_t(interface.utf8.count + 1))
+            }
+            guard code == 0 else {
+                return self.finish(.failure(.local("the device \(interface): \(Self.words(for: errno))")))
+            }
+        }
+        let limit = self.timeLimit.components
+        let nanoseconds = limit.seconds * 1_000_000_000 + limit.attoseconds / 1_000_000_000
+        self.loop.arm(self.timer, at: .now() + .nanoseconds(nanoseconds))
+        let code = self.address.withSockAddr { place, size in
+            connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
+        }
+        if code == EINPROGRESS { return self.loop.watch(self.descriptor, for: .write, by: self) }
+        self.finish(code)
+    }
+
+    /// Gives up; nobody is told.
+    package func cancel() {
+        self.completion = nil
+        self.finish(.failure(.cancelled))
+    }
+
+    private func finish(_ code: Int32) {
+        switch code {
+        case 0: self.finish(.success(self.descriptor))
+        case ECONNREFUSED: self.finish(.failure(.refused))
+        case ETIMEDOUT: self.finish(.failure(.timedOut(.connecting)))
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: self.finish(.failure(.local(Self.words(for: code))))
+        default: self.finish(.failure(.unreachable(Self.words(for: code))))
+        }
+    }
+
+    private func finish(_ outcome: Outcome) {
+        let completion = self.completion
+        self.completion = nil
+        self.loop.disarm(self.timer)
+        if self.descriptor >= 0 {
+            self.loop.unwatch(self.descriptor)
+            if completion == nil || (try? outcome.get()) == nil { close(self.descriptor) }
+            self.descriptor = -1
+        }
+        completion?(outcome)
+    }
+
+    private static func words(for code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension Dialler: DescriptorWatcher {
+    package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        guard descriptor == self.descriptor else { return }
+        var code: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        self.finish(code)
+    }
+}

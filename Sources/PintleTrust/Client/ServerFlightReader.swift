@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads the beginning of what a TLS server sends, for as long as it is in clear text: in TLS 1.2 and older that is up to its
+/// certificate (RFC 5246 §7.4.2). It looks on; it takes no part in the handshake.
+package struct ServerFlightReader: Sendable {
+    /// What there was to see.
+    package enum Finding: Sendable, Hashable {
+        /// More bytes are needed.
+        case undecided
+        /// The DER bytes that the server sent as certificates, leaf first.
+        case certificates([[UInt8]])
+        /// No certificate can be seen: TLS 1.3 hides it, a resumed session has none, and other protocols have no place for
+        /// one.
+        case hidden
+        /// More bytes than a flight has; whoever relies on a look at the certificate must not go on.
+        case tooLong
+    }
+
+    private enum ContentType {
+        static let handshake: UInt8 = 22
+    }
+
+    private enum MessageType {
+        static let serverHello: UInt8 = 2
+        static let certificate: UInt8 = 11
+    }
+
+    /// Far above any chain: OpenSSL reads 100 KiB at most.
+    private static let limit = 256 << 10
+    private static let recordHead = 5
+    private static let messageHead = 4
+    private static let supportedVersions: UInt16 = 43
+
+    /// What has come of the record under way, its head included.
+    private var record: [UInt8] = []
+    /// What has come of the handshake message under way.
+    private var messages: [UInt8] = []
+    private var finding = Finding.undecided
+
+    package init() {}
+
+    /// Takes what came next.
+    ///
+    /// - Returns: what there was to see; once it is decided, the same for whatever follows.
+    package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
+        guard self.finding == .undecided else { return self.finding }
+        self.record += bytes
+        var place = 0
+        while self.finding == .undecided, let end = self.endOfRecord(from: place) {
+            self.messages += self.record[(place + Self.recordHead)..<end]
+            place = end
+            self.readMessages()
+        }
+        self.record.removeFirst(min(place, self.record.count))
+        if self.finding == .undecided, self.record.count + self.messages.count > Self.limit { self.finding = .tooLong }
+        if self.finding != .undecided { (self.record, self.messages) = ([], []) }
+        return self.finding
+    }
+
+    /// The end of the record that begins at `place`, if it is all there. Decides where it is no part of a flight in clear.
+    private mutating func endOfRecord(from place: Int) -> Int? {
+        let rest = self.record[place...]
+        guard let type = rest.first else { return nil }
+        // A change of cipher before any certificate hides what comes; an alert ends the handshake.
+        guard type == ContentType.handshake, rest.dropFirst().first ?? 3 == 3 else {
+            self.finding = .hidden
+            return nil
+        }
+        guard rest.count >= Self.recordHead else { return nil }
+        let end = place + Self.recordHead + Int(Self.number(rest.dropFirst(3).prefix(2)))
+        return end <= self.record.count ? end : nil
+    }
+
+    private mutating func readMessages() {
+        while self.finding == .undecided, self.messages.count >= Self.messageHead {
+            let end = Self.messageHead + Int(Self.number(self.messages[1...3]))
+            guard end <= self.messages.count else { return }
+            let body = self.messages[Self.messageHead..<end]
+            switch self.messages[0] {
+            case MessageType.serverHello:
+                if Self.choosesHidden(body) { self.finding = .hidden }
+            case MessageType.certificate:
+                // A list that cannot be read is judged as one without a certificate.
+                self.finding = .certificates(Self.certificates(in: body) ?? [])
+            default: break
+            }
+            self.messages.removeFirst(end)
+        }
+    }
+
+    /// Whether a ServerHello chooses a version that hides certificates (RFC 8446 §4.2.1).
+    private static func choosesHidden(_ hello: ArraySlice<UInt8>) -> Bool {
+        // Version, random, session, cipher suite, compression; then the extensions.
+        var rest = hello.dropFirst(2 + 32)
+        guard let session = rest.first else { return false }
+        rest = rest.dropFirst(1 + Int(session) + 2 + 1 + 2)
+        while rest.count >= 4 {
+            let size = Int(Self.number(rest.dropFirst(2).prefix(2)))
+            guard rest.count >= 4 + size else { return false }
+            if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) { return true }
+            rest = rest.dropFirst(4 + size)
+        }
+        return false
+    }
+
+    private static func certificates(in body: ArraySlice<UInt8>) -> [[UInt8]]? {
+        var rest = body.dropFirst(3)
+        guard body.count >= 3, rest.count == Int(Self.number(body.prefix(3))) else { return nil }
+        var certificates: [[UInt8]] = []
+        while !rest.isEmpty {
+            guard rest.count >= 3 else { return nil }
+            let size = Int(Self.number(rest.prefix(3)))
+            rest = rest.dropFirst(3)
+            guard rest.count >= size else { return nil }
+            certificates.append(Array(rest.prefix(size)))
+            rest = rest.dropFirst(size)
+        }
+        return certificates
+    }
+
+    /// In network byte order.
+    private static func number(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        bytes.reduce(0) { $0 << 8 | UInt32($1) }
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import PintlePins
+
+struct Pins: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show, lint, convert and forecast pins.",
+        subcommands: [PinsShow.self, PinsLint.self, PinsConvert.self, PinsForecast.self])
+}
+
+extension CommandFailure {
+    /// A file that its format does not allow is invalid; one that cannot be read, or not be written so, ends the work.
+    init(_ command: String, _ error: PinFormatError) {
+        let lines = error.description.split(separator: "\n").map { "\(command): \($0)" }
+        let code: ProcessExit =
+            switch error.kind {
+            case .malformed: .configuration
+            case .usage: .usage
+            case .unreadable, .unwritable, .notCarried: .incomplete
+            }
+        self.init(code, lines: lines)
+    }
+}

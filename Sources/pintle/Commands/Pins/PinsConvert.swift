@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import PintlePins
+internal import PintlePolicy
+
+struct PinsConvert: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Convert pins between the formats of clients.",
+        discussion: """
+            The formats:
+              cer       a certificate file, or a folder of .cer, .crt, .der and .pem files, as AFNetworking has them
+              sha256    sha256/BASE64, one a line
+              curl      what --pinnedpubkey takes: sha256//BASE64;sha256//BASE64
+              hpkp      a Public-Key-Pins field (RFC 7469)
+              trustkit  a property list with TSKPinnedDomains
+              android   a network security configuration with <pin-set>
+              okhttp    calls of CertificatePinner.Builder, Kotlin or Java
+              envoy     verify_certificate_spki
+              pintle    the section trust of a configuration
+
+            What a format has no place for is kept in comments that begin with pintle-, and read from them again; what \
+            cannot be kept so is named on standard error. Where hosts are due and none are known stands host.invalid.
+
+            Exit code 0 when the pins are written; 3 when the file is not what its format asks for; 4 when it cannot be \
+            read, or the other format cannot have what it says.
+            """)
+
+    @Option(help: ArgumentHelp("The format of the file.", valueName: "format"))
+    var from: PinFormat
+
+    @Option(help: ArgumentHelp("The format to write to standard output.", valueName: "format"))
+    var to: PinFormat
+
+    @Option(
+        help: ArgumentHelp("A host for pins of which the file names none; repeatable.", valueName: "pattern"))
+    var host: [String] = []
+
+    @Flag(help: "Leave comments out; what would be kept in them is lost, and said on standard error.")
+    var bare = false
+
+    @Option(help: ArgumentHelp("The folder for --to cer; no file in it is replaced.", valueName: "folder"))
+    var out: String?
+
+    @Argument(help: "The file, or with --from cer a folder; /dev/stdin for standard input.")
+    var file: String
+
+    private static let name = "pintle pins convert"
+
+    func validate() throws {
+        if self.to == .cer, self.out == nil {
+            throw ValidationError("--to cer needs --out and a folder for the files.")
+        }
+        if self.to != .cer, self.out != nil {
+            throw ValidationError("--out is for --to cer; other formats go to standard output.")
+        }
+        if self.to == .cer, self.bare {
+            throw ValidationError("--bare means nothing with --to cer: it has no comments.")
+        }
+    }
+
+    func run() throws {
+        let surroundings = Surroundings.system(environment: ProcessInfo.processInfo.environment)
+        do throws(PinFormatError) {
+            var content = try self.from.read(path: self.file, surroundings)
+            for remark in content.remarks { Output.error("\(Self.name): left out: \(remark)") }
+            try self.nameHosts(&content.sets)
+            if self.to == .cer {
+                let (files, losses) = try CertificateFolder.files(content.sets)
+                for loss in losses { Output.error("\(Self.name): not carried: \(loss)") }
+                try self.write(files)
+            } else {
+                let written = try self.to.write(content.sets, isBare: self.bare)
+                for loss in written.losses { Output.error("\(Self.name): not carried: \(loss)") }
+                Output.bytes(Array(written.text.utf8))
+            }
+        } catch {
+            throw CommandFailure(Self.name, error)
+        }
+    }
+
+    /// Puts the hosts that were given in the place of those that nobody named.
+    private func nameHosts(_ sets: inout [PinSet]) throws(PinFormatError) {
+        guard !self.host.isEmpty else { return }
+        var hosts: [PinnedHost] = []
+        for text in self.host {
+            guard let host = PinnedHost(text) else {
+                throw PinFormatError(.usage, "--host: \(text.debugDescription) is no host pattern")
+            }
+            hosts.append(host)
+        }
+        let unknown = sets.indices.filter { sets[$0].hosts.allSatisfy(\.isUnknown) }
+        guard unknown.count == 1, let index = unknown.first else {
+            throw PinFormatError(
+                .usage,
+                unknown.isEmpty
+                    ? "--host: the file names the hosts of all its pins"
+                    : "--host: \(unknown.count) sets of pins have no host; convert them one by one")
+        }
+        sets[index].hosts = hosts
+        sets = PinSet.normalized(sets)
+    }
+
+    private func write(_ files: [CertificateFolder.File]) throws(PinFormatError) {
+        let folder = self.out ?? "."
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let taken = files.first { FileManager.default.fileExists(atPath: "\(folder)/\($0.name)") }
+            if let taken {
+                throw PinFormatError(
+                    .unwritable, "\(folder)/\(taken.name) is there already; name an empty folder with --out")
+            }
+            for file in files {
+                try Data(file.bytes).write(
+                    to: URL(fileURLWithPath: "\(folder)/\(file.name)"), options: .withoutOverwriting)
+                Output.error("\(Self.name): wrote \(folder)/\(file.name)")
+            }
+        } catch let error as PinFormatError {
+            throw error
+        } catch {
+            throw PinFormatError(.unwritable, "\(folder): \(error.localizedDescription)")
+        }
+    }
+}
+
+extension PinFormat: ExpressibleByArgument {}

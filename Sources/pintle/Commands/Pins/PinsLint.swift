@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import PintlePins
+internal import PintlePolicy
+internal import PintleTrust
+
+struct PinsLint: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lint",
+        abstract: "Look for what is wrong with the pins of a configuration, without network.",
+        discussion: """
+            A finding is a line: file:line:column: PINTLE02xx name: place: what is wrong and what to do.
+            Exit code 0 without findings, 1 with findings, 3 when the configuration is invalid.
+            """)
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    func run() throws {
+        let (policy, origin) = try self.configuration.load()
+        Output.error("configuration: \(origin)")
+        let findings = PinLint(policy, now: .now).findings
+        for finding in findings { Output.data(finding.line(file: origin.path ?? "embedded default").plainLine) }
+        guard !findings.isEmpty else { return }
+        let count = findings.count == 1 ? "1 finding" : "\(findings.count) findings"
+        throw CommandFailure(.found, "pintle pins lint: \(count)")
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// The Unix socket by which commands reach a running proxy.
+///
+/// Whoever may open it may do what it offers: only this user may, by the modes of the socket and of its folder. One request
+/// at a time; a peer that does not finish its line loses its turn.
+final class ControlSocket: Sendable {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// How long a peer may take for its line.
+    private static let patience = timeval(tv_sec: 5, tv_usec: 0)
+    private static let longestLine = 64 << 10
+
+    let path: String
+    private let descriptor: Int32
+
+    /// Listens at `path`, in the place of what a process of the same number left there.
+    ///
+    /// - Parameter answer: called for each request, on a thread of the socket's own, which waits for it.
+    init(path: String, answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer) throws(Failure) {
+        self.path = path
+        unlink(path)
+        self.descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let code = Self.withAddress(path) { place, size in
+            let previous = umask(0o177)
+            defer { umask(previous) }
+            return bind(self.descriptor, place, size) == 0 && listen(self.descriptor, 8) == 0 ? 0 : errno
+        }
+        guard let code else {
+            close(self.descriptor)
+            throw Failure(description: "\(path) is too long for a socket")
+        }
+        guard code == 0 else {
+            close(self.descriptor)
+            throw Failure(description: "\(path): \(String(cString: strerror(code)))")
+        }
+        let descriptor = self.descriptor
+        Thread.detachNewThread { Self.serve(descriptor, answer) }
+    }
+
+    /// Listens no more, and takes the socket out of its folder.
+    func stop() {
+        unlink(self.path)
+        // Wakes the thread, which then closes it.
+        shutdown(self.descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Asks the proxy that listens at `path`.
+    static func ask(_ request: ControlRequest, at path: String) throws(Failure) -> ControlAnswer {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        let code = Self.withAddress(path) { connect(descriptor, $0, $1) == 0 ? 0 : errno }
+        guard code == 0 else { throw Failure(description: String(cString: strerror(code ?? ENAMETOOLONG))) }
+        guard let line = try? JSONEncoder().encode(request), Self.write(Array(line) + [0x0A], to: descriptor),
+            let reply = Self.readLine(from: descriptor),
+            let answer = try? JSONDecoder().decode(ControlAnswer.self, from: Data(reply))
+        else { throw Failure(description: "it ended before it answered") }
+        return answer
+    }
+
+    // MARK: Serving
+
+    private static func serve(
+        _ listener: Int32, _ answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer
+    ) {
+        while true {
+            let peer = accept(listener, nil, nil)
+            if peer < 0 {
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                break
+            }
+            self.serve(peer: peer, answer)
+            close(peer)
+        }
+        close(listener)
+    }
+
+    private static func serve(
+        peer: Int32, _ answer: @escaping @Sendable (ControlRequest) async -> ControlAnswer
+    ) {
+        var patience = self.patience
+        setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(peer, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        guard let line = self.readLine(from: peer) else { return }
+        let reply: ControlAnswer
+        if let request = try? JSONDecoder().decode(ControlRequest.self, from: Data(line)) {
+            reply = self.wait { await answer(request) }
+        } else {
+            reply = ControlAnswer(
+                code: ProcessExit.usage.rawValue,
+                lines: ["the proxy does not know this request; is it another version?"])
+        }
+        if let line = try? JSONEncoder().encode(reply) { _ = self.write(Array(line) + [0x0A], to: peer) }
+    }
+
+    /// Blocks this thread, which has nothing else to do.
+    private static func wait(for work: @escaping @Sendable () async -> ControlAnswer) -> ControlAnswer {
+        let done = DispatchSemaphore(value: 0)
+        let place = AnswerPlace()
+        Task {
+            place.answer = await work()
+            done.signal()
+        }
+        done.wait()
+        return place.answer
+    }
+
+    /// Written before the semaphore is signalled, and read after it was waited for.
+    private final class AnswerPlace: @unchecked Sendable {
+        // Why @unchecked holds: the semaphore orders the one write and the one read.
+        var answer = ControlAnswer(code: ProcessExit.incomplete.rawValue, lines: [])
+    }
+
+    // MARK: Bytes
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let fits = withUnsafeMutableBytes(of: &address.sun_path) { place in
+            guard bytes.count < place.count else { return false }
+            place.copyBytes(from: bytes)
+            return true
+        }
+        guard fits else { return nil }
+        return withUnsafePointer(to: &address) { place in
+            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private static func readLine(from descriptor: Int32) -> [UInt8]? {
+        var line: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while line.count <= self.longestLine {
+            let count = read(descriptor, &piece, piece.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return nil }
+            line += piece[..<count]
+            if let end = line.firstIndex(of: 0x0A) { return Array(line[..<end]) }
+        }
+        return nil
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import PintleActivity
+internal import PintlePolicy
+internal import PintleProxy
+internal import PintleSession
+internal import PintleTrust
+
+/// Puts the configuration file, as it is now, in the place of the one that a proxy runs with: read, checked and compiled
+/// whole, and then swapped in one step. Whatever is wrong, the running one stays.
+actor Reloader {
+    /// What is asked.
+    struct Wish: Sendable {
+        /// Hosts that work and would not any more are no reason against it.
+        var force = false
+        /// Whether hosts are asked what they show now, beside the chains that they have shown last.
+        var live = false
+    }
+
+    /// The parts of a proxy that outlive its configuration.
+    struct Parts: Sendable {
+        let proxy: Proxy
+        let engine: Engine
+        let activity: Activity
+        let exchangeLog: ExchangeLog
+        let reachability: Reachability
+        let logger: Logger
+    }
+
+    private let parts: Parts
+    private let load: Serve.Loading
+    private var policy: Policy
+    /// What is in force.
+    private(set) var gate: Gate
+
+    init(_ parts: Parts, policy: Policy, gate: Gate, load: @escaping Serve.Loading) {
+        self.parts = parts
+        self.policy = policy
+        self.gate = gate
+        self.load = load
+    }
+
+    /// Reloads, or says why not: on the log, too.
+    func reload(_ wish: Wish) async -> ControlAnswer {
+        let answer: ControlAnswer
+        do throws(CommandFailure) {
+            answer = try await self.attempt(wish)
+        } catch {
+            answer = ControlAnswer(code: error.code.rawValue, lines: error.lines)
+        }
+        if answer.code == ProcessExit.success.rawValue {
+            for line in answer.lines { self.parts.logger.notice("\(line)") }
+        } else {
+            for line in answer.lines { self.parts.logger.error("\(line)") }
+            self.parts.logger.error("the configuration was not reloaded; the running one stays")
+        }
+        return answer
+    }
+
+    private func attempt(_ wish: Wish) async throws(CommandFailure) -> ControlAnswer {
+        let (policy, origin) = try self.load()
+        try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
+        let counters = Counters(
+            routes: policy.routes.routes.map(\.name), continuing: self.parts.activity.counters)
+        let gate: Gate
+        do {
+            gate = try Gate(
+                policy: policy, engine: self.parts.engine, activity: self.parts.activity, counters: counters,
+                exchangeLog: self.parts.exchangeLog, logger: self.parts.logger,
+                reachability: self.parts.reachability, continuing: self.gate)
+        } catch {
+            throw CommandFailure(.incomplete, error.message)
+        }
+        let breakages = await self.breakages(of: gate, live: wish.live)
+        guard breakages.isEmpty || wish.force else {
+            throw CommandFailure(
+                .found,
+                lines: breakages + [
+                    "\(origin): \(breakages.count) host\(breakages.count == 1 ? "" : "s") that work now would be refused; "
+                        + "correct the pins, or reload with --force"
+                ])
+        }
+        self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
+        self.parts.proxy.replace(gate: gate)
+        self.policy = policy
+        self.gate = gate
+        return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
+    }
+
+    private func breakages(of gate: Gate, live: Bool) async -> [String] {
+        let preflight = Preflight(from: self.gate, to: gate)
+        var breakages = preflight.breakages()
+        if live {
+            breakages += await preflight.liveBreakages(on: self.parts.engine).filter { !breakages.contains($0) }
+        }
+        return breakages.map { "\($0)" }
+    }
+
+    /// - Throws: for what is set up once and cannot change while it runs.
+    private static func checkChanges(from old: Configuration, to new: Configuration) throws(CommandFailure) {
+        var fixed: [String] = []
+        if old.listen != new.listen { fixed.append("listen") }
+        if old.engine.threads != new.engine.threads { fixed.append("engine.threads") }
+        if old.log != new.log { fixed.append("log") }
+        guard fixed.isEmpty else {
+            throw CommandFailure(
+                .configuration,
+                "\(fixed.joined(separator: ", ")) cannot change while Pintle runs; restart it, or put the old value back"
+            )
+        }
+    }
+}
+
+extension ActivitySettings {
+    init(_ configuration: ActivityConfiguration) {
+        self.init(
+            activationDelay: configuration.activationDelay, completionDelay: configuration.completionDelay,
+            logInterval: configuration.logInterval)
+    }
+}

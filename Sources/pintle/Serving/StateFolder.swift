@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else
+/// `~/.local/state/pintle`.
+enum StateFolder {
+    /// The folder, which may not be there; nil where the environment names none.
+    static var path: String? {
+        let environment = ProcessInfo.processInfo.environment
+        // The specification wants a relative path ignored.
+        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/pintle" }
+        return environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state/pintle" }
+    }
+
+    /// The control sockets of running proxies, one for each process: `run/PID.sock`.
+    static var sockets: String? { self.path.map { $0 + "/run" } }
+
+    /// Makes a folder for this user alone, with those that it is in.
+    ///
+    /// - Returns: whether it is there now.
+    static func make(_ path: String) -> Bool {
+        try? FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return access(path, W_OK | X_OK) == 0
+    }
+}
