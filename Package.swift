@@ -16,6 +16,7 @@ let house: [SwiftSetting] = [
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
 /// A room of the house. Imports point one way: only to rooms above it in this list.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -41,6 +42,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .systemLibrary(
@@ -78,11 +80,16 @@ let package = Package(
                 nioLocks,
                 logging,
             ]),
+        room(
+            "PintleAudit",
+            [
+                "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio, nioLocks, database,
+            ]),
         .executableTarget(
             name: "pintle",
             dependencies: [
                 "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintlePins", "PintleProxy", "PintleLoop", nio, logging,
+                "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", nio, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -107,6 +114,7 @@ let package = Package(
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
+        tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
         tests(
             "PintleCommandTests",
             [

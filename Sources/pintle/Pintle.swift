@@ -11,7 +11,8 @@ struct Pintle: AsyncParsableCommand {
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
         subcommands: [
-            Serve.self, Reload.self, Check.self, Explain.self, Fetch.self, Pins.self, Verify.self, VersionCommand.self,
+            Serve.self, Reload.self, Check.self, Explain.self, Audit.self, Fetch.self, Pins.self, Verify.self,
+            VersionCommand.self,
         ])
 
     static func main() async {
@@ -36,7 +37,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "audit", "ca", "env", "doctor", "top", "status", "wait",
+        "run", "ca", "env", "doctor", "top", "status", "wait",
         "config",
     ]
 

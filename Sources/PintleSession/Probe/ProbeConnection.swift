@@ -118,7 +118,7 @@ final class ProbeConnection: @unchecked Sendable {
         guard self.state == .handshaking else { return }
         switch handshake.state {
         case .going: self.loop.watch(self.descriptor, for: self.unsent.isEmpty ? .read : [.read, .write], by: self)
-        // What is left to send, an alert at most, is a courtesy.
+        // The last flight and the alert behind it are a few hundred bytes, for which a socket's buffer has room.
         case .complete(let negotiated): self.finish(.complete(negotiated))
         case .failed(let failure): self.finish(.failed(.handshake(failure)))
         }

@@ -66,6 +66,14 @@ package final class NetworkNamespace: Sendable {
         try Data(text.utf8).write(to: URL(fileURLWithPath: "\(folder)/resolv.conf"))
     }
 
+    /// Writes the hosts file that programs see which are started here: the addresses of names, in the order given.
+    package func setHosts(_ names: [(name: String, addresses: [String])]) throws {
+        let folder = "/etc/netns/\(self.name)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let lines = names.flatMap { name, addresses in addresses.map { "\($0) \(name)\n" } }
+        try Data(lines.joined().utf8).write(to: URL(fileURLWithPath: "\(folder)/hosts"))
+    }
+
     /// The program and arguments that run `program` here, for ``ChildProcess``.
     func command(_ program: String, _ arguments: [String]) -> (String, [String]) {
         (Self.program, ["netns", "exec", self.name, program] + arguments)

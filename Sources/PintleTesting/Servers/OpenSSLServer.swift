@@ -13,14 +13,16 @@ package final class OpenSSLServer: Sendable {
     /// - Parameters:
     ///   - identities: what it shows to clients: one, or two with keys of different kinds.
     ///   - named: an identity for clients that ask for this name.
+    ///   - port: 0 for one that the system chooses.
     ///   - arguments: more for the command line, as `-tls1_2`.
+    ///   - network: in which it runs; the test's own network unless given.
     package init(
         _ identities: [TestIdentity], named: (name: String, identity: TestIdentity)? = nil,
-        address: String = "127.0.0.1", arguments: [String] = []
+        address: String = "127.0.0.1", port: Int = 0, arguments: [String] = [], in network: NetworkNamespace? = nil
     ) throws {
         self.address = address
         self.folder = try TemporaryFolder()
-        var words = ["s_server", "-accept", "\(address):0", "-www"]
+        var words = ["s_server", "-accept", "\(address):\(port)", "-www"]
         for (identity, prefix) in zip(identities, ["", "d"]) {
             let files = try self.folder.write(identity, as: "\(prefix)site")
             words += ["-\(prefix)cert", files.certificate, "-\(prefix)key", files.key]
@@ -33,9 +35,10 @@ package final class OpenSSLServer: Sendable {
             let files = try self.folder.write(named.identity, as: "named")
             words += ["-servername", named.name, "-cert2", files.certificate, "-key2", files.key]
         }
-        self.process = try ChildProcess("/usr/bin/openssl", words + arguments)
+        self.process = try ChildProcess("/usr/bin/openssl", words + arguments, in: network)
         let line = try self.process.waitForLine("its address") { $0.hasPrefix("ACCEPT") }
-        guard let port = line.split(separator: ":").last.flatMap({ Int($0) }) else {
+        // It names the address only where it did not get a port.
+        guard let port = port > 0 ? port : line.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw TestFailure("s_server says \"\(line)\"")
         }
         self.port = port

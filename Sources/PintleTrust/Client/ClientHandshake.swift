@@ -6,7 +6,8 @@ internal import CPintleOpenSSL
 ///
 /// Nothing is sent over the connection afterwards; it is for finding out how a server proves itself.
 package final class ClientHandshake {
-    /// What the policy's verdict is for.
+    /// What the policy's verdict is for. A status that is stapled to the certificate is judged only where the policy is
+    /// enforced.
     package enum Judgement: Sendable, Hashable {
         /// A refusal ends the handshake, as it would for a request.
         case enforced
@@ -77,8 +78,10 @@ package final class ClientHandshake {
         _ context: OpaquePointer, _ host: String, _ offer: HandshakeOffer, _ evaluator: TrustEvaluator,
         _ judgement: Judgement, _ seen: Seen
     ) throws(TrustError) {
+        // The last one counts: a stapled status may replace what was said of the chain. What `observed` accepts is no
+        // verdict of the policy's.
         let report = { (verdict: Verdict) in
-            if seen.verdict == nil { seen.verdict = verdict }
+            if !verdict.decidedByHook { seen.verdict = verdict }
         }
         switch judgement {
         case .enforced:

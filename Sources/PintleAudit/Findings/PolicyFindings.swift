@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintlePolicy
+internal import PintleTrust
+
+/// What is wrong with one policy's pins, in the light of what its servers showed.
+struct PolicyFindings {
+    let trust: TrustConfiguration
+    let policy: SecurityPolicy
+    let pins: PinPlaces
+    /// Of this policy.
+    let targets: [TargetReport]
+    let moment: UnixTime
+    /// Whether these are all of its servers.
+    let isWhole: Bool
+
+    var findings: [Finding] {
+        guard self.policy.pinning != .none else { return [] }
+        return self.missingBackup + self.expiry + self.unusedPins
+    }
+
+    /// That the policy refuses its servers because of it is a finding for each of them.
+    private var expiry: [Finding] {
+        guard let expiry = self.policy.pinExpiry, !self.targets.isEmpty else { return [] }
+        let name = "trust.\(self.trust.name)"
+        if expiry.moment <= self.moment {
+            guard expiry.action != .fail else { return [] }
+            let consequence =
+                expiry.action == .report ? "keys that are not pinned are only reported" : "no key is compared with them"
+            return [
+                self.finding(
+                    .pinSetExpired, severity: .warning,
+                    "the pins of \(name) expired on \(expiry.moment): \(consequence)")
+            ]
+        }
+        guard self.moment.advanced(by: self.trust.warnBeforeExpiry) >= expiry.moment else { return [] }
+        return [self.finding(.pinSetExpiring, "the pins of \(name) expire on \(expiry.moment)")]
+    }
+
+    private func finding(_ rule: FindingRule, severity: Severity? = nil, _ message: String) -> Finding {
+        let place = self.pins.first
+        return Finding(
+            rule, severity: severity, policy: self.trust.name, at: place?.position ?? self.trust.position,
+            source: place?.source ?? "trust.\(self.trust.name)", message: message)
+    }
+
+    private var missingBackup: [Finding] {
+        guard self.policy.configuredPins.count == 1, !self.targets.isEmpty else { return [] }
+        return [
+            self.finding(
+                .noBackupPin, "trust.\(self.trust.name) pins a single key: when it is replaced nothing gets through")
+        ]
+    }
+
+    private var unusedPins: [Finding] {
+        // Where a server was not seen, or none had any of the pins, nothing can be said of a single one.
+        let areAllSeen = self.targets.allSatisfy { target in
+            !target.addresses.isEmpty && target.addresses.allSatisfy { !$0.chains.isEmpty }
+        }
+        let chains = self.targets.flatMap { $0.addresses.flatMap(\.chains) }.map(\.verdict)
+        let seen = Set(chains.filter { $0.chainOrigin == .verified }.flatMap { $0.chain.map(\.spkiPin) })
+        guard self.isWhole, areAllSeen, !self.targets.isEmpty, !seen.isDisjoint(with: self.policy.configuredPins) else {
+            return []
+        }
+        return self.pins.places.filter { seen.isDisjoint(with: $0.pins) }.map { place in
+            let first = place.pins.first.map { " (\($0))" } ?? ""
+            return Finding(
+                .unusedPin, policy: self.trust.name, at: place.position, source: place.source,
+                message: "\(place.source)\(first) is in no chain of the \(self.targets.count) servers of "
+                    + "trust.\(self.trust.name)")
+        }
+    }
+}

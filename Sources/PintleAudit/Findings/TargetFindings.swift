@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// What is wrong with one server, beside its chains.
+struct TargetFindings {
+    private static let longestList = 8
+
+    let report: TargetReport
+    /// The oldest version that the policy takes; nil leaves it to OpenSSL.
+    let minimumTLS: TLSVersion?
+
+    private var target: AuditTarget { self.report.target }
+
+    var findings: [Finding] {
+        self.report.addresses.flatMap { self.oldProtocols($0) } + self.disagreements
+    }
+
+    private func finding(
+        _ rule: FindingRule, severity: Severity? = nil, addresses: [String], keys: [HandshakeOffer.Keys] = [],
+        _ message: String
+    ) -> Finding {
+        Finding(
+            rule, severity: severity, policy: self.target.policy, authority: self.target.authority,
+            addresses: addresses, keys: keys, at: self.target.position, source: self.target.source, message: message)
+    }
+
+    /// A server that accepts old versions beside new ones can be talked out of the new ones only by a client that
+    /// accepts old ones too; one that has nothing else will not be reached.
+    private func oldProtocols(_ address: AddressReport) -> [Finding] {
+        if let minimumTLS, let newest = address.versions.last, newest < minimumTLS {
+            return [
+                self.finding(
+                    .oldProtocol, addresses: [address.address],
+                    "\(self.target.authority): the server accepts \(newest) and nothing newer, and trust."
+                        + "\(self.target.policy) demands \(minimumTLS)")
+            ]
+        }
+        let old = address.versions.filter { $0 < .tls12 }
+        guard let newest = old.last else { return [] }
+        let isOnly = old == address.versions
+        return [
+            self.finding(
+                .oldProtocol, severity: isOnly ? .error : .warning, addresses: [address.address],
+                "\(self.target.authority): the server accepts \(newest)\(isOnly ? " and nothing newer" : "")")
+        ]
+    }
+
+    // MARK: Addresses
+
+    private var disagreements: [Finding] {
+        HandshakeOffer.Keys.allCases.compactMap { keys in
+            let shown = self.report.addresses.compactMap { address -> (address: String, chain: ChainReport)? in
+                address.chains.first { $0.keys.contains(keys) }.map { (address.address, $0) }
+            }
+            guard let first = shown.first, shown.contains(where: { $0.chain.pins != first.chain.pins }) else {
+                return nil
+            }
+            let isKey = shown.contains { $0.chain.pins.first != first.chain.pins.first }
+            let lines = shown.prefix(Self.longestList).map { address, chain in
+                "  \(address): \(chain.presented.first?.spkiPin.description ?? "") "
+                    + "issued by \"\(chain.presented.first?.issuer.prefix(200) ?? "")\""
+            }
+            let more = shown.count > Self.longestList ? ["  and \(shown.count - Self.longestList) more"] : []
+            let what = isKey ? "different \(keys.label) keys" : "one \(keys.label) key with different chains"
+            return self.finding(
+                .addressDisagreement, addresses: shown.map(\.address), keys: [keys],
+                (["\(self.target.authority): the addresses show \(what):"] + lines + more).joined(separator: "\n"))
+        }
+    }
+}
+
+extension ChainReport {
+    /// What two addresses that serve the same have in common: keys, whatever certificates they are in at the moment.
+    fileprivate var pins: [Pin] { self.presented.map(\.spkiPin) }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is different between two audits of the same servers.
+package struct AuditChange: Sendable, Hashable {
+    /// The kinds, in the order in which a server's are listed.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// The server was not there in the older audit.
+        case newHost = "new-host"
+        /// It is not there in the newer one.
+        case hostGone = "host-gone"
+        /// A key that was not seen before.
+        case newKey = "new-key"
+        /// A kind of key that is no longer offered.
+        case keyGone = "key-gone"
+        /// A certificate that was not seen before, for a key that was.
+        case renewedCertificate = "renewed-certificate"
+        /// An authority that did not issue before.
+        case changedIssuer = "changed-issuer"
+        case newVerdict = "new-verdict"
+    }
+
+    package let kind: Kind
+    package let policy: String
+    /// `HOST:PORT`.
+    package let host: String
+    /// `rsa`, `ecdsa` or `any`; nil where it is about the server.
+    package let keys: String?
+    /// What was and what is, ready to be read.
+    package let details: String
+
+    /// `HOST (POLICY) RSA new-key: …`.
+    package var line: String {
+        let keys = self.keys.map { " \($0 == "any" ? $0 : $0.uppercased())" } ?? ""
+        return ReportText.line("\(self.host) (\(self.policy))\(keys) \(self.kind.rawValue): \(self.details)")
+    }
+
+    /// What changed from `old` to `new`. Addresses do not matter: behind a name with many, they come and go.
+    package static func changes(from old: [Observation], to new: [Observation]) -> [AuditChange] {
+        let (before, after) = (Self.servers(old), Self.servers(new))
+        return Set(before.keys).union(after.keys).sorted().flatMap { server -> [AuditChange] in
+            func change(_ kind: Kind, _ keys: String?, _ details: String) -> AuditChange {
+                AuditChange(kind: kind, policy: server.policy, host: server.host, keys: keys, details: details)
+            }
+            guard let seen = after[server] else { return [change(.hostGone, nil, "it is no longer audited")] }
+            guard let known = before[server] else {
+                return [change(.newHost, nil, "it was not audited before; \(seen.verdicts.joined(separator: ", "))")]
+            }
+            var changes: [AuditChange] = []
+            for (keys, leaves) in seen.leaves.sorted(by: { $0.key < $1.key }) {
+                changes += Self.changes(known.leaves[keys] ?? [], leaves).map {
+                    change($0.kind, keys, $0.details)
+                }
+            }
+            // One that cannot be reached has not withdrawn anything.
+            if !seen.leaves.isEmpty {
+                for keys in known.leaves.keys.sorted() where seen.leaves[keys] == nil {
+                    changes.append(change(.keyGone, keys, "no certificate with such a key is shown any more"))
+                }
+            }
+            if known.verdicts != seen.verdicts {
+                let (was, isNow) = (known.verdicts.joined(separator: ", "), seen.verdicts.joined(separator: ", "))
+                changes.append(change(.newVerdict, nil, "\(was) → \(isNow)"))
+            }
+            return changes
+        }
+    }
+
+    private static func changes(
+        _ old: [Observation.Leaf], _ new: [Observation.Leaf]
+    ) -> [(kind: Kind, details: String)] {
+        let (pins, digests) = (Set(old.map(\.pin)), Set(old.map(\.digest)))
+        let before = pins.isEmpty ? "none" : pins.sorted().joined(separator: ", ")
+        var changes: [(Kind, String)] = []
+        for leaf in new where !digests.contains(leaf.digest) {
+            let certificate = "\"\(leaf.subject.prefix(200))\" valid until \(leaf.notAfter)"
+            if pins.contains(leaf.pin) {
+                changes.append((.renewedCertificate, "\(leaf.pin) is now in \(certificate)"))
+            } else {
+                changes.append((.newKey, "\(before) → \(leaf.pin) in \(certificate)"))
+            }
+        }
+        let issuers = Set(old.map(\.issuer))
+        for issuer in Set(new.map(\.issuer)).subtracting(issuers).sorted() where !old.isEmpty {
+            let names = issuers.sorted().map { "\"\($0.prefix(200))\"" }.joined(separator: ", ")
+            changes.append((.changedIssuer, "\(names) → \"\(issuer.prefix(200))\""))
+        }
+        return changes
+    }
+
+    // MARK: Servers
+
+    private struct Server: Hashable, Comparable {
+        let policy: String
+        let host: String
+
+        static func < (left: Server, right: Server) -> Bool {
+            (left.policy, left.host) < (right.policy, right.host)
+        }
+    }
+
+    /// What was seen of one server, at whatever address.
+    private struct Sight {
+        /// By kind of key; each certificate once.
+        var leaves: [String: [Observation.Leaf]] = [:]
+        /// Each once, sorted.
+        var verdicts: [String] = []
+    }
+
+    private static func servers(_ observations: [Observation]) -> [Server: Sight] {
+        Dictionary(grouping: observations) { Server(policy: $0.policy, host: $0.host) }.mapValues { seen in
+            var sight = Sight()
+            for observation in seen {
+                guard let leaf = observation.leaf else { continue }
+                let known = sight.leaves[observation.keys, default: []]
+                if !known.contains(where: { $0.digest == leaf.digest }) {
+                    sight.leaves[observation.keys] = known + [leaf]
+                }
+            }
+            sight.verdicts = Set(seen.map(\.verdict)).sorted()
+            return sight
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+package import PintleTrust
+
+/// Every audit that was made, in an SQLite database that several processes may use at once.
+package struct AuditHistory: Sendable {
+    /// One audit of the history.
+    package struct Entry: Sendable, Hashable {
+        let id: Int64
+        package let startedAt: UnixTime
+        package let configuration: String
+        /// The options that narrowed it, separated by spaces.
+        package let scope: String
+    }
+
+    /// How long one process waits for another to finish writing.
+    private static let patience = 10.0
+
+    let path: String
+    private let queue: DatabaseQueue
+
+    /// Opens a database that exists.
+    ///
+    /// - Throws: when there is none, or it cannot be used.
+    package static func existing(_ path: String) throws(HistoryError) -> AuditHistory {
+        guard HistoryFile(path).exists else {
+            throw HistoryError("\(path): there is no audit history; pintle audit writes one")
+        }
+        do {
+            return AuditHistory(path: path, queue: try Self.open(path))
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    /// Opens a database or makes one, with the folders above it. One that is damaged is set aside under another name, and
+    /// a new one takes its place.
+    ///
+    /// - Parameter warn: is told where a damaged database has gone.
+    /// - Throws: when it cannot be used.
+    package static func forWriting(
+        _ path: String, warn: (String) -> Void
+    ) throws(HistoryError) -> AuditHistory {
+        let file = HistoryFile(path)
+        do {
+            try file.makeFolder()
+            // Without the lock two processes that find the same damage would both set a file aside, and the second one
+            // that which the first has just made.
+            return try file.withLock {
+                do {
+                    return AuditHistory(path: path, queue: try Self.open(path))
+                } catch let error as DatabaseError where error.isDamage {
+                    let place = try file.setAside(at: .now)
+                    warn(
+                        "\(path): the audit history is damaged (\(error.message ?? "no reason given")); it is now "
+                            + "\(place), and a new one begins")
+                    return AuditHistory(path: path, queue: try Self.open(path))
+                }
+            }
+        } catch {
+            throw Self.error(error, path)
+        }
+    }
+
+    private static func open(_ path: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(Self.patience)
+        configuration.journalMode = .wal
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let isNewer = try queue.read { try HistorySchema.migrator.hasBeenSuperseded($0) }
+        guard !isNewer else {
+            throw HistoryError("\(path): a newer version of pintle wrote this history; use that, or --history FILE")
+        }
+        try queue.read { database in
+            // Also what a file's first page does not show, and nobody would read for months.
+            guard try String.fetchOne(database, sql: "PRAGMA quick_check(1)") == "ok" else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "its pages do not fit together")
+            }
+        }
+        try HistorySchema.migrator.migrate(queue)
+        return queue
+    }
+
+    // MARK: Writing
+
+    /// Stores an audit whole.
+    package func record(_ report: AuditReport) throws(HistoryError) {
+        let observations = report.observations
+        do {
+            try self.queue.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO audit (started_at, judged_at, configuration, scope, version) VALUES (?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        report.startedAt.seconds, report.moment.seconds, HistoryFile.absolute(report.configuration),
+                        report.scope.joined(separator: " "), report.version,
+                    ])
+                let id = database.lastInsertedRowID
+                for observation in observations { try Self.insert(observation, id, database) }
+            }
+        } catch {
+            throw Self.error(error, self.path)
+        }
+    }
+
+    private static func insert(_ observation: Observation, _ audit: Int64, _ database: Database) throws {
+        let leaf = observation.leaf
+        try database.execute(
+            sql: """
+                INSERT INTO observation (audit_id, policy, host, address, keys, verdict, leaf_pin, leaf_digest,
+                    leaf_serial, leaf_subject, leaf_not_before, leaf_not_after, issuer)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                audit, observation.policy, observation.host, observation.address, observation.keys,
+                observation.verdict, leaf?.pin, leaf?.digest, leaf?.serial, leaf?.subject, leaf?.notBefore.seconds,
+                leaf?.notAfter.seconds, leaf?.issuer,
+            ])
+    }
+
+    // MARK: Reading
+
+    /// The newest audit, and the one to compare it with: the last one of the same configuration and scope before it, or
+    /// the last one at or before `since`, or the first one after `since` where there is none.
+    package func pair(since: UnixTime?) throws(HistoryError) -> (old: Entry?, new: Entry)? {
+        do {
+            return try self.queue.read { database in
+                guard
+                    let row = try Row.fetchOne(database, sql: "SELECT * FROM audit ORDER BY started_at DESC, id DESC"),
+                    let new = Entry(row)
+                else { return nil }
+                let latest = since?.seconds ?? .max
+                let old =
+                    try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, database)
+                    ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, database)
+                return (old, new)
+            }
+        } catch {
+            throw Self.error(error, self.path)
+        }
+    }
+
+    /// The first audit, in the order given, of the same configuration and scope.
+    private static func other(
+        than entry: Entry, _ order: String, _ moment: Int64, _ database: Database
+    ) throws -> Entry? {
+        let row = try Row.fetchOne(
+            database, sql: "SELECT * FROM audit WHERE configuration = ? AND scope = ? AND id <> ? \(order) LIMIT 1",
+            arguments: [entry.configuration, entry.scope, entry.id, moment])
+        return row.flatMap(Entry.init)
+    }
+
+    /// What an audit saw.
+    package func observations(of entry: Entry) throws(HistoryError) -> [Observation] {
+        do {
+            return try self.queue.read { database in
+                try Row.fetchAll(
+                    database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
+                ).map(Observation.init)
+            }
+        } catch {
+            throw Self.error(error, self.path)
+        }
+    }
+
+    private static func error(_ error: any Error, _ path: String) -> HistoryError {
+        switch error {
+        case let error as HistoryError: error
+        case let error as DatabaseError where error.isDamage:
+            HistoryError(
+                "\(path): the audit history is damaged (\(error.message ?? "no reason given")); the next pintle audit "
+                    + "sets it aside and begins a new one")
+        case let error as DatabaseError:
+            HistoryError(
+                "\(path): the audit history cannot be used: \(error.message ?? error.resultCode.description)")
+        default: HistoryError("\(path): the audit history cannot be used: \(error)")
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the file is not, or no longer, what SQLite writes.
+    fileprivate var isDamage: Bool { [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(self.resultCode.primaryResultCode) }
+}
+
+extension AuditHistory.Entry {
+    fileprivate init?(_ row: Row) {
+        guard let id: Int64 = row["id"], let startedAt: Int64 = row["started_at"] else { return nil }
+        self.init(
+            id: id, startedAt: UnixTime(seconds: startedAt), configuration: row["configuration"] ?? "",
+            scope: row["scope"] ?? "")
+    }
+}
+
+extension Observation {
+    fileprivate init(_ row: Row) {
+        self.init(
+            policy: row["policy"] ?? "", host: row["host"] ?? "", address: row["address"] ?? "",
+            keys: row["keys"] ?? "", verdict: row["verdict"] ?? "")
+        guard let pin: String = row["leaf_pin"] else { return }
+        self.leaf = Leaf(
+            pin: pin, digest: row["leaf_digest"] ?? "", serial: row["leaf_serial"] ?? "",
+            subject: row["leaf_subject"] ?? "", issuer: row["issuer"] ?? "",
+            notBefore: UnixTime(seconds: row["leaf_not_before"] ?? 0),
+            notAfter: UnixTime(seconds: row["leaf_not_after"] ?? 0))
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+internal import PintleTrust
+
+/// The file of a history, with what SQLite and this module put beside it.
+struct HistoryFile {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    var exists: Bool { access(self.path, F_OK) == 0 }
+
+    /// Makes the folders above the file, which only their owner may look into.
+    func makeFolder() throws(HistoryError) {
+        let folder = URL(fileURLWithPath: self.path).deletingLastPathComponent().path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw HistoryError("\(self.path): its folder cannot be made: \(error.localizedDescription)")
+        }
+    }
+
+    /// Runs `body` while no other process does so with the same file.
+    func withLock<Result>(_ body: () throws -> Result) throws -> Result {
+        let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw HistoryError("\(self.path).lock cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        // Closing it lets go of the lock.
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else {
+                throw HistoryError("\(self.path).lock cannot be locked: \(String(cString: strerror(errno)))")
+            }
+        }
+        return try body()
+    }
+
+    /// Renames the database and its journals, so that nothing is lost that a repair could want.
+    ///
+    /// - Returns: the new name, `NAME.damaged-20261122T040000Z`; a number is added where that is taken.
+    func setAside(at moment: UnixTime) throws(HistoryError) -> String {
+        let stamp = moment.description.filter { $0 != "-" && $0 != ":" }
+        var place = "\(self.path).damaged-\(stamp)"
+        var number = 1
+        while access(place, F_OK) == 0 {
+            number += 1
+            place = "\(self.path).damaged-\(stamp)-\(number)"
+        }
+        for suffix in ["-wal", "-shm"] where access(self.path + suffix, F_OK) == 0 {
+            rename(self.path + suffix, place + suffix)
+        }
+        guard rename(self.path, place) == 0 else {
+            throw HistoryError("\(self.path) is damaged and cannot be renamed: \(String(cString: strerror(errno)))")
+        }
+        return place
+    }
+
+    /// What tells one configuration from another of the same name.
+    static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") || path == "embedded default" ? path : URL(fileURLWithPath: path).standardized.path
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// The tables of the history, and how they came to be what they are.
+enum HistorySchema {
+    /// Migrations are never changed once they were released; a new version adds one.
+    static let migrator: DatabaseMigrator = {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 audits and observations") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE audit (
+                        id INTEGER PRIMARY KEY,
+                        started_at INTEGER NOT NULL,
+                        judged_at INTEGER NOT NULL,
+                        configuration TEXT NOT NULL,
+                        scope TEXT NOT NULL,
+                        version TEXT NOT NULL
+                    );
+                    CREATE INDEX audit_of_configuration ON audit (configuration, scope, started_at);
+                    CREATE TABLE observation (
+                        id INTEGER PRIMARY KEY,
+                        audit_id INTEGER NOT NULL REFERENCES audit (id) ON DELETE CASCADE,
+                        policy TEXT NOT NULL,
+                        host TEXT NOT NULL,
+                        address TEXT NOT NULL,
+                        keys TEXT NOT NULL,
+                        verdict TEXT NOT NULL,
+                        leaf_pin TEXT,
+                        leaf_digest TEXT,
+                        leaf_serial TEXT,
+                        leaf_subject TEXT,
+                        leaf_not_before INTEGER,
+                        leaf_not_after INTEGER,
+                        issuer TEXT
+                    );
+                    CREATE INDEX observation_of_audit ON observation (audit_id);
+                    """)
+        }
+        return migrator
+    }()
+}

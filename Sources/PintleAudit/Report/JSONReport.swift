@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleTrust
+
+/// The report for programs; docs/audit.md describes it.
+///
+/// A member may be added without a new schema number; whoever reads it passes over what he does not know.
+struct JSONReport {
+    static let schema: Int64 = 1
+
+    let report: AuditReport
+
+    var text: String { Parameter.object(self.members).jsonText }
+
+    private var members: [(String, Parameter?)] {
+        [
+            ("schema", .integer(Self.schema)),
+            ("tool", .object([("name", "pintle"), ("version", .string(self.report.version))])),
+            ("configuration", .optional(self.report.file)),
+            ("started_at", .string(self.report.startedAt.description)),
+            ("judged_at", .string(self.report.moment.description)),
+            ("duration_ms", .integer(self.report.duration.wholeMilliseconds)),
+            ("scope", .strings(self.report.scope)),
+            (
+                "summary",
+                .object([
+                    ("servers", .integer(Int64(self.report.targets.count))),
+                    ("addresses", .integer(Int64(self.report.targets.reduce(0) { $0 + $1.addresses.count }))),
+                    ("errors", .integer(Int64(self.report.count(of: .error)))),
+                    ("warnings", .integer(Int64(self.report.count(of: .warning)))),
+                    ("notes", .integer(Int64(self.report.count(of: .note)))),
+                ])
+            ),
+            ("findings", .array(self.report.findings.map(self.finding))),
+            ("servers", .array(self.report.targets.map(self.server))),
+        ]
+    }
+
+    private func finding(_ finding: Finding) -> Parameter {
+        .object([
+            ("rule", .string(finding.rule.id)), ("name", .string(finding.rule.name)),
+            ("severity", .string(finding.severity.description)), ("policy", .string(finding.policy)),
+            ("host", .optional(finding.authority?.description)), ("addresses", .strings(finding.addresses)),
+            ("keys", .strings(finding.keys.map(\.rawValue))),
+            ("source", .string(finding.source)),
+            ("line", finding.position.map { .integer(Int64($0.line)) }),
+            ("column", finding.position.map { .integer(Int64($0.column)) }),
+            ("message", .string(finding.message)), ("remedy", .string(finding.rule.remedy)),
+        ])
+    }
+
+    private func server(_ report: TargetReport) -> Parameter {
+        .object([
+            ("policy", .string(report.target.policy)), ("host", .string(report.target.authority.description)),
+            ("source", .string(report.target.source)), ("addresses", .array(report.addresses.map(self.address))),
+        ])
+    }
+
+    private func address(_ report: AddressReport) -> Parameter {
+        .object([
+            ("address", .string(report.address)),
+            ("versions", .strings(report.versions.map(\.description))),
+            ("handshakes", .array(report.handshakes.map(self.handshake))),
+            ("chains", .array(report.chains.map(self.chain))),
+        ])
+    }
+
+    private func handshake(_ report: HandshakeReport) -> Parameter {
+        let offer = report.offer
+        let versions = TLSVersion.allCases.filter { offer.versions.contains($0) }
+        return .object([
+            ("offered_versions", .strings(versions.map(\.description))), ("offered_keys", .string(offer.keys.rawValue)),
+            ("version", .optional(report.negotiated?.version.description)),
+            ("cipher", .optional(report.negotiated?.cipher)), ("group", .optional(report.negotiated?.group)),
+            ("signature", .optional(report.negotiated?.signature)), ("failure", .optional(report.failure)),
+        ])
+    }
+
+    private func chain(_ chain: ChainReport) -> Parameter {
+        let verdict = chain.verdict
+        return .object([
+            ("keys", .strings(chain.keys.map(\.rawValue))), ("trusted", .bool(verdict.isTrusted)),
+            ("verdict", .string(verdict.word)), ("rule", .optional(verdict.error?.rule?.rawValue)),
+            ("error", .optional(verdict.error?.description)),
+            ("reported", .optional(verdict.reported?.description)),
+            ("waived", .optional(verdict.waived?.description)),
+            ("matched_pin", .optional(verdict.matchedPin?.description)),
+            ("certificates", .string(verdict.chainOrigin.rawValue)),
+            ("chain", .array(verdict.chain.map(self.certificate))),
+            ("presented", .array(chain.presented.map { .string($0.spkiPin.description) })),
+        ])
+    }
+
+    private func certificate(_ entry: ChainEntry) -> Parameter {
+        let certificate = entry.certificate
+        return .object([
+            ("position", .string(entry.position.rawValue)), ("subject", .string(entry.subject)),
+            ("issuer", .string(entry.issuer)), ("serial", .string(certificate.serial)),
+            ("not_before", .string(certificate.notBefore.description)),
+            ("not_after", .string(certificate.notAfter.description)), ("names", .strings(certificate.names)),
+            ("pin", .string(entry.spkiPin.description)), ("key_type", .string(certificate.keyType)),
+        ])
+    }
+}
+
+extension Parameter {
+    /// A dictionary of those members that have a value; nil and `.null` are different.
+    static func object(_ members: [(String, Parameter?)]) -> Parameter {
+        .dictionary(members.compactMap { name, value in value.map { Entry(name, $0) } })
+    }
+
+    static func optional(_ text: String?) -> Parameter { text.map { .string($0) } ?? .null }
+
+    static func strings(_ texts: [String]) -> Parameter { .array(texts.map { .string($0) }) }
+
+    /// As a document with a line end. Marks that are invisible but steer terminals or the direction of writing are
+    /// escaped, which JSON leaves open.
+    var jsonText: String {
+        // Nothing that reports are made of is without a form in JSON; the nesting is that of the types above.
+        let bytes = (try? JSONWriter.write(self, options: .pretty)) ?? []
+        var text = ""
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
+                for unit in scalar.utf16 {
+                    let digits = String(unit, radix: 16)
+                    text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
+                }
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text + "\n"
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int64 {
+        self.components.seconds * 1000 + self.components.attoseconds / 1_000_000_000_000_000
+    }
+}

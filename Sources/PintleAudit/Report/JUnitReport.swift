@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleTrust
+
+/// The report for build servers: a suite for each policy, a case for each server.
+///
+/// What Ant's JUnit task writes, and no more, so that every reader of the format has what it demands. A case has one
+/// `failure`, or one `error` where the server could not be judged.
+struct JUnitReport {
+    let report: AuditReport
+    /// Nil for never.
+    let failure: Severity?
+
+    private struct Case {
+        let name: String
+        let duration: Duration
+        let findings: [Finding]
+        /// Whether the findings say that there was nothing to judge.
+        let isError: Bool
+    }
+
+    var text: String {
+        var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites>"]
+        for (number, policy) in self.policies.enumerated() { lines += self.suite(policy, number) }
+        return (lines + ["</testsuites>"]).joined(separator: "\n") + "\n"
+    }
+
+    /// In the order of the report.
+    private var policies: [String] {
+        var seen: Set<String> = []
+        return (self.report.targets.map(\.target.policy) + self.report.findings.map(\.policy)).filter {
+            seen.insert($0).inserted
+        }
+    }
+
+    private func suite(_ policy: String, _ number: Int) -> [String] {
+        let cases = self.cases(of: policy)
+        let failed = cases.filter { !$0.findings.isEmpty }
+        let duration = cases.reduce(.zero) { $0 + $1.duration }
+        let attributes = [
+            ("name", "trust.\(policy)"), ("package", "pintle.audit"), ("id", "\(number)"),
+            ("timestamp", String(self.report.startedAt.description.dropLast())), ("hostname", "localhost"),
+            ("tests", "\(cases.count)"), ("failures", "\(failed.count { !$0.isError })"),
+            ("errors", "\(failed.count { $0.isError })"), ("time", ReportText.seconds(duration)),
+        ]
+        let properties = [
+            ("configuration", self.report.configuration), ("pintle.version", self.report.version),
+            ("judged_at", self.report.moment.description),
+        ]
+        var lines = ["  <testsuite\(Self.attributes(attributes))>", "    <properties>"]
+        lines += properties.map { "      <property\(Self.attributes([("name", $0.0), ("value", $0.1)]))/>" }
+        lines.append("    </properties>")
+        lines += cases.flatMap { self.lines(of: $0, policy) }
+        let others = self.report.findings.filter { $0.policy == policy && !self.fails($0) }
+        let output = others.map { "\($0.severity) \($0.rule.id) \($0.rule.name): \(self.words(of: $0))" }
+        lines.append("    <system-out>\(ReportText.xml(output.joined(separator: "\n")))</system-out>")
+        return lines + ["    <system-err></system-err>", "  </testsuite>"]
+    }
+
+    private func fails(_ finding: Finding) -> Bool { self.failure.map { finding.severity >= $0 } ?? false }
+
+    private func cases(of policy: String) -> [Case] {
+        let findings = self.report.findings.filter { $0.policy == policy && self.fails($0) }
+        var cases = self.report.targets.filter { $0.target.policy == policy }.map { target in
+            let own = findings.filter { $0.authority == target.target.authority }
+            return Case(
+                name: target.target.authority.description,
+                duration: target.addresses.reduce(.zero) { $0 + $1.duration }, findings: own,
+                isError: own.contains { $0.rule == .unreachable || $0.rule == .handshakeFailed })
+        }
+        let general = findings.filter { $0.authority == nil }
+        if !general.isEmpty {
+            cases.append(Case(name: "pins", duration: .zero, findings: general, isError: false))
+        }
+        return cases
+    }
+
+    private func lines(of test: Case, _ policy: String) -> [String] {
+        let attributes = Self.attributes([
+            ("classname", "trust.\(policy)"), ("name", test.name), ("time", ReportText.seconds(test.duration)),
+        ])
+        guard let first = test.findings.first else { return ["    <testcase\(attributes)/>"] }
+        let element = test.isError ? "error" : "failure"
+        let message = first.message.split(separator: "\n").first.map(String.init) ?? ""
+        let head = Self.attributes([("message", message), ("type", "\(first.rule.id) \(first.rule.name)")])
+        let body = test.findings.map { finding in
+            "\(finding.severity) \(finding.rule.id) \(finding.rule.name)\n\(self.words(of: finding))\n"
+                + finding.rule.remedy
+        }
+        return [
+            "    <testcase\(attributes)>",
+            "      <\(element)\(head)>\(ReportText.xml(body.joined(separator: "\n\n")))</\(element)>",
+            "    </testcase>",
+        ]
+    }
+
+    private func words(of finding: Finding) -> String {
+        let place = finding.place(in: self.report).map { "\($0): " } ?? ""
+        let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
+        return "\(place)\(finding.message)\(circumstances)"
+    }
+
+    private static func attributes(_ attributes: [(name: String, value: String)]) -> String {
+        attributes.map { " \($0.name)=\"\(ReportText.xml($0.value))\"" }.joined()
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleTrust
+
+/// The report for comments and wikis: GitHub's tables, and nothing that a server's text could turn into a mark.
+struct MarkdownReport {
+    let report: AuditReport
+
+    var text: String {
+        var lines = ["# Audit of \(ReportText.markdown(self.report.configuration))", "", self.head, ""]
+        lines += self.findings
+        lines += ["## Servers", ""]
+        lines += Self.table(
+            ["Policy", "Host", "Address", "TLS", "Key", "Verdict", "Expires", "Leaf pin"], self.rows)
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var head: String {
+        let scope = self.report.scope.isEmpty ? "" : " Only \(self.report.scope.joined(separator: " "))."
+        return ReportText.markdown("\(self.report.startedAt): \(self.report.conclusion).\(scope)")
+    }
+
+    private var findings: [String] {
+        guard !self.report.findings.isEmpty else { return [] }
+        let rows = self.report.findings.map { finding in
+            [
+                finding.severity.description, "\(finding.rule.id) \(finding.rule.name)", finding.policy,
+                [finding.subject, finding.circumstances].filter { !$0.isEmpty }.joined(separator: "\n"),
+                finding.place(in: self.report) ?? finding.source, finding.message, finding.rule.remedy,
+            ]
+        }
+        return ["## Findings", ""]
+            + Self.table(["Severity", "Rule", "Policy", "Where", "Configuration", "What", "What to do"], rows) + [""]
+    }
+
+    private var rows: [[String]] {
+        self.report.targets.flatMap { target -> [[String]] in
+            let head = [target.target.policy, target.target.authority.description]
+            guard !target.addresses.isEmpty else { return [head + ["-", "-", "-", "not resolved", "-", "-"]] }
+            return target.addresses.flatMap { address -> [[String]] in
+                let versions = address.versions.map(\.description).joined(separator: ", ")
+                let start = head + [address.address, versions]
+                guard !address.chains.isEmpty else { return [start + ["-", "not judged", "-", "-"]] }
+                return address.chains.map { chain in
+                    start + [
+                        chain.keyName, chain.verdict.word,
+                        String(chain.presented.first?.notAfter.description.prefix(10) ?? "-"),
+                        chain.presented.first?.spkiPin.description ?? "-",
+                    ]
+                }
+            }
+        }
+    }
+
+    private static func table(_ head: [String], _ rows: [[String]]) -> [String] {
+        func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+        return [line(head), line(head.map { _ in "---" })] + rows.map { line($0.map(ReportText.markdown)) }
+    }
+}

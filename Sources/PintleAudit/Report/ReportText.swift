@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+
+/// Text of servers' choosing, made harmless for each kind of reader.
+enum ReportText {
+    /// On one line and without what steers terminals or turns the direction of writing, which is shown as `\u{1B}`.
+    static func line(_ text: String) -> String { self.shown(text, keepingLines: false) }
+
+    /// The same, with the line ends as they are.
+    static func block(_ text: String) -> String { self.shown(text, keepingLines: true) }
+
+    private static func shown(_ text: String, keepingLines: Bool) -> String {
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control where keepingLines && scalar == "\n": shown.unicodeScalars.append(scalar)
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+                shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    /// The content of an element or an attribute of XML 1.0, which has no way of writing most control characters.
+    static func xml(_ text: String) -> String {
+        var escaped = ""
+        for scalar in self.block(text).unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&apos;"
+            // An attribute's line ends would become spaces.
+            case "\n": escaped += "&#10;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// A piece of a paragraph or of a table's cell, in which nothing is a mark, a link, a mention or HTML.
+    static func markdown(_ text: String) -> String {
+        var escaped = ""
+        for scalar in self.block(text).unicodeScalars {
+            switch scalar {
+            case "\\", "`", "*", "_", "{", "}", "[", "]", "(", ")", "#", "|", "~", "!", "$":
+                escaped += "\\\(scalar)"
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "@": escaped += "&#64;"
+            case "\n": escaped += "<br>"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
+    }
+
+    /// A path as a reference in a URI (RFC 3986): relative ones stay so, absolute ones get the scheme `file`.
+    static func uri(ofFile path: String) -> String {
+        let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
+        let encoded = path.utf8.reduce(into: "") { encoded, byte in
+            if plain.contains(byte) {
+                encoded.unicodeScalars.append(UnicodeScalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += byte < 16 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return path.hasPrefix("/") ? "file://\(encoded)" : encoded
+    }
+
+    /// Seconds with three digits after the point.
+    static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let milliseconds = String(attoseconds / 1_000_000_000_000_000)
+        return "\(seconds).\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds)"
+    }
+
+    /// `1 error`, `2 errors`.
+    static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+        "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
+    }
+}
+
+extension Finding {
+    /// `pintle.yaml:12:9`, or nothing where there is no line.
+    func place(in report: AuditReport) -> String? {
+        guard let file = report.file, let position = self.position else { return nil }
+        return "\(file):\(position)"
+    }
+
+    /// `127.0.0.1 127.0.0.2, RSA key`: where and with what it was found; empty where neither matters.
+    var circumstances: String {
+        let keys = self.keys.isEmpty ? [] : ["\(self.keys.map(\.label).joined(separator: " and ")) key"]
+        return ((self.addresses.isEmpty ? [] : [self.addresses.joined(separator: " ")]) + keys).joined(separator: ", ")
+    }
+
+    /// The server, or the policy for what is about the policy itself.
+    var subject: String { self.authority?.description ?? "trust.\(self.policy)" }
+}
+
+extension AuditReport {
+    /// `3 servers at 4 addresses: 2 errors, 1 warning, 3 notes`.
+    package var conclusion: String {
+        let addresses = self.targets.reduce(0) { $0 + $1.addresses.count }
+        return "\(ReportText.count(self.targets.count, "server")) at "
+            + "\(ReportText.count(addresses, "address", "addresses")): "
+            + "\(ReportText.count(self.count(of: .error), "error")), "
+            + "\(ReportText.count(self.count(of: .warning), "warning")), "
+            + ReportText.count(self.count(of: .note), "note")
+    }
+}

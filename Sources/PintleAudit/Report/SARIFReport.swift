@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleTrust
+
+/// The report for code scanning (SARIF 2.1.0, OASIS): each finding stands at the line of the configuration that it is
+/// about.
+struct SARIFReport {
+    let report: AuditReport
+
+    var text: String {
+        Parameter.object([
+            ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"),
+            ("runs", .array([self.run])),
+        ]).jsonText
+    }
+
+    private var run: Parameter {
+        .object([
+            ("tool", .object([("driver", self.driver)])),
+            (
+                "invocations",
+                .array([
+                    .object([
+                        ("executionSuccessful", .bool(self.report.hasJudged)),
+                        ("startTimeUtc", .string(self.report.startedAt.description)),
+                        (
+                            "endTimeUtc",
+                            .string(self.report.startedAt.advanced(by: self.report.duration).description)
+                        ),
+                    ])
+                ])
+            ),
+            ("columnKind", "unicodeCodePoints"),
+            ("results", .array(self.report.findings.map(self.result))),
+        ])
+    }
+
+    private var driver: Parameter {
+        .object([
+            ("name", "pintle"), ("semanticVersion", .string(self.report.version)),
+            ("rules", .array(FindingRule.allCases.map(self.rule))),
+        ])
+    }
+
+    private func rule(_ rule: FindingRule) -> Parameter {
+        .object([
+            ("id", .string(rule.id)), ("name", .string(Self.pascalCase(rule.name))),
+            ("shortDescription", .object([("text", .string(rule.summary))])),
+            ("fullDescription", .object([("text", .string("\(rule.summary) \(rule.remedy)"))])),
+            ("help", .object([("text", .string(rule.remedy))])),
+            ("defaultConfiguration", .object([("level", .string(rule.severity.sarifLevel))])),
+            ("properties", .object([("tags", .strings(["security", "tls"]))])),
+        ])
+    }
+
+    private func result(_ finding: Finding) -> Parameter {
+        let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
+        // Viewers show the first line alone, and take brackets for links.
+        let text = ReportText.block("\(finding.message)\(circumstances)\n\(finding.rule.remedy)").escapingBrackets
+        return .object([
+            ("ruleId", .string(finding.rule.id)),
+            ("ruleIndex", FindingRule.allCases.firstIndex(of: finding.rule).map { .integer(Int64($0)) }),
+            ("level", .string(finding.severity.sarifLevel)), ("message", .object([("text", .string(text))])),
+            ("locations", .array([self.location(of: finding)])),
+            ("partialFingerprints", .object([("pintleFinding/v1", .string(Self.identity(of: finding)))])),
+            (
+                "properties",
+                .object([
+                    ("policy", .string(finding.policy)), ("host", finding.authority.map { .string($0.description) }),
+                    ("addresses", .strings(finding.addresses)),
+                    ("keys", .strings(finding.keys.map(\.rawValue))),
+                ])
+            ),
+        ])
+    }
+
+    private func location(of finding: Finding) -> Parameter {
+        var physical: Parameter?
+        if let file = self.report.file {
+            let region = finding.position.map { position in
+                Parameter.object([
+                    ("startLine", .integer(Int64(position.line))), ("startColumn", .integer(Int64(position.column))),
+                ])
+            }
+            physical = .object([
+                ("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))])), ("region", region),
+            ])
+        }
+        let logical = Parameter.object([
+            ("name", .string(finding.subject)), ("fullyQualifiedName", .string(finding.source)),
+        ])
+        return .object([("physicalLocation", physical), ("logicalLocations", .array([logical]))])
+    }
+
+    /// The same for the same finding of another day, whatever line it has moved to.
+    private static func identity(of finding: Finding) -> String {
+        [finding.rule.id, finding.policy, finding.authority?.description ?? finding.source].joined(separator: "/")
+    }
+
+    /// `pin-mismatch` as SARIF's viewers show names: `PinMismatch`.
+    private static func pascalCase(_ name: String) -> String {
+        name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}
+
+extension Severity {
+    fileprivate var sarifLevel: String { self == .warning ? "warning" : self.description }
+}
+
+extension String {
+    /// SARIF §3.11.6: brackets in plain text are links unless escaped.
+    fileprivate var escapingBrackets: String {
+        self.reduce(into: "") { escaped, character in
+            if "[]\\".contains(character) { escaped.append("\\") }
+            escaped.append(character)
+        }
+    }
+}

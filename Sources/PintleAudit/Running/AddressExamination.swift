@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// The handshakes with one address, one after the other.
+struct AddressExamination {
+    /// Each kind of key in each version that is safe, one at a time; both at once for servers that want the signatures
+    /// on their chain to be of the kind offered too (RFC 8446 §4.4.2.2), and have a chain of both; then what is not safe.
+    private static let offers: [HandshakeOffer] = [
+        HandshakeOffer(versions: .tls13 ... .tls13, keys: .rsa),
+        HandshakeOffer(versions: .tls13 ... .tls13, keys: .ecdsa),
+        HandshakeOffer(versions: .tls12 ... .tls12, keys: .rsa),
+        HandshakeOffer(versions: .tls12 ... .tls12, keys: .ecdsa),
+        HandshakeOffer(), HandshakeOffer(versions: .tls10 ... .tls11, keys: .any),
+    ]
+
+    /// What came of it.
+    struct Outcome {
+        let report: AddressReport
+        /// Why there was no handshake at all; nil where there was one, or at least a chain.
+        let failure: ProbeFailure?
+    }
+
+    let target: AuditTarget
+    let address: SocketAddress
+    let evaluator: TrustEvaluator
+    /// For all handshakes together.
+    let timeLimit: Duration
+    /// Nil for now.
+    let moment: UnixTime?
+
+    func run(on loop: Loop) async -> Outcome {
+        let began = ContinuousClock.now
+        var handshakes: [HandshakeReport] = []
+        var chains: [ChainReport] = []
+        var failures: [ProbeFailure] = []
+        for offer in Self.offers where offer != HandshakeOffer() || chains.isEmpty {
+            var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
+            probe.offer = offer
+            probe.judgement = .observed(at: self.moment)
+            // A server that is silent to one offer may answer the next, so none may use up all the time.
+            probe.timeLimit = (self.timeLimit - (.now - began)) / 2
+            guard probe.timeLimit > .zero else { break }
+            let result = await probe.run(on: loop)
+            handshakes.append(
+                HandshakeReport(
+                    offer: offer, negotiated: result.negotiated, failure: result.failure.map(\.description)))
+            Self.note(result, offer, in: &chains)
+            if let failure = result.failure { failures.append(failure) }
+            if result.failure?.isFinal == true || failures.count(where: \.isTimeOut) == 2 { break }
+        }
+        if failures.isEmpty || !chains.isEmpty {
+            await self.judgeStatuses(of: &chains, until: began + self.timeLimit, loop)
+        }
+        let hasSucceeded = !chains.isEmpty || handshakes.contains { $0.negotiated != nil }
+        let report = AddressReport(
+            address: self.address.ipAddress ?? "", handshakes: handshakes, chains: chains, duration: .now - began)
+        return Outcome(report: report, failure: hasSucceeded ? nil : failures.first)
+    }
+
+    /// Shakes hands as a request would, where the policy asks for stapled statuses, which are judged only so.
+    private func judgeStatuses(
+        of chains: inout [ChainReport], until deadline: ContinuousClock.Instant, _ loop: Loop
+    ) async {
+        guard self.evaluator.policy.stapling != .off else { return }
+        for (index, chain) in chains.enumerated() where chain.verdict.isTrusted {
+            var probe = Probe(address: self.address, host: self.target.authority.host, evaluator: self.evaluator)
+            probe.offer = HandshakeOffer(keys: chain.keys.first ?? .any)
+            probe.timeLimit = deadline - .now
+            guard probe.timeLimit > .zero else { return }
+            let result = await probe.run(on: loop)
+            if let verdict = result.verdict, verdict.error?.problem == .revoked { chains[index].verdict = verdict }
+        }
+    }
+
+    private static func note(_ result: ProbeResult, _ offer: HandshakeOffer, in chains: inout [ChainReport]) {
+        guard let verdict = result.verdict else { return }
+        guard let known = chains.firstIndex(where: { $0.presented == result.presented }) else {
+            chains.append(ChainReport(keys: [offer.keys], presented: result.presented, verdict: verdict))
+            return
+        }
+        // What an old version shows is mostly what was seen before.
+        guard offer.keys != .any, !chains[known].keys.contains(offer.keys) else { return }
+        chains[known].keys.append(offer.keys)
+    }
+}
+
+extension ProbeFailure {
+    /// Whether another offer would fare no better.
+    fileprivate var isFinal: Bool {
+        switch self {
+        case .refused, .unreachable, .timedOut(.connecting), .local, .cancelled, .handshake(.plainText): true
+        case .timedOut(.handshaking), .reset, .handshake: false
+        }
+    }
+
+    fileprivate var isTimeOut: Bool { if case .timedOut = self { true } else { false } }
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+package import PintlePolicy
+internal import PintleSession
+package import PintleTrust
+
+/// Carries an audit out.
+package struct Auditor: Sendable {
+    /// How many addresses are done, of how many.
+    package typealias Progress = @Sendable (_ done: Int, _ total: Int) -> Void
+
+    /// How it is to be done.
+    package struct Settings: Sendable {
+        /// Addresses at a time, 1…1024. Default 16.
+        package var concurrency = 16
+        /// For looking a name up, and for all handshakes with one address. Default 10 s.
+        package var timeLimit = Duration.seconds(10)
+        /// When certificates must be valid; nil for now.
+        package var moment: UnixTime?
+        /// The options that narrow the audit, for the report.
+        package var scope: [String] = []
+
+        package init() {}
+    }
+
+    private let policy: Policy
+    private let list: TargetList
+    private let settings: Settings
+    /// One for each policy of the configuration, and the system's last.
+    private let evaluators: [TrustEvaluator]
+    private let pins: [PinPlaces]
+
+    /// - Throws: what a policy cannot be carried out for.
+    package init(_ policy: Policy, _ list: TargetList, _ settings: Settings) throws(TrustError) {
+        var evaluators: [TrustEvaluator] = []
+        for (trust, compiled) in zip(policy.configuration.trust, policy.securityPolicies) {
+            let reportsOnly = (trust.enforcement ?? policy.configuration.enforcement) == .report
+            evaluators.append(try TrustEvaluator(policy: compiled, reportsOnly: reportsOnly))
+        }
+        evaluators.append(try TrustEvaluator(policy: .default))
+        self.policy = policy
+        self.list = list
+        self.settings = settings
+        self.evaluators = evaluators
+        self.pins = policy.configuration.trust.map { PinPlaces($0) } + [PinPlaces()]
+    }
+
+    /// Resolves, connects and judges.
+    ///
+    /// - Parameters:
+    ///   - file: the configuration's, for the report.
+    ///   - version: Pintle's, for the report.
+    ///   - progress: called from several threads.
+    /// - Throws: the system's error when no thread can be started.
+    package func run(file: String?, version: String, progress: @escaping Progress) async throws -> AuditReport {
+        let (began, startedAt) = (ContinuousClock.now, UnixTime.now)
+        let loops = try (0..<min(Engine.availableProcessors, 4)).map { try Loop(name: "audit-\($0)", index: $0) }
+        defer { for loop in loops { loop.stop() } }
+        let (targets, findings) = await self.examine(on: loops, progress)
+        return AuditReport(
+            file: file, version: version, startedAt: startedAt, moment: self.settings.moment ?? startedAt,
+            duration: .now - began, scope: self.settings.scope, targets: targets,
+            findings: findings + self.judge(targets, at: self.settings.moment ?? startedAt) + self.notes)
+    }
+
+    // MARK: Examining
+
+    /// One address to examine, or the reason why there is none.
+    private struct Job: Sendable {
+        let targetIndex: Int
+        let address: SocketAddress
+    }
+
+    private func examine(on loops: [Loop], _ progress: @escaping Progress) async -> ([TargetReport], [Finding]) {
+        let width = self.settings.concurrency
+        let found = await concurrentMap(Array(self.list.targets.enumerated()), width: width) { index, target in
+            await self.resolve(target, on: loops[index % loops.count])
+        }
+        var jobs: [Job] = []
+        var findings: [Finding] = []
+        for (index, result) in found.enumerated() {
+            switch result {
+            case .success(let addresses): jobs += addresses.map { Job(targetIndex: index, address: $0) }
+            case .failure(let failure):
+                findings.append(self.unreachable(self.list.targets[index], [], failure.description))
+            }
+        }
+        let tally = Tally(total: jobs.count, progress)
+        let outcomes = await concurrentMap(Array(jobs.enumerated()), width: width) { number, job in
+            let target = self.list.targets[job.targetIndex]
+            let examination = AddressExamination(
+                target: target, address: job.address, evaluator: self.evaluators[self.place(of: target)],
+                timeLimit: self.settings.timeLimit, moment: self.settings.moment)
+            let outcome = await examination.run(on: loops[number % loops.count])
+            tally.count()
+            return outcome
+        }
+        var reports = self.list.targets.map { TargetReport(target: $0, addresses: []) }
+        for (job, outcome) in zip(jobs, outcomes) { reports[job.targetIndex].addresses.append(outcome.report) }
+        for (job, outcome) in zip(jobs, outcomes) {
+            guard let failure = outcome.failure else { continue }
+            findings.append(self.failed(reports[job.targetIndex], outcome.report.address, failure))
+        }
+        return (reports, findings)
+    }
+
+    private func resolve(_ target: AuditTarget, on loop: Loop) async -> Result<[SocketAddress], HostResolver.Failure> {
+        do throws(HostResolver.Failure) {
+            return .success(
+                try await HostResolver.addresses(
+                    of: target.authority.host, port: target.authority.port, within: self.settings.timeLimit, on: loop))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func failed(_ report: TargetReport, _ address: String, _ failure: ProbeFailure) -> Finding {
+        let target = report.target
+        switch failure {
+        case .unreachable where report.addresses.contains { !$0.chains.isEmpty }:
+            // A machine without IPv6, mostly; the host was seen all the same.
+            return self.unreachable(target, [address], failure.description, severity: .note)
+        case .refused, .unreachable, .timedOut(.connecting), .local, .cancelled:
+            return self.unreachable(target, [address], failure.description)
+        case .timedOut(.handshaking), .reset, .handshake:
+            return Finding(
+                .handshakeFailed, policy: target.policy, authority: target.authority, addresses: [address],
+                at: target.position, source: target.source, message: "\(target.authority): \(failure)")
+        }
+    }
+
+    private func unreachable(
+        _ target: AuditTarget, _ addresses: [String], _ reason: String, severity: Severity? = nil
+    ) -> Finding {
+        Finding(
+            .unreachable, severity: severity, policy: target.policy, authority: target.authority,
+            addresses: addresses, at: target.position, source: target.source,
+            message: "\(target.authority): \(reason)")
+    }
+
+    // MARK: Judging
+
+    /// Where the policy of a target stands among the evaluators.
+    private func place(of target: AuditTarget) -> Int { target.policyIndex ?? self.evaluators.count - 1 }
+
+    private func judge(_ reports: [TargetReport], at moment: UnixTime) -> [Finding] {
+        var findings: [Finding] = []
+        for report in reports {
+            let place = self.place(of: report.target)
+            for address in report.addresses {
+                for chain in address.chains {
+                    let isMisnamed = chain.verdict.error?.problem == .wrongName
+                    let unnamed =
+                        isMisnamed
+                        ? self.evaluators[place].evaluate(chain: chain.presented, host: nil, at: moment) : nil
+                    findings +=
+                        ChainFindings(
+                            target: report.target, address: address.address, chain: chain, pins: self.pins[place],
+                            moment: moment, refusesByExpiry: self.refusesByExpiry(report.target, at: moment),
+                            unnamedVerdict: unnamed
+                        ).findings
+                }
+            }
+            findings +=
+                TargetFindings(
+                    report: report, minimumTLS: self.evaluators[place].policy.minimumTLS
+                ).findings
+        }
+        for (index, trust) in self.policy.configuration.trust.enumerated() {
+            findings +=
+                PolicyFindings(
+                    trust: trust, policy: self.policy.securityPolicies[index], pins: self.pins[index],
+                    targets: reports.filter { $0.target.policyIndex == index }, moment: moment,
+                    isWhole: self.settings.scope.isEmpty && !self.list.unnamed.contains { $0.policy == trust.name }
+                ).findings
+        }
+        return findings
+    }
+
+    private func refusesByExpiry(_ target: AuditTarget, at moment: UnixTime) -> Bool {
+        let expiry = self.evaluators[self.place(of: target)].policy.pinExpiry
+        return expiry.map { $0.moment <= moment && $0.action == .fail } ?? false
+    }
+
+    private var notes: [Finding] {
+        self.list.unnamed.map { unnamed in
+            Finding(
+                .notAudited, policy: unnamed.policy, at: unnamed.position, source: unnamed.source,
+                message:
+                    "\(unnamed.source) \"\(unnamed.pattern)\" stands for servers that cannot be told from it; audit "
+                    + "one with --host HOST")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import PintleAudit
+internal import PintleTrust
+
+struct AuditDiff: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Say what changed between audits: keys, issuers, certificates, verdicts, hosts.",
+        discussion: """
+            The newest audit of the history is compared with the one before it of the same configuration and the same \
+            --host and --policy. --history FILE says which history; default is audit.sqlite in \
+            $XDG_STATE_HOME/pintle. No other option of audit applies.
+
+            Exit code 0 when nothing changed, or there is nothing to compare with; 1 when something did; 2 when the \
+            command line is wrong; 4 when the history cannot be read.
+            """)
+
+    /// Its options are read wherever they stand, `--history` among them.
+    @ParentCommand var audit: Audit
+
+    @Option(
+        help: ArgumentHelp(
+            "Compare with the last audit at or before this time: 2027-01-01, or 2027-01-01T12:00:00Z.",
+            valueName: "time"))
+    var since: String?
+
+    func run() throws {
+        guard self.audit.optionsOfTheAuditAlone.isEmpty else {
+            let options = self.audit.optionsOfTheAuditAlone.joined(separator: ", ")
+            throw CommandFailure(
+                .usage, "pintle audit diff: \(options) is for audits; diff has --history and --since")
+        }
+        guard self.audit.history != "off" else {
+            throw CommandFailure(.usage, "pintle audit diff: --history off: there is nothing to read; give a file")
+        }
+        var moment: UnixTime?
+        if let since {
+            moment = UnixTime(iso8601: since)
+            guard moment != nil else {
+                throw CommandFailure(
+                    .usage,
+                    "pintle audit diff: --since \(since.debugDescription): must be a date or a time, as in "
+                        + "2027-01-01T12:00:00Z")
+            }
+        }
+        let changes: [AuditChange]
+        do throws(HistoryError) {
+            guard let found = try self.changes(since: moment) else { return }
+            changes = found
+        } catch {
+            throw CommandFailure(.incomplete, "pintle audit diff: \(error)")
+        }
+        for change in changes { Output.data(change.line) }
+        guard changes.isEmpty else { throw CommandFailure(.found, lines: []) }
+    }
+
+    /// Nil where there is nothing to compare.
+    private func changes(since moment: UnixTime?) throws(HistoryError) -> [AuditChange]? {
+        guard let path = self.audit.history ?? HistoryLocation.path(environment: ProcessInfo.processInfo.environment)
+        else {
+            Output.error("pintle audit diff: neither $XDG_STATE_HOME nor $HOME is set; give --history")
+            return nil
+        }
+        let history = try AuditHistory.existing(path)
+        guard let pair = try history.pair(since: moment) else {
+            Output.error("pintle audit diff: \(path): no audit is in the history yet")
+            return nil
+        }
+        guard let old = pair.old else {
+            Output.error(
+                "pintle audit diff: \(path): the audit of \(pair.new.startedAt) is the first of "
+                    + "\(pair.new.configuration) \(pair.new.scope)")
+            return nil
+        }
+        let scope = pair.new.scope.isEmpty ? "" : " with \(pair.new.scope)"
+        Output.error("\(pair.new.configuration)\(scope): from \(old.startedAt) to \(pair.new.startedAt)")
+        return AuditChange.changes(
+            from: try history.observations(of: old), to: try history.observations(of: pair.new))
+    }
+}
