@@ -18,6 +18,20 @@ struct SystemRootTests {
         }
     }
 
+    @Test func `a root that SSL_CERT_FILE names was chosen by hand, and need not be of public form`() async {
+        await #expect(processExitsWith: .success) {
+            let site = try Site()
+            let folder = try TemporaryFolder()
+            setenv("SSL_CERT_FILE", try folder.write(site.root.certificatePEM, to: "roots.pem"), 1)
+            let plain = try site.pki.mint(
+                CertificateRecipe.server("DNS:\(Site.host)").changed { $0.namesIssuerKey = false }, signedBy: site.root)
+            let verdict = try SecurityPolicy.default.verdict(plain.chain, host: Site.host)
+            let whole = try TrustEvaluator(policy: .default, profile: .allRoots)
+            let strict = whole.evaluate(chain: plain.chain, host: Site.host)
+            exit(verdict.isTrusted && strict.error?.rule == .authorityKeyIdentifier ? 0 : 1)
+        }
+    }
+
     @Test func `a machine without system roots trusts nobody and does not crash`() async {
         await #expect(processExitsWith: .success) {
             let site = try Site()

@@ -12,7 +12,7 @@ public final class TrustEvaluator: Sendable {
 
     /// Which chains must keep the rules of good form.
     public enum Profile: Sendable, Hashable {
-        /// Those that end at a root of the operating system. Whoever chooses a root by hand may issue as he likes, as
+        /// Those that end at a root that the operating system's makers chose. Whoever chooses a root by hand may issue as he likes, as
         /// long as nobody is deceived by it.
         case publicRoots
         /// All of them, and roots that were given too.

@@ -3,7 +3,7 @@
 /// A certificate that needs no issuer.
 struct Anchor {
     let certificate: PathCertificate
-    /// Whether the operating system's store has it; somebody chose the others by hand.
+    /// Whether the operating system's makers chose it; somebody chose the others by hand.
     let isPublic: Bool
 }
 
@@ -50,9 +50,7 @@ struct AnchorStore: Sendable {
         let given = self.given[name] ?? []
         let known = self.system?.roots(named: name) ?? []
         return given.map { Anchor(certificate: $0, isPublic: false) }
-            + known.filter { root in !given.contains { $0.certificate == root.certificate } }.map {
-                Anchor(certificate: $0, isPublic: true)
-            }
+            + known.filter { root in !given.contains { $0.certificate == root.certificate.certificate } }
     }
 
     /// The anchor that a certificate is, byte for byte.

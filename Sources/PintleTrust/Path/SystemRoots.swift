@@ -9,7 +9,7 @@ internal import Glibc
 /// and every chain is refused. What a store holds beside certificates that can be read is passed over: it is kept by
 /// others, and one odd entry must not close all connections.
 struct SystemRoots: Sendable {
-    private let index: [DistinguishedName: [PathCertificate]]
+    private let index: [DistinguishedName: [Anchor]]
 
     /// Where distributions keep their bundle when OpenSSL was not built to look there.
     private static let commonBundles = [
@@ -20,9 +20,16 @@ struct SystemRoots: Sendable {
         "/etc/ssl/cert.pem",
     ]
 
+    /// Where distributions keep roots that the machine's owner added to the bundle: public they are not.
+    private static let localFolders = [
+        "/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors",
+        "/etc/ca-certificates/trust-source/anchors",
+    ]
+
     private static let cache = SystemRootCache()
 
-    func roots(named name: DistinguishedName) -> [PathCertificate] {
+    /// Public are those of the system's own choice: not what its owner added, nor what the environment put in place.
+    func roots(named name: DistinguishedName) -> [Anchor] {
         self.index[name] ?? []
     }
 
@@ -43,7 +50,9 @@ struct SystemRoots: Sendable {
                 files += self.hashedFiles(in: String(folder))
             }
         }
-        return self.cache.roots(of: files)
+        let own =
+            isReplaced ? [] : self.localFolders.flatMap { (try? CertificateFiles.certificateFiles(inFolder: $0)) ?? [] }
+        return self.cache.roots(of: SystemRootCache.Sources(files, own: own, arePublic: !isReplaced))
     }
 
     /// Names as `c_rehash` gives them: eight digits of the subject's hash, a dot, a number.
@@ -56,16 +65,16 @@ struct SystemRoots: Sendable {
         }.sorted().map { "\(folder)/\($0)" }
     }
 
-    fileprivate init(_ files: [[UInt8]]) {
-        var index: [DistinguishedName: [PathCertificate]] = [:]
+    fileprivate init(_ sources: SystemRootCache.Sources) {
+        var index: [DistinguishedName: [Anchor]] = [:]
         var seen: Set<Certificate> = []
-        for bytes in files {
-            for der in PEMBlocks.certificates(in: bytes) {
-                guard let root = try? PathCertificate(der: der, source: "system root"),
-                    seen.insert(root.certificate).inserted
-                else { continue }
-                index[root.facts.subject.name, default: []].append(root)
-            }
+        let own = Set(sources.own.flatMap { PEMBlocks.certificates(in: $0) })
+        for der in sources.files.flatMap({ PEMBlocks.certificates(in: $0) }) {
+            guard let root = try? PathCertificate(der: der, source: "system root"),
+                seen.insert(root.certificate).inserted
+            else { continue }
+            let isPublic = sources.arePublic && !own.contains(der)
+            index[root.facts.subject.name, default: []].append(Anchor(certificate: root, isPublic: isPublic))
         }
         self.index = index
     }
@@ -74,9 +83,23 @@ struct SystemRoots: Sendable {
 /// The last roots that were read, and of which bytes.
 ///
 /// `@unchecked Sendable`: what changes is behind the mutex.
-private final class SystemRootCache: @unchecked Sendable {
+fileprivate final class SystemRootCache: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var last: (files: [[UInt8]], roots: SystemRoots)?
+    private var last: (sources: Sources, roots: SystemRoots)?
+
+    /// The bytes that roots are read from.
+    struct Sources: Equatable {
+        let files: [[UInt8]]
+        /// Those that the machine's owner added.
+        let own: [[UInt8]]
+        let arePublic: Bool
+
+        init(_ files: [String], own: [String], arePublic: Bool) {
+            self.files = files.compactMap { try? CertificateFiles.read($0) }
+            self.own = own.compactMap { try? CertificateFiles.read($0) }
+            self.arePublic = arePublic
+        }
+    }
 
     init() {
         self.mutex.initialize(to: pthread_mutex_t())
@@ -88,13 +111,12 @@ private final class SystemRootCache: @unchecked Sendable {
         self.mutex.deallocate()
     }
 
-    func roots(of paths: [String]) -> SystemRoots {
-        let files = paths.compactMap { try? CertificateFiles.read($0) }
+    func roots(of sources: Sources) -> SystemRoots {
         pthread_mutex_lock(self.mutex)
         defer { pthread_mutex_unlock(self.mutex) }
-        if let last = self.last, last.files == files { return last.roots }
-        let roots = SystemRoots(files)
-        self.last = (files, roots)
+        if let last = self.last, last.sources == sources { return last.roots }
+        let roots = SystemRoots(sources)
+        self.last = (sources, roots)
         return roots
     }
 }
