@@ -3,7 +3,8 @@
 internal import PintlePolicy
 internal import PintleTrust
 
-/// The certificates that a configuration names, and where: what is known of its pins besides their digests.
+/// The certificates that a configuration names, and where, and those that audits have seen: what is known of its pins
+/// besides their digests.
 struct KnownCertificates {
     /// A certificate of `trust.NAME.certificates`.
     struct Named {
@@ -19,7 +20,8 @@ struct KnownCertificates {
     /// Every certificate with a key, roots among them, the one that is valid longest first.
     private let byPin: [Pin: [Certificate]]
 
-    init(_ policy: Policy) {
+    /// - Parameter seen: certificates that audits have seen.
+    init(_ policy: Policy, seen: [Certificate] = []) {
         var byPin: [Pin: Set<Certificate>] = [:]
         self.pinned = policy.configuration.trust.map { configuration in
             configuration.certificates.enumerated().flatMap { index, path in
@@ -29,6 +31,7 @@ struct KnownCertificates {
                 }
             }
         }
+        for certificate in seen { byPin[certificate.spkiPin, default: []].insert(certificate) }
         for security in policy.securityPolicies {
             var certificates = security.certificates + security.extraRoots
             if case .only(let roots) = security.roots { certificates += roots }
@@ -37,7 +40,7 @@ struct KnownCertificates {
         self.byPin = byPin.mapValues { $0.sorted { $0.notAfter > $1.notAfter } }
     }
 
-    /// The certificate with this key that is valid longest, if any is named anywhere.
+    /// The certificate with this key that is valid longest, if any is known.
     func longest(_ pin: Pin) -> Certificate? { self.byPin[pin]?.first }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import GRDB
 package import PintleTrust
 
@@ -118,6 +119,16 @@ package struct AuditHistory: Sendable {
                 observation.verdict, leaf?.pin, leaf?.digest, leaf?.serial, leaf?.subject, leaf?.notBefore.seconds,
                 leaf?.notAfter.seconds, leaf?.issuer,
             ])
+        let id = database.lastInsertedRowID
+        for (position, certificate) in observation.chain.enumerated() {
+            let digest = certificate.digest
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO certificate (digest, der) VALUES (?, ?)",
+                arguments: [digest, Data(certificate.der)])
+            try database.execute(
+                sql: "INSERT INTO chain (observation_id, position, digest) VALUES (?, ?, ?)",
+                arguments: [id, position, digest])
+        }
     }
 
     // MARK: Reading
@@ -125,20 +136,16 @@ package struct AuditHistory: Sendable {
     /// The newest audit, and the one to compare it with: the last one of the same configuration and scope before it, or
     /// the last one at or before `since`, or the first one after `since` where there is none.
     package func pair(since: UnixTime?) throws(HistoryError) -> (old: Entry?, new: Entry)? {
-        do {
-            return try self.queue.read { database in
-                guard
-                    let row = try Row.fetchOne(database, sql: "SELECT * FROM audit ORDER BY started_at DESC, id DESC"),
-                    let new = Entry(row)
-                else { return nil }
-                let latest = since?.seconds ?? .max
-                let old =
-                    try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, database)
-                    ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, database)
-                return (old, new)
-            }
-        } catch {
-            throw Self.error(error, self.path)
+        try self.read { database in
+            guard
+                let row = try Row.fetchOne(database, sql: "SELECT * FROM audit ORDER BY started_at DESC, id DESC"),
+                let new = Entry(row)
+            else { return nil }
+            let latest = since?.seconds ?? .max
+            let old =
+                try Self.other(than: new, "AND started_at <= ? ORDER BY started_at DESC, id DESC", latest, database)
+                ?? Self.other(than: new, "AND started_at > ? ORDER BY started_at, id", latest, database)
+            return (old, new)
         }
     }
 
@@ -154,12 +161,39 @@ package struct AuditHistory: Sendable {
 
     /// What an audit saw.
     package func observations(of entry: Entry) throws(HistoryError) -> [Observation] {
-        do {
-            return try self.queue.read { database in
-                try Row.fetchAll(
-                    database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
-                ).map(Observation.init)
+        try self.read { database in
+            let chains = try Self.chains(of: entry, database)
+            return try Row.fetchAll(
+                database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
+            ).map { row in
+                var observation = Observation(row)
+                let id: Int64 = row["id"]
+                observation.chain = chains[id] ?? []
+                return observation
             }
+        }
+    }
+
+    /// The verified chains of an audit, by the ids of observations.
+    private static func chains(of entry: Entry, _ database: Database) throws -> [Int64: [Certificate]] {
+        let rows = try Row.fetchAll(
+            database,
+            sql: """
+                SELECT observation_id, der FROM observation JOIN chain ON observation_id = observation.id
+                JOIN certificate USING (digest) WHERE audit_id = ? ORDER BY observation_id, position
+                """, arguments: [entry.id])
+        return rows.reduce(into: [:]) { chains, row in
+            guard let id: Int64 = row["observation_id"], let der: Data = row["der"],
+                let certificate = try? Certificate(der: Array(der))
+            else { return }
+            chains[id, default: []].append(certificate)
+        }
+    }
+
+    /// Reads, and says in this history's words what goes wrong.
+    func read<Value>(_ body: (Database) throws -> Value) throws(HistoryError) -> Value {
+        do {
+            return try self.queue.read(body)
         } catch {
             throw Self.error(error, self.path)
         }

@@ -38,6 +38,21 @@ enum HistorySchema {
                     CREATE INDEX observation_of_audit ON observation (audit_id);
                     """)
         }
+        migrator.registerMigration("2 certificates of verified chains") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE certificate (
+                        digest TEXT PRIMARY KEY,
+                        der BLOB NOT NULL
+                    );
+                    CREATE TABLE chain (
+                        observation_id INTEGER NOT NULL REFERENCES observation (id) ON DELETE CASCADE,
+                        position INTEGER NOT NULL,
+                        digest TEXT NOT NULL REFERENCES certificate (digest),
+                        PRIMARY KEY (observation_id, position)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }()
 }

@@ -40,6 +40,8 @@ package struct Observation: Sendable, Hashable {
     /// `trusted`, what was refused, or `unreachable`.
     package var verdict: String
     package var leaf: Leaf?
+    /// The verified chain, leaf first, which is what pins are compared with; empty where there was none.
+    package var chain: [Certificate] = []
 
     package init(
         policy: String, host: String, address: String, keys: String, verdict: String, leaf: Leaf? = nil
@@ -69,6 +71,9 @@ extension AuditReport {
                     chain.keys.map { keys in
                         var seen = observation(address.address, keys.rawValue, chain.verdict.word)
                         seen.leaf = chain.presented.first.map(Observation.Leaf.init)
+                        if chain.verdict.chainOrigin == .verified {
+                            seen.chain = chain.verdict.chain.map(\.certificate)
+                        }
                         return seen
                     }
                 }
@@ -79,12 +84,18 @@ extension AuditReport {
 
 extension Observation.Leaf {
     init(_ certificate: Certificate) {
-        // OpenSSL always has SHA-256: pins are made of it.
-        let digest = (try? MessageDigest.sha256.digest(of: certificate.der)) ?? []
         self.init(
-            pin: certificate.spkiPin.description,
-            digest: digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(),
+            pin: certificate.spkiPin.description, digest: certificate.digest,
             serial: certificate.serial, subject: certificate.subject, issuer: certificate.issuer,
             notBefore: certificate.notBefore, notAfter: certificate.notAfter)
+    }
+}
+
+extension Certificate {
+    /// SHA-256 of the encoding, in hexadecimal.
+    var digest: String {
+        // OpenSSL always has SHA-256: pins are made of it.
+        let digest = (try? MessageDigest.sha256.digest(of: self.der)) ?? []
+        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }

@@ -26,7 +26,7 @@ package struct PinForecast: Sendable {
     /// A pin and what is known of it.
     package struct KnownPin: Sendable, Equatable {
         package let pin: Pin
-        /// Whose certificate has the key, or nil where none is named in the configuration.
+        /// Whose certificate has the key, or nil where none is known.
         package let subject: String?
         /// The last moment of that certificate's validity.
         package let until: UnixTime?
@@ -35,8 +35,9 @@ package struct PinForecast: Sendable {
     /// The soonest first; those without a date last.
     package let entries: [Entry]
 
-    package init(_ policy: Policy, now: UnixTime) {
-        let known = KnownCertificates(policy)
+    /// - Parameter seen: certificates that audits have seen.
+    package init(_ policy: Policy, now: UnixTime, seen: [Certificate] = []) {
+        let known = KnownCertificates(policy, seen: seen)
         var entries: [Entry] = []
         for (index, configuration) in policy.configuration.trust.enumerated() where configuration.pinning != .none {
             let pins = Self.pins(configuration, known.pinned[index].map(\.certificate), known)

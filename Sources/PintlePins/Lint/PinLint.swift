@@ -12,12 +12,15 @@ package struct PinLint {
     private let policy: Policy
     private let now: UnixTime
     private let known: KnownCertificates
+    private let seen: [String: SeenKeys]
     private var trust: [TrustConfiguration] { self.policy.configuration.trust }
 
-    package init(_ policy: Policy, now: UnixTime) {
+    /// - Parameter seen: what audits have seen, by the names of policies.
+    package init(_ policy: Policy, now: UnixTime, seen: [String: SeenKeys] = [:]) {
         self.policy = policy
         self.now = now
-        self.known = KnownCertificates(policy)
+        self.seen = seen
+        self.known = KnownCertificates(policy, seen: seen.values.flatMap(\.certificates))
     }
 
     /// In the order of the file.
@@ -28,6 +31,7 @@ package struct PinLint {
             guard configuration.pinning != .none else { continue }
             findings += self.expiry(configuration)
             findings += self.missingBackup(configuration, certificates)
+            findings += self.neverMatched(configuration, certificates)
             findings += self.duplicates(certificates)
             for named in certificates { findings += self.judge(named, configuration) }
             findings += self.weakPins(configuration)
@@ -87,6 +91,29 @@ package struct PinLint {
                 rule: .noBackup, position: configuration.position, path: "trust.\(configuration.name)",
                 message: message)
         ]
+    }
+
+    /// Pins that no audit saw, unless there is just one beside others that were seen: that is the backup.
+    private func neverMatched(
+        _ configuration: TrustConfiguration, _ certificates: [KnownCertificates.Named]
+    ) -> [PinFinding] {
+        guard let seen = self.seen[configuration.name], seen.audits > 0 else { return [] }
+        let path = "trust.\(configuration.name)"
+        let digests = configuration.readPins.enumerated().map { index, pin in
+            (pin: pin.value, position: pin.position, place: "\(path).pins[\(index)]")
+        }
+        let pins = digests + certificates.map { ($0.certificate.spkiPin, $0.path.position, $0.place) }
+        let shown = Set(seen.certificates.map(\.spkiPin))
+        let unseen = pins.filter { !shown.contains($0.pin) }
+        guard unseen.count > 1 || unseen.count == pins.count else { return [] }
+        let audits = seen.audits == 1 ? "the audit" : "\(seen.audits) audits"
+        return unseen.map { pin in
+            PinFinding(
+                rule: .neverMatched, position: pin.position, path: pin.place,
+                message:
+                    "\(audits) since \(seen.since.day) never saw the key of \(pin.pin); keep one such pin as a backup, "
+                    + "and take out what nobody can account for")
+        }
     }
 
     private func duplicates(_ certificates: [KnownCertificates.Named]) -> [PinFinding] {

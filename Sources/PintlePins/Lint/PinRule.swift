@@ -8,6 +8,8 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
     case noBackup = "PINTLE0201"
     /// A pinned certificate of a server is replaced so often that its key cannot be relied on.
     case shortLivedLeaf = "PINTLE0202"
+    /// Audits never saw the key of a pin, which is more than the backup that a policy needs.
+    case neverMatched = "PINTLE0203"
     /// Two certificates of a policy have one key, or one is named twice.
     case duplicate = "PINTLE0204"
     /// The validity of a pinned certificate is over.
@@ -30,6 +32,7 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
         switch self {
         case .noBackup: "no-backup"
         case .shortLivedLeaf: "short-lived-leaf"
+        case .neverMatched: "never-matched"
         case .duplicate: "duplicate"
         case .expiredCertificate: "expired-certificate"
         case .expiringCertificate: "expiring-certificate"

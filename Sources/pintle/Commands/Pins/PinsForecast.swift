@@ -11,8 +11,8 @@ struct PinsForecast: ParsableCommand {
         commandName: "forecast",
         abstract: "Tell for each policy the first date on which no pin is sure to match, without network.",
         discussion: """
-            A pin is sure to match as long as a certificate with its key is valid that the configuration names. Of a pin \
-            without a certificate nothing is known, and it has no date.
+            A pin is sure to match as long as a certificate with its key is valid that the configuration names, or that an \
+            audit has seen. Of a pin without a certificate nothing is known, and it has no date.
             """)
 
     enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -20,6 +20,7 @@ struct PinsForecast: ParsableCommand {
     }
 
     @OptionGroup var configuration: ConfigurationOptions
+    @OptionGroup var audited: AuditedKeys
 
     @Option(help: "How it is written.")
     var format = Format.text
@@ -27,7 +28,8 @@ struct PinsForecast: ParsableCommand {
     func run() throws {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
-        let forecast = PinForecast(policy, now: .now)
+        let seen = try self.audited.seen(of: origin).values.flatMap(\.certificates)
+        let forecast = PinForecast(policy, now: .now, seen: seen)
         switch self.format {
         case .json: try Output.json(forecast.entries.map { Line(entry: $0, file: origin.path) })
         case .text: Self.write(forecast.entries)

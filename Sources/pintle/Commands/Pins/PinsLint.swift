@@ -15,11 +15,12 @@ struct PinsLint: ParsableCommand {
             """)
 
     @OptionGroup var configuration: ConfigurationOptions
+    @OptionGroup var audited: AuditedKeys
 
     func run() throws {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
-        let findings = PinLint(policy, now: .now).findings
+        let findings = PinLint(policy, now: .now, seen: try self.audited.seen(of: origin)).findings
         for finding in findings { Output.data(finding.line(file: origin.path ?? "embedded default").plainLine) }
         guard !findings.isEmpty else { return }
         let count = findings.count == 1 ? "1 finding" : "\(findings.count) findings"

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import GRDB
+package import PintleTrust
+
+/// What the audits of a configuration have seen under one policy.
+package struct SeenChains: Sendable, Hashable {
+    /// How many audits saw a chain that holds.
+    package var audits: Int
+    /// When the first of them began.
+    package var since: UnixTime
+    /// Every certificate of these chains, once.
+    package var certificates: [Certificate]
+}
+
+extension AuditHistory {
+    /// What all audits of a configuration have seen, by the names of its policies.
+    ///
+    /// - Parameter configuration: the file, as the audits were given it.
+    package func seenChains(configuration: String) throws(HistoryError) -> [String: SeenChains] {
+        try self.read { database in
+            let name = HistoryFile.absolute(configuration)
+            var seen: [String: SeenChains] = [:]
+            let policies = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT policy, COUNT(DISTINCT audit.id) AS audits, MIN(started_at) AS since
+                    FROM audit JOIN observation ON audit_id = audit.id JOIN chain ON observation_id = observation.id
+                    WHERE configuration = ? GROUP BY policy
+                    """, arguments: [name])
+            for row in policies {
+                seen[row["policy"] ?? ""] = SeenChains(
+                    audits: row["audits"] ?? 0, since: UnixTime(seconds: row["since"] ?? 0), certificates: [])
+            }
+            let certificates = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT DISTINCT policy, der
+                    FROM audit JOIN observation ON audit_id = audit.id JOIN chain ON observation_id = observation.id
+                    JOIN certificate USING (digest)
+                    WHERE configuration = ? ORDER BY policy, digest
+                    """, arguments: [name])
+            for row in certificates {
+                guard let policy: String = row["policy"], let der: Data = row["der"],
+                    let certificate = try? Certificate(der: Array(der))
+                else { continue }
+                seen[policy]?.certificates.append(certificate)
+            }
+            return seen
+        }
+    }
+}

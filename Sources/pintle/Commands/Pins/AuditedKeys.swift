@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Foundation
+internal import PintleAudit
+internal import PintlePins
+internal import PintlePolicy
+internal import PintleTrust
+
+/// What audits have seen of a configuration's hosts, for the commands that look at its pins.
+struct AuditedKeys: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The history of audits, for what servers have shown; off looks at none.",
+            discussion: "Default: audit.sqlite in $XDG_STATE_HOME/pintle, where there is one.", valueName: "file|off"))
+    var history: String?
+
+    /// By the names of policies. A history that is there by default and cannot be read is said, and goes without.
+    ///
+    /// - Throws: where the history that was asked for cannot be read.
+    func seen(of origin: ConfigurationOrigin) throws(CommandFailure) -> [String: SeenKeys] {
+        guard self.history != "off" else { return [:] }
+        let path = self.history ?? HistoryLocation.path(environment: ProcessInfo.processInfo.environment)
+        guard let path, self.history != nil || FileManager.default.fileExists(atPath: path) else { return [:] }
+        do throws(HistoryError) {
+            let chains = try AuditHistory.existing(path)
+                .seenChains(configuration: origin.path ?? "embedded default")
+            return chains.mapValues { SeenKeys(audits: $0.audits, since: $0.since, certificates: $0.certificates) }
+        } catch {
+            guard self.history == nil else { throw CommandFailure(.incomplete, "\(error)") }
+            Output.error("\(error); what audits have seen is left out")
+            return [:]
+        }
+    }
+}
