@@ -60,7 +60,7 @@ struct ModeNoneTests {
         #expect(verdict.error?.problem == .unknownIssuer)
         #expect(
             verdict.error?.message
-                == "api.example.test: the chain ends at the certificate \"CN=Site Leaf\" and issued by "
+                == "api.example.test: the chain ends at the certificate \"CN=Site Leaf\", issued by "
                 + "\"CN=Site Intermediate\", not at a trusted root; add that issuer to extra_roots if you trust it, "
                 + "or have the server send its intermediates")
         #expect(verdict.error?.cause == "unable to get local issuer certificate")

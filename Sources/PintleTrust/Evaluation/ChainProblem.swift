@@ -89,7 +89,7 @@ extension Finding {
             let date = certificate.map { " before \($0.notBefore)" } ?? ""
             return "\(name) is not valid\(date); check this machine's clock"
         case .unknownIssuer:
-            let issuer = certificate.map { " and issued by \"\($0.issuer.prefix(200))\"" } ?? ""
+            let issuer = certificate.map { ", issued by \"\($0.issuer.prefix(200))\"" } ?? ""
             return "the chain ends at \(name)\(issuer), not at \(anchors); "
                 + "add that issuer to extra_roots if you trust it, or have the server send its intermediates"
         case .selfSigned:

@@ -77,8 +77,8 @@ actor Reloader {
             throw CommandFailure(
                 .found,
                 lines: breakages + [
-                    "\(origin): \(breakages.count) host\(breakages.count == 1 ? "" : "s") that work now would be refused; "
-                        + "correct the pins, or reload with --force"
+                    "\(origin): \(breakages.count == 1 ? "1 host that works" : "\(breakages.count) hosts that work") "
+                        + "now would be refused; correct the pins, or reload with --force"
                 ])
         }
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)

@@ -93,7 +93,7 @@ struct ReloadTests {
         #expect(refused.exitCode == 1, "\(refused.lines)")
         let host = "localhost:\(site.origin.httpsPort): trust.site would refuse it"
         #expect(refused.errors.filter { $0.contains(host) }.count == 1, "\(refused.lines)")
-        #expect(refused.errors.contains { $0.contains("1 host that work") }, "\(refused.lines)")
+        #expect(refused.errors.contains { $0.contains("1 host that works now") }, "\(refused.lines)")
         #expect(try site.fetch(pintle).status == 200)
         let forced = try PintleProcess.run(["reload", "--force"] + flags, environment: environment)
         #expect(forced.exitCode == 0, "\(forced.lines)")
