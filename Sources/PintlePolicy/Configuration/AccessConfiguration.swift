@@ -17,12 +17,22 @@ package struct DestinationsConfiguration: Sendable, Equatable {
         case allow, deny
     }
 
+    /// Which ports a CONNECT may go to.
+    package enum ConnectPorts: Sendable, Equatable {
+        /// Any while every listener is on loopback, and 443 alone otherwise.
+        case auto
+        case any
+        case only([UInt16])
+    }
+
     /// Default `allow`.
     package var fallback: Default = .allow
     /// Always allowed, unless denied. Default none.
     package var allow: [HostPattern] = []
     /// Never allowed. Default none.
     package var deny: [HostPattern] = []
+    /// Default `auto`: a proxy that others can reach is no relay to mail servers and shells.
+    package var connectPorts: ConnectPorts = .auto
 
     package init() {}
 }

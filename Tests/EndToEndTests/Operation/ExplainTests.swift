@@ -71,6 +71,9 @@ struct ExplainTests {
     @Test func `a tunnel is explained as one`() throws {
         let process = try self.explain("CONNECT", "api.pay.example:443")
         #expect(process.exitCode == 0)
+        let port =
+            "port         443 is allowed by destinations.connect_ports auto: any, because all listeners are loopback"
+        #expect(process.output.contains(port), "\(process.lines)")
         #expect(process.output.contains("trust        a tunnel is relayed; nothing is verified"), "\(process.lines)")
     }
 
