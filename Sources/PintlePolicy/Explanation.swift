@@ -89,9 +89,13 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellDestination(_ decision: Decision) {
         switch decision.destination {
         case .allowed(let rule): self.add("destination", "\(decision.authority) is allowed by \(rule)")
-        case .denied(let rule): self.add("destination", "\(decision.authority) is denied by \(rule)")
+        case .denied(let rule), .prohibited(let rule):
+            return self.add("destination", "\(decision.authority) is denied by \(rule)")
         case .byAddress:
             self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
+        }
+        if let rule = self.policy.destinations.addressRule(for: decision.authority) {
+            self.add("destination", "the address that is dialled is judged by \(rule)")
         }
     }
 

@@ -11,9 +11,8 @@ extension Policy {
         let route = self.routes.first(matching: query)
         let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
         var destination = self.destinations.judge(query.authority)
-        if case .denied = destination {
-            // The first rule that refuses is the one that is told.
-        } else if !self.connectPorts.allows(query.authority.port) {
+        // The first rule that refuses is the one that is told.
+        if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
             destination = .denied(by: self.connectPorts.description)
         }
         let mode = route?.configuration.connect ?? (isListed ? .verify : .tunnel)

@@ -52,7 +52,7 @@ package final class Policy: Sendable {
         self.clientIdentities = trust.map(\.identity)
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
-        self.destinations = DestinationRules(configuration.destinations)
+        self.destinations = DestinationRules(configuration.destinations, listeners: configuration.listen)
         self.connectPorts = ConnectPortRule(
             configuration.destinations.connectPorts, listeners: configuration.listen)
         self.routes = RouteTable(configuration.routes, contracts: contracts.routes)

@@ -15,6 +15,7 @@ enum AccessReader {
         map.read("default", into: &destinations.fallback) { $0.choice() }
         map.read("allow", into: &destinations.allow) { $0.hostPatterns() }
         map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
+        map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
         map.read("connect_ports", into: &destinations.connectPorts, Self.connectPorts)
         return destinations
     }

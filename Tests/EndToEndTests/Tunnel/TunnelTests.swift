@@ -170,7 +170,8 @@ struct TunnelTests {
         let origin = try ScriptedOrigin(answering: response("done"))
         let isExposed = rule == "listen"
         let pintle = try PintleProcess(
-            isExposed ? "" : rule, arguments: isExposed ? ["--listen", "0.0.0.0:0"] : [])
+            isExposed ? "destinations: {private_addresses: allow}" : rule,
+            arguments: isExposed ? ["--listen", "0.0.0.0:0"] : [])
         let result = try Curl.run(proxy: pintle.port, "--proxytunnel", "http://127.0.0.1:\(origin.port)/")
         #expect(result.exitCode == 56 && result.head.startLine.hasPrefix("HTTP/1.1 403 "), "\(result)")
         #expect(result["Proxy-Status"]?.contains("is denied by destinations.connect_ports") == true, "\(result.head)")
