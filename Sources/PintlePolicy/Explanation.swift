@@ -55,6 +55,7 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tell(_ query: RouteQuery, _ decision: Decision) {
         self.tellRoute(query, decision)
         self.tellDestination(decision)
+        self.tellPort(decision)
         self.tellTrust(decision)
         guard case .absolute = self.head.target else { return }
         self.tellContract(decision)
@@ -88,9 +89,21 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellDestination(_ decision: Decision) {
         switch decision.destination {
         case .allowed(let rule): self.add("destination", "\(decision.authority) is allowed by \(rule)")
-        case .denied(let rule): self.add("destination", "\(decision.authority) is denied by \(rule)")
+        case .denied(let rule), .prohibited(let rule):
+            return self.add("destination", "\(decision.authority) is denied by \(rule)")
         case .byAddress:
             self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
+        }
+        if let rule = self.policy.destinations.addressRule(for: decision.authority) {
+            self.add("destination", "the address that is dialled is judged by \(rule)")
+        }
+    }
+
+    private mutating func tellPort(_ decision: Decision) {
+        guard case .authority = self.head.target else { return }
+        let rule = self.policy.connectPorts
+        if rule.allows(decision.authority.port) {
+            self.add("port", "\(decision.authority.port) is allowed by \(rule.description)")
         }
     }
 

@@ -90,7 +90,7 @@ package struct Lint {
     private var unreachableUpstreams: [LintFinding] {
         self.policy.routes.routes.compactMap { route in
             guard let upstream = route.configuration.upstream,
-                case .denied(let rule) = self.policy.destinations.judge(upstream.authority)
+                let rule = self.policy.destinations.judge(upstream.authority).denial
             else { return nil }
             return self.warning(
                 route.configuration.position, "routes[\(route.index)].upstream",

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+private import PintleMessage
+
 extension Policy {
     /// What the policy says about a CONNECT: the tunnel goes where it was asked to, whatever upstream a route has.
     ///
@@ -8,10 +10,15 @@ extension Policy {
     package func decideTunnel(_ query: RouteQuery) -> Decision {
         let route = self.routes.first(matching: query)
         let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
+        var destination = self.destinations.judge(query.authority)
+        // The first rule that refuses is the one that is told.
+        if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
+            destination = .denied(by: self.connectPorts.description)
+        }
         let mode = route?.configuration.connect ?? (isListed ? .verify : .tunnel)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
-            destination: self.destinations.judge(query.authority),
+            destination: destination,
             trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
     }
 }

@@ -13,6 +13,8 @@ package final class Policy: Sendable {
     package let clients: ClientRules
     /// Where the proxy may connect to.
     package let destinations: DestinationRules
+    /// Which ports a CONNECT may go to.
+    package let connectPorts: ConnectPortRule
     /// The routes.
     package let routes: RouteTable
     /// The choice of trust policies.
@@ -50,7 +52,9 @@ package final class Policy: Sendable {
         self.clientIdentities = trust.map(\.identity)
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
-        self.destinations = DestinationRules(configuration.destinations)
+        self.destinations = DestinationRules(configuration.destinations, listeners: configuration.listen)
+        self.connectPorts = ConnectPortRule(
+            configuration.destinations.connectPorts, listeners: configuration.listen)
         self.routes = RouteTable(configuration.routes, contracts: contracts.routes)
         self.apiContract = contracts.api
         self.trust = TrustTable(configuration.trust)

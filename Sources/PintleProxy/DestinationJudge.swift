@@ -16,10 +16,8 @@ struct DestinationJudge: AddressJudge {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
         if self.own.contains(ip, port: port) { return "\(ip) with port \(port) is where this proxy listens" }
         guard self.rules.judgesAddresses else { return nil }
-        let decision = self.rules.judge(
-            address: ip, port: UInt16(truncatingIfNeeded: port), after: self.rules.judge(host))
-        guard case .denied(let rule) = decision else { return nil }
-        return "\(ip) is denied by \(rule)"
+        let decision = self.rules.judge(address: ip, port: UInt16(truncatingIfNeeded: port), asked: host)
+        return decision.denial.map { "\(ip) is denied by \($0)" }
     }
 }
 

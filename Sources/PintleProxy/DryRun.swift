@@ -41,7 +41,7 @@ package struct DryRun: Sendable {
             throw Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via")
         }
         let decision = try Self.decide(received, policy)
-        if case .denied(let rule) = decision.destination {
+        if let rule = decision.destination.denial {
             throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
         }
         self.decision = decision

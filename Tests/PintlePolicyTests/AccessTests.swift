@@ -50,10 +50,10 @@ struct AccessTests {
         host: String, address: String, expected: DestinationDecision
     ) throws {
         let rules = try policy(Self.lists).destinations
-        let first = try Self.judge(Self.lists, host)
+        let asked = try #require(Authority(host, defaultPort: 443))
         let address = try #require(IPAddress(address))
         #expect(rules.judgesAddresses)
-        #expect(rules.judge(address: address, port: 443, after: first) == expected)
+        #expect(rules.judge(address: address, port: 443, asked: asked) == expected)
     }
 
     @Test func `by default every destination is allowed and no address is judged`() throws {
@@ -68,7 +68,7 @@ struct AccessTests {
         let metadata = try #require(IPAddress("169.254.169.254"))
         let rules = try policy(yaml).destinations
         #expect(
-            rules.judge(address: metadata, port: 80, after: .allowed(by: "destinations.default"))
+            rules.judge(address: metadata, port: 80, asked: Authority(host: "a.example", port: 80))
                 == .denied(by: "destinations.deny[0] \"169.254.0.0/16\""))
     }
 

@@ -136,6 +136,17 @@ struct StrictLoadingTests {
             "pintle.yaml:2:23: destinations.deny[0]: \"a*.example\": a star stands alone or for the first labels, as in "
                 + "*.example.com; nowhere else",
             "pintle.yaml:2:47: destinations.default: \"maybe\": must be allow or deny"),
+        Case(
+            "destinations: {connect_ports: all}",
+            "pintle.yaml:2:31: destinations.connect_ports: \"all\": must be any, auto, or ports from 1 to 65535, as in "
+                + "[443, 8443]"),
+        Case(
+            "destinations: {connect_ports: [443, 0]}",
+            "pintle.yaml:2:37: destinations.connect_ports[1]: \"0\": must be a whole number from 1 to 65535"),
+        Case(
+            "destinations: {connect_ports: []}",
+            "pintle.yaml:2:31: destinations.connect_ports: an empty list means nothing here; leave the key out or name "
+                + "something"),
     ])
     func `a wrong value is refused with the right form`(example: Case) {
         #expect(problems("version: 1\n" + example.yaml) == example.expected)

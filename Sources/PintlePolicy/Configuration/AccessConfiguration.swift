@@ -17,12 +17,31 @@ package struct DestinationsConfiguration: Sendable, Equatable {
         case allow, deny
     }
 
+    /// Whether addresses may be dialled that cannot be reached from everywhere.
+    package enum PrivateAddresses: String, Sendable, CaseIterable {
+        case allow, deny
+        /// Allowed while every listener is on loopback.
+        case auto
+    }
+
+    /// Which ports a CONNECT may go to.
+    package enum ConnectPorts: Sendable, Equatable {
+        /// Any while every listener is on loopback, and 443 alone otherwise.
+        case auto
+        case any
+        case only([UInt16])
+    }
+
     /// Default `allow`.
     package var fallback: Default = .allow
     /// Always allowed, unless denied. Default none.
     package var allow: [HostPattern] = []
     /// Never allowed. Default none.
     package var deny: [HostPattern] = []
+    /// Default `auto`: a proxy that others can reach is no way into the networks that it is in.
+    package var privateAddresses: PrivateAddresses = .auto
+    /// Default `auto`: a proxy that others can reach is no relay to mail servers and shells.
+    package var connectPorts: ConnectPorts = .auto
 
     package init() {}
 }

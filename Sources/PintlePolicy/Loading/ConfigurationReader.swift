@@ -25,8 +25,10 @@ struct ConfigurationReader {
         if let map = top["engine"]?.map(.engine) { reader.readEngine(map) }
         if let map = top["log"]?.map(.log) { reader.readLog(map) }
         if let map = top["limits"]?.map(.limits) { reader.readLimits(map) }
-        if let map = top["clients"]?.map(.clients) { reader.readClients(map) }
-        if let map = top["destinations"]?.map(.destinations) { reader.readDestinations(map) }
+        if let map = top["clients"]?.map(.clients) { reader.configuration.clients = AccessReader.clients(map) }
+        if let map = top["destinations"]?.map(.destinations) {
+            reader.configuration.destinations = AccessReader.destinations(map)
+        }
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
         top.read("contract", into: &reader.configuration.contract) {
@@ -122,7 +124,7 @@ struct ConfigurationReader {
     }
 
     private mutating func readTunnels(_ map: StrictMap) {
-        map.read("verify", into: &self.configuration.tunnels.verify, Self.readPatterns)
+        map.read("verify", into: &self.configuration.tunnels.verify) { $0.hostPatterns() }
         map.read("verify_ttl", into: &self.configuration.tunnels.verifyTTL) { $0.duration(Self.delays) }
     }
 
@@ -154,24 +156,6 @@ struct ConfigurationReader {
                 "\(limits.connectionsPerClient) for one client is more than connections "
                     + "(\(limits.connections)) for all")
         }
-    }
-
-    private mutating func readClients(_ map: StrictMap) {
-        map.read("allow", into: &self.configuration.clients.allow) { node in
-            node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
-        }
-    }
-
-    private mutating func readDestinations(_ map: StrictMap) {
-        map.read("default", into: &self.configuration.destinations.fallback) { $0.choice() }
-        map.read("allow", into: &self.configuration.destinations.allow, Self.readPatterns)
-        map.read("deny", into: &self.configuration.destinations.deny, Self.readPatterns)
-    }
-
-    /// A list of host patterns that may be empty: a list of nobody is what it looks like.
-    private static func readPatterns(_ node: StrictNode) -> [HostPattern]? {
-        if node.isEmptyList { return [] }
-        return node.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }
     }
 
     private mutating func readActivity(_ map: StrictMap) {

@@ -37,7 +37,7 @@ extension Exchange {
         let decision = self.gate.policy.decideTunnel(query)
         self.take(decision)
         self.report.mode = .tunnel
-        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(authority, rule)) }
+        if let denial = self.denial(by: decision) { return self.refuse(denial) }
         guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {
             return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
         }

@@ -50,7 +50,7 @@ extension Exchange {
                     .badRequest,
                     "no gateway route matches \(authority); use Pintle as a proxy, or give a route an upstream"))
         }
-        if case .denied(let rule) = decision.destination { return self.refuse(self.denied(decision.authority, rule)) }
+        if let denial = self.denial(by: decision) { return self.refuse(denial) }
         if self.head.hopsLeft == 0 { return self.answerAsLast() }
         guard self.findOperation(decision) else { return }
         guard self.needsWholeBody else { return self.send(self.outgoing(decision), self.bodyToStream) }
@@ -70,9 +70,15 @@ extension Exchange {
         self.report.isCounted = true
     }
 
-    func denied(_ authority: Authority, _ rule: String) -> Problem {
+    /// What is answered where the destination is denied already.
+    func denial(by decision: Decision) -> Problem? {
+        guard let rule = decision.destination.denial else { return nil }
         self.report.rule = rule
-        return Problem(.destinationDenied, "\(authority) is denied by \(rule)")
+        let detail = "\(decision.authority) is denied by \(rule)"
+        if case .prohibited = decision.destination {
+            return Problem(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
+        }
+        return Problem(.destinationDenied, detail)
     }
 
     // MARK: A body that is needed whole

@@ -68,9 +68,22 @@ struct ExplainTests {
         #expect(process.output.contains("trust        http: there is nothing to verify"), "\(process.lines)")
     }
 
+    @Test func `the rule about private addresses is told, for an address and for a name`() throws {
+        let file = try self.folder.write("version: 1\ndestinations: {private_addresses: deny}\n", to: "q.yaml")
+        let literal = try PintleProcess.run(["explain", "-c", file, "GET", "http://169.254.169.254/"])
+        let denial = "is denied by destinations.private_addresses deny: 169.254.0.0/16 is link-local"
+        #expect(literal.output.contains("destination  169.254.169.254:80 \(denial)"), "\(literal.lines)")
+        let name = try PintleProcess.run(["explain", "-c", file, "GET", "http://a.test/"])
+        let rule = "destination  the address that is dialled is judged by destinations.private_addresses deny"
+        #expect(name.output.contains(rule), "\(name.lines)")
+    }
+
     @Test func `a tunnel is explained as one`() throws {
         let process = try self.explain("CONNECT", "api.pay.example:443")
         #expect(process.exitCode == 0)
+        let port =
+            "port         443 is allowed by destinations.connect_ports auto: any, because all listeners are loopback"
+        #expect(process.output.contains(port), "\(process.lines)")
         #expect(process.output.contains("trust        a tunnel is relayed; nothing is verified"), "\(process.lines)")
     }
 

@@ -51,6 +51,28 @@ struct DestinationTests {
         #expect(self.origin.connections.isEmpty, "\(host) reached the origin")
     }
 
+    @Test(arguments: ["localhost", "127.0.0.1", "127.1", "[::ffff:127.0.0.1]"], ["deny", "auto"])
+    func `a private address is not dialled, whatever it is called`(host: String, choice: String) throws {
+        let arguments = choice == "auto" ? ["--listen", "0.0.0.0:0"] : []
+        let rules = "destinations: {private_addresses: \(choice), connect_ports: any}"
+        let pintle = try PintleProcess(rules, arguments: arguments)
+        for option in ["-gs", "-gsp"] {
+            let result = try Curl.run(proxy: pintle.port, option, "http://\(host):\(self.origin.port)/")
+            #expect(result.head.startLine.hasPrefix("HTTP/1.1 403 "), "\(result)")
+            let status = try #require(result["Proxy-Status"])
+            #expect(status.contains("error=destination_ip_prohibited"), "\(status)")
+            #expect(status.contains("destinations.private_addresses \(choice)"), "\(status)")
+            #expect(status.contains("is loopback"), "\(status)")
+        }
+        #expect(self.origin.connections.isEmpty)
+    }
+
+    @Test(arguments: ["[localhost]", "[127.0.0.0/8]"])
+    func `a private address is dialled where it is listed`(allow: String) throws {
+        let result = try self.fetch("destinations: {private_addresses: deny, allow: \(allow)}", host: "localhost")
+        #expect(result.text == "done", "\(result)")
+    }
+
     @Test func `with default deny only what is allowed passes`() throws {
         let allowed = try self.fetch("destinations: {default: deny, allow: [localhost]}", host: "localhost")
         #expect(allowed.text == "done", "\(allowed)")

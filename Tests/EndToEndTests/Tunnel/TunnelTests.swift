@@ -165,6 +165,19 @@ struct TunnelTests {
         #expect(origin.connections.isEmpty)
     }
 
+    @Test(arguments: ["destinations: {connect_ports: [443]}", "listen"])
+    func `a port that is not for tunnels is 403 with the rule`(rule: String) throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let isExposed = rule == "listen"
+        let pintle = try PintleProcess(
+            isExposed ? "destinations: {private_addresses: allow}" : rule,
+            arguments: isExposed ? ["--listen", "0.0.0.0:0"] : [])
+        let result = try Curl.run(proxy: pintle.port, "--proxytunnel", "http://127.0.0.1:\(origin.port)/")
+        #expect(result.exitCode == 56 && result.head.startLine.hasPrefix("HTTP/1.1 403 "), "\(result)")
+        #expect(result["Proxy-Status"]?.contains("is denied by destinations.connect_ports") == true, "\(result.head)")
+        #expect(origin.connections.isEmpty)
+    }
+
     @Test(.enabled(if: MachineNetwork.hasDefaultRoute, "without a network the answer is network-unreachable"))
     func `a host that does not resolve is 502 dns-failure`() throws {
         let answer = try self.pintle.ask("CONNECT no-such-host.invalid:443 HTTP/1.1\r\nHost: x\r\n\r\n")
