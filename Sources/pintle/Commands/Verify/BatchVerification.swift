@@ -48,7 +48,7 @@ struct BatchVerification {
     private mutating func verdict(on line: Parameter) throws(BadLine) -> Verdict {
         guard let chain = try BatchVerification.texts("chain", in: line) else { throw BadLine("\"chain\" is missing") }
         let roots = try BatchVerification.texts("roots", in: line)
-        let host = try BatchVerification.text("host", in: line)
+        let host = try BatchVerification.text("host", in: line).map(ReferenceName.ascii)
         var moment = UnixTime.now
         if let text = try BatchVerification.text("at", in: line) {
             guard let read = UnixTime(iso8601: text) else {

@@ -124,15 +124,16 @@ struct Verify: ParsableCommand {
         for file in [chain, self.roots].compactMap({ $0 }) where access(file, R_OK) != 0 {
             throw CommandFailure(.incomplete, "pintle verify: \(file): \(String(cString: strerror(errno)))")
         }
+        let host = self.host.map(ReferenceName.ascii)
         do throws(TrustError) {
             var policy = demand.policy
             if let roots { policy = policy.trusting(only: try Certificate.load(path: roots)) }
             let evaluator = try TrustEvaluator(
                 policy: policy, reportsOnly: demand.reportsOnly, profile: demand.profile)
-            return evaluator.evaluate(chain: try Certificate.load(path: chain), host: self.host, at: moment)
+            return evaluator.evaluate(chain: try Certificate.load(path: chain), host: host, at: moment)
         } catch {
             // What is no certificate cannot be trusted, and that is the answer.
-            return Verdict(outcome: .refused(error), host: self.host)
+            return Verdict(outcome: .refused(error), host: host)
         }
     }
 }

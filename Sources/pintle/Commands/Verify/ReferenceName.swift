@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// The name that a server must prove, as certificates write it.
+enum ReferenceName {
+    /// A name with letters of other scripts in A-labels (RFC 9525 §6.3, RFC 5891 §4.4); any other, and what is no name at
+    /// all, as it is: it then matches nothing.
+    static func ascii(_ host: String) -> String {
+        guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
+        var components = URLComponents()
+        components.scheme = "https"
+        components.host = host
+        guard let encoded = components.encodedHost, !encoded.contains("%") else { return host }
+        return encoded
+    }
+}
