@@ -128,11 +128,15 @@ let package = Package(
 
 // Fuzzers are built only for `scripts/fuzz`: they need the compiler's coverage and a main function of its own.
 if Context.environment["PINTLE_FUZZ"] != nil {
-    let libraries: [Target.Dependency] = ["PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema"]
+    let libraries: [Target.Dependency] = [
+        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleTrust",
+    ]
     package.targets.append(
         .target(
             name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
-    for name in ["Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire"] {
+    for name in [
+        "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
+    ] {
         package.targets.append(
             .executableTarget(
                 name: "\(name)Fuzz", dependencies: libraries, path: "Fuzz/\(name)", swiftSettings: house))

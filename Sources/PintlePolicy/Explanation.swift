@@ -105,6 +105,10 @@ package struct Explanation: Sendable, Equatable {
         if rule.allows(decision.authority.port) {
             self.add("port", "\(decision.authority.port) is allowed by \(rule.description)")
         }
+        guard self.policy.configuration.destinations.requiresSNIMatch else { return }
+        let host = decision.authority.host
+        let demand = IPAddress(host) == nil ? "must name \(host)" : "must name no denied host"
+        self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match")
     }
 
     private mutating func tellTrust(_ decision: Decision) {

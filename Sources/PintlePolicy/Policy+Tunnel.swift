@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+package import PintleMessage
 
 extension Policy {
     /// What the policy says about a CONNECT: the tunnel goes where it was asked to, whatever upstream a route has.
@@ -20,6 +20,28 @@ extension Policy {
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: destination,
             trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
+    }
+
+    /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.
+    ///
+    /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
+    /// without a name leads to nobody else, but where only listed destinations are allowed it was the name that allowed it.
+    ///
+    /// - Parameter name: as the client spells it; nil where it names none.
+    package func refusal(ofServerName name: String?, inTunnelTo authority: Authority) -> String? {
+        let address = IPAddress(authority.host)
+        guard let name else {
+            guard address == nil, self.configuration.destinations.fallback == .deny else { return nil }
+            return "its ClientHello names no server, and destinations.default is deny"
+        }
+        let named = name.contains(":") ? nil : Authority(name, defaultPort: authority.port)
+        if let named, named == authority { return nil }
+        if let literal = IPAddress(name), literal == address { return nil }
+        guard let address, let named, IPAddress(name) == nil else {
+            return "its ClientHello names \(name), not \(authority.host)"
+        }
+        let decision = self.destinations.judge(address: address, port: authority.port, asked: named)
+        return decision.denial.map { "its ClientHello names \(name), which is denied by \($0)" }
     }
 }
 

@@ -42,6 +42,9 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     package var privateAddresses: PrivateAddresses = .auto
     /// Default `auto`: a proxy that others can reach is no relay to mail servers and shells.
     package var connectPorts: ConnectPorts = .auto
+    /// Whether the ClientHello in a tunnel must name the host that the tunnel was opened to. Default on: what is said of
+    /// hosts would say nothing of tunnels otherwise.
+    package var requiresSNIMatch = true
 
     package init() {}
 }

@@ -17,6 +17,7 @@ enum AccessReader {
         map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
         map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
         map.read("connect_ports", into: &destinations.connectPorts, Self.connectPorts)
+        map.read("require_sni_match", into: &destinations.requiresSNIMatch) { $0.bool() }
         return destinations
     }
 

@@ -39,8 +39,7 @@ extension KeySet {
         ])
     static let clients = KeySet("clients", ["allow"], planned: ["basic_auth"])
     static let destinations = KeySet(
-        "destinations", ["default", "allow", "deny", "private_addresses", "connect_ports"],
-        planned: ["require_sni_match"])
+        "destinations", ["default", "allow", "deny", "private_addresses", "connect_ports", "require_sni_match"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",

@@ -17,6 +17,8 @@ final class Tunnel {
     private let origin: SocketChannel
     /// Nil where there is nothing to be looked at, or no more.
     private var watch: TunnelWatch?
+    /// The same for what the client sends.
+    private var helloWatch: HelloWatch?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private var lastActivity: NIODeadline
@@ -39,6 +41,10 @@ final class Tunnel {
 
     private init(exchange: Exchange, origin: SocketChannel, watch: TunnelWatch?) {
         self.watch = watch
+        let policy = exchange.gate.policy
+        if policy.configuration.destinations.requiresSNIMatch, let decision = exchange.decision {
+            self.helloWatch = HelloWatch(policy, tunnelTo: decision.authority)
+        }
         self.exchange = exchange
         self.lane = exchange.connection.lane
         self.client = exchange.connection.channel
@@ -78,6 +84,11 @@ final class Tunnel {
         guard !self.isClosed else { return }
         self.lastActivity = self.lane.loop.turnTime
         if direction == .down, self.watch != nil, !self.passes(bytes) { return }
+        var bytes = bytes
+        if direction == .up, self.helloWatch != nil {
+            guard let passed = self.passed(bytes) else { return }
+            bytes = passed
+        }
         let (from, to) = self.ends(of: direction)
         switch direction {
         case .up: self.exchange.report.bytesIn += bytes.readableBytes
@@ -109,6 +120,35 @@ final class Tunnel {
         return true
     }
 
+    /// What the server may get of what the client sends; nil where that is nothing yet, or nothing any more.
+    private func passed(_ bytes: ByteBuffer) -> ByteBuffer? {
+        switch self.helloWatch?.look(at: bytes) {
+        case .held: return nil
+        case .passed(let bytes):
+            if self.helloWatch?.isOver == true { self.helloWatch = nil }
+            return bytes
+        case .refused(let reason):
+            self.refuseHello(reason)
+            return nil
+        case nil: return bytes
+        }
+    }
+
+    private func refuseHello(_ reason: String) {
+        let rule = "destinations.require_sni_match"
+        self.exchange.report.rule = rule
+        self.exchange.report.problem = .destinationDenied
+        self.exchange.report.error = "the tunnel is broken off by \(rule): \(reason)"
+        self.outcome = .failed
+        if self.exchange.report.bytesOut == 0, self.client.isActive {
+            // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).
+            let alert = ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49])
+            self.client.pipeline.syncOperations.writeAndFlush(NIOAny(alert), promise: nil)
+        }
+        self.close()
+        self.origin.reset()
+    }
+
     private func breakOff(_ reason: String) {
         self.exchange.report.error = reason
         self.outcome = .failed
@@ -123,6 +163,9 @@ final class Tunnel {
 
     /// The sending end of a direction has sent everything.
     func ended(_ direction: TunnelEnd.Direction) {
+        if direction == .up, self.helloWatch?.isHolding == true {
+            return self.refuseHello("its ClientHello is cut off")
+        }
         self.openDirections -= 1
         guard self.openDirections > 0 else { return self.close() }
         self.ends(of: direction).to.close0(error: ChannelError.eof, mode: .output, promise: nil)

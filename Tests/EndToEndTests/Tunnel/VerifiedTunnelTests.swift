@@ -98,7 +98,8 @@ struct VerifiedTunnelTests {
         let other = try self.site.pki.leaf("other", dns: ["other.test"], signedBy: self.site.root)
         let server = try OpenSSLServer(
             [self.site.leaf], named: (name: "other.test", identity: other), arguments: ["-tls1_2"])
-        let pintle = try self.pintle(self.rightPin)
+        let pintle = try self.pintle(
+            self.rightPin, "{verify: [localhost]}\ndestinations: {require_sni_match: off}")
         let result = try Curl.run(
             proxy: pintle.port, "-k", "--connect-to", "other.test:443:localhost:\(server.port)", "https://other.test/")
         #expect(result.exitCode == 35, "\(result)")

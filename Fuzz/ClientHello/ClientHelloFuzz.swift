@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleFuzzing
+internal import PintleTrust
+
+/// What a client sends into a tunnel, whole and in pieces: both ways nothing passes that is refused the other way, and the
+/// same name is seen.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzClientHello(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = fuzzedBytes(data, count)
+    let whole = seen(in: [bytes])
+    hold(whole == seen(in: bytes.pieces), "a hello in pieces is that of the whole")
+    hold(whole == seen(in: bytes.map { [$0] }), "a hello byte by byte is that of the whole")
+    return 0
+}
+
+/// The outcome of a stream.
+private struct Seen: Equatable {
+    var name: String??
+    /// Which words the reader has for it may depend on how much there is.
+    var isMalformed = false
+    var isOther = false
+    var waits = false
+}
+
+private func seen(in pieces: [[UInt8]]) -> Seen {
+    var reader = ClientHelloReader()
+    var seen = Seen()
+    for piece in pieces {
+        let finding = reader.read(piece)
+        seen.waits = finding == .undecided
+        switch finding {
+        case .hello(let name): seen.name = .some(name)
+        case .malformed: seen.isMalformed = true
+        case .otherProtocol: seen.isOther = true
+        case .undecided, .nothingNew: break
+        }
+    }
+    // Behind a refusal, and in front of what waits, the hello counts for nothing yet.
+    if seen.isMalformed || seen.waits { seen.name = nil }
+    return seen
+}

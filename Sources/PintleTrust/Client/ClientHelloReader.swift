@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads which server a TLS client names in what it sends in clear: the host name in its ClientHello (RFC 6066 §3). It looks
+/// on; it takes no part in the handshake.
+///
+/// Strict, because servers differ in what they make of a hello that is out of order: two names, two hellos that differ, an
+/// alert before the hello. Such a hello is malformed, and nobody needs one.
+package struct ClientHelloReader: Sendable {
+    /// What there was to see.
+    package enum Finding: Sendable, Hashable {
+        /// More bytes are needed; those that came must wait.
+        case undecided
+        /// This is no TLS.
+        case otherProtocol
+        /// A hello with this host name, as the client spells it; nil without one.
+        case hello(String?)
+        /// Nothing new; what came may go on.
+        case nothingNew
+        /// It cannot be told whom a server would take this for, and why.
+        case malformed(String)
+    }
+
+    private enum Phase: Hashable {
+        /// Nothing was seen yet.
+        case start
+        /// A hello was seen; after a HelloRetryRequest there is another one (RFC 8446 §4.1.4).
+        case afterHello(ClientHello)
+        /// What comes is encrypted, or of no interest.
+        case over
+    }
+
+    private enum ContentType {
+        static let changeCipherSpec: UInt8 = 20
+        static let alert: UInt8 = 21
+        static let handshake: UInt8 = 22
+        static let applicationData: UInt8 = 23
+        /// All that there are; others are no TLS.
+        static let all: ClosedRange<UInt8> = 20...24
+    }
+
+    /// The most bytes that wait. Hellos have some hundred, with post-quantum keys some thousand.
+    package static let limit = 64 << 10
+    private static let recordHead = 5
+    private static let messageHead = 4
+    private static let longestRecord = 1 << 14
+
+    private var phase = Phase.start
+    /// What has come and was not looked at.
+    private var pending: [UInt8] = []
+    /// What has come of the hello under way.
+    private var message: [UInt8] = []
+    /// What was found and not told yet, because what came behind it has to wait.
+    private var found: Finding?
+    /// How much is still to come of a record that is of no interest.
+    private var skipped = 0
+
+    package init() {}
+
+    /// Whether there will be nothing more to see.
+    package var isOver: Bool { self.phase == .over }
+
+    /// Takes what came next.
+    package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
+        guard self.phase != .over else { return .nothingNew }
+        self.pending += bytes
+        var place = 0
+        while let step = self.step(&place) {
+            if step != .nothingNew { self.found = step }
+        }
+        self.pending.removeFirst(place)
+        if self.phase == .over { (self.pending, self.message) = ([], []) }
+        if self.pending.count + self.message.count > Self.limit {
+            return self.end(.malformed("its ClientHello is over \(Self.limit >> 10) KiB"))
+        }
+        guard self.pending.isEmpty, self.message.isEmpty else { return .undecided }
+        defer { self.found = nil }
+        return self.found ?? .nothingNew
+    }
+
+    /// Takes a record, or the rest of one; nil where there is not all of it.
+    private mutating func step(_ place: inout Int) -> Finding? {
+        if self.skipped > 0 {
+            let count = min(self.skipped, self.pending.count - place)
+            self.skipped -= count
+            place += count
+        }
+        let rest = self.pending[place...]
+        guard self.phase != .over, let type = rest.first else { return nil }
+        if let finding = self.judge(type, version: rest.dropFirst().first) { return finding }
+        guard rest.count >= Self.recordHead else { return nil }
+        let size = rest.dropFirst(3).prefix(2).number
+        guard type == ContentType.handshake else {
+            place += Self.recordHead
+            self.skipped = size
+            return .nothingNew
+        }
+        guard size > 0, size <= Self.longestRecord else {
+            return self.end(.malformed("a record of its ClientHello has \(size) bytes"))
+        }
+        if self.message.isEmpty, !ClientHello.canBegin(with: rest.dropFirst(Self.recordHead).prefix(size)) {
+            // Behind the first hello another message, which may be encrypted, is the end of all hellos.
+            return self.end(self.phase == .start ? .malformed("it begins with no ClientHello") : .nothingNew)
+        }
+        guard rest.count >= Self.recordHead + size else { return nil }
+        self.message += rest.dropFirst(Self.recordHead).prefix(size)
+        place += Self.recordHead + size
+        return self.takeMessage()
+    }
+
+    /// What the head of a record decides by itself.
+    private mutating func judge(_ type: UInt8, version: UInt8?) -> Finding? {
+        let isFirst = self.phase == .start && self.message.isEmpty
+        guard ContentType.all.contains(type), (version ?? 3) == 3 else {
+            return self.end(isFirst ? .otherProtocol : .malformed("its ClientHello is broken off by other bytes"))
+        }
+        // Not to be told from other protocols yet.
+        guard version != nil, type != ContentType.handshake else { return nil }
+        if isFirst { return self.end(.malformed("it begins with no ClientHello")) }
+        guard self.message.isEmpty, case .afterHello(let hello) = self.phase else {
+            return self.end(.malformed("its ClientHello is broken off by another record"))
+        }
+        switch type {
+        case ContentType.changeCipherSpec, ContentType.alert: return nil
+        // A second hello may come behind data that was sent ahead.
+        case ContentType.applicationData where hello.announcesEarlyData: return nil
+        default: return self.end(.nothingNew)
+        }
+    }
+
+    private mutating func takeMessage() -> Finding {
+        guard self.message.count >= Self.messageHead else { return .nothingNew }
+        let end = Self.messageHead + self.message[1...3].number
+        guard end <= Self.limit else {
+            return self.end(.malformed("its ClientHello is over \(Self.limit >> 10) KiB"))
+        }
+        guard self.message.count >= end else { return .nothingNew }
+        guard self.message.count == end, let hello = ClientHello(self.message[Self.messageHead..<end]) else {
+            return self.end(.malformed("its ClientHello cannot be read"))
+        }
+        self.message = []
+        if case .afterHello(let first) = self.phase, first.serverName != hello.serverName {
+            return self.end(.malformed("its second ClientHello names another server than the first"))
+        }
+        self.phase = hello.mayBeRepeated ? .afterHello(hello) : .over
+        return .hello(hello.serverName)
+    }
+
+    private mutating func end(_ finding: Finding) -> Finding {
+        self.phase = .over
+        return finding
+    }
+}
+
+/// What is of interest in a ClientHello (RFC 8446 §4.1.2, and older versions, which may have no extensions).
+private struct ClientHello: Hashable {
+    private static let messageType: UInt8 = 1
+    private static let supportedVersionsType = 43
+    private static let serverNameType = 0
+    private static let earlyDataType = 42
+    private static let hostNameType: UInt8 = 0
+
+    private(set) var serverName: String?
+    private(set) var announcesEarlyData = false
+    /// Whether the server may answer with a HelloRetryRequest: TLS 1.3 is offered.
+    private(set) var mayBeRepeated = false
+
+    /// Whether a record with these first bytes can be one of a hello. An encrypted one is taken for a hello once in 2^24 times,
+    /// and only by TLS 1.2.
+    static func canBegin(with bytes: ArraySlice<UInt8>) -> Bool {
+        // The type, a length of at most 64 KiB in three bytes, and the first half of the version.
+        (bytes.first ?? Self.messageType) == Self.messageType && (bytes.dropFirst().first ?? 0) == 0
+            && (bytes.dropFirst(4).first ?? 3) == 3
+    }
+
+    /// Reads the body of the message; nil where it is not one to its last byte.
+    init?(_ body: ArraySlice<UInt8>) {
+        // Version and random, session, cipher suites, compression; then the extensions.
+        var rest = body.dropFirst(2 + 32)
+        guard body.count > 2 + 32, rest.takeVector(1) != nil, rest.takeVector(2) != nil, rest.takeVector(1) != nil
+        else {
+            return nil
+        }
+        if rest.isEmpty { return }
+        guard var extensions = rest.takeVector(2), rest.isEmpty else { return nil }
+        var types: Set<Int> = []
+        while !extensions.isEmpty {
+            guard extensions.count >= 4 else { return nil }
+            let type = extensions.prefix(2).number
+            extensions = extensions.dropFirst(2)
+            guard types.insert(type).inserted, let content = extensions.takeVector(2) else { return nil }
+            if type == Self.earlyDataType { self.announcesEarlyData = true }
+            if type == Self.supportedVersionsType { self.mayBeRepeated = true }
+            guard type == Self.serverNameType else { continue }
+            guard let name = Self.hostName(in: content) else { return nil }
+            self.serverName = name
+        }
+    }
+
+    /// The name in the list that the extension holds: there is one name of the one kind that exists.
+    private static func hostName(in content: ArraySlice<UInt8>) -> String? {
+        var content = content
+        guard var list = content.takeVector(2), content.isEmpty, list.first == Self.hostNameType else { return nil }
+        list = list.dropFirst()
+        guard let name = list.takeVector(2), list.isEmpty, (1...255).contains(name.count),
+            name.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { return nil }
+        return String(decoding: name, as: UTF8.self)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// In network byte order.
+    fileprivate var number: Int { self.reduce(0) { $0 << 8 | Int($1) } }
+
+    /// Takes a length of `size` bytes and what is so long off the front; nil where there is less.
+    fileprivate mutating func takeVector(_ size: Int) -> ArraySlice<UInt8>? {
+        guard self.count >= size else { return nil }
+        let length = self.prefix(size).number
+        let rest = self.dropFirst(size)
+        guard rest.count >= length else { return nil }
+        self = rest.dropFirst(length)
+        return rest.prefix(length)
+    }
+}
