@@ -55,11 +55,14 @@ package final class Proxy: Sendable {
     }
 
     /// Puts another configuration in force, for every request that is received from now on. What is under way ends as it
-    /// began.
+    /// began. Returns when that is so on every loop.
     ///
     /// - Parameter gate: made to continue the one in force; its `listen` counts for nothing.
-    package func replace(gate: Gate) {
-        for lane in self.lanes { lane.loop.execute { lane.replace(gate: gate) } }
+    package func replace(gate: Gate) async {
+        for lane in self.lanes {
+            // A loop that has stopped takes no more requests.
+            try? await lane.loop.submit { lane.replace(gate: gate) }.get()
+        }
     }
 
     /// How many clients are connected.

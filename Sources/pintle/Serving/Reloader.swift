@@ -82,7 +82,7 @@ actor Reloader {
                 ])
         }
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
-        self.parts.proxy.replace(gate: gate)
+        await self.parts.proxy.replace(gate: gate)
         self.policy = policy
         self.gate = gate
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
