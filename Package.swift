@@ -54,6 +54,8 @@ let package = Package(
         .systemLibrary(name: "CPintleZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CPintlePCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
 
+        .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
+
         .target(name: "CPintleLinux"),
 
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -70,6 +72,7 @@ let package = Package(
             "PintlePolicy",
             [
                 "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+                "CPintleCrypt",
                 .product(name: "Yams", package: "Yams"),
             ]),
         room("PintlePins", ["PintleMessage", "PintleTrust", "PintlePolicy"]),

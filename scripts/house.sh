@@ -60,6 +60,7 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 }
 /import GRDB/ && !allowed("PintleAudit") { breach(FNR, "only PintleAudit knows the database") }
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
+/import CPintleCrypt/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }
 !inTests && /import NIO/ \
     && allowed("PintleCoding PintleMessage PintleSchema PintleImage PintleActivity PintleTrust PintlePolicy PintlePins") {

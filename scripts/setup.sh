@@ -8,8 +8,12 @@ export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(
+<<<<<<< HEAD
     ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libsqlite3-dev libssl-dev libzstd-dev
     pkg-config zlib1g-dev
+=======
+    ca-certificates git libbrotli-dev libcrypt-dev libcurl4-openssl-dev libpcre2-dev libssl-dev libzstd-dev pkg-config zlib1g-dev
+>>>>>>> 3397d14
 )
 test_packages=(
     brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema
@@ -39,6 +43,7 @@ has() {
     imagemagick) [[ $(PATH=/usr/bin:/bin convert -version 2>/dev/null) == *ImageMagick* ]] ;;
     # Loaded when the first image is decoded, never linked.
     libgdk-pixbuf-2.0-0) [[ $(ldconfig -p) == *libgdk_pixbuf-2.0.so.0* ]] ;;
+    libcrypt-dev) [[ -e /usr/include/crypt.h ]] ;;
     libpcre2-dev) command -v pkg-config >/dev/null && pkg-config --exists libpcre2-8 ;;
     # For the python that the tests start, which is the system's.
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;

@@ -33,6 +33,10 @@ package struct Explanation: Sendable, Equatable {
         self.head = head
         let clients = policy.configuration.clients.allow.map(\.description).joined(separator: ", ")
         self.add("clients", "may be in \(clients)")
+        if let auth = policy.configuration.clients.basicAuth {
+            let users = auth.users.count == 1 ? "the one user" : "one of \(auth.users.count) users"
+            self.add("clients", "must be \(users) of clients.basic_auth")
+        }
         let query: RouteQuery
         switch head.target {
         case .absolute(let scheme, let authority, let path):

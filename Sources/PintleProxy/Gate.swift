@@ -27,6 +27,8 @@ package final class Gate: Sendable {
     /// Where this proxy listens, once it does.
     let ownAddresses: OwnAddresses
     let tunnelProofs: TunnelProofs
+    /// Nil where clients need not say who they are.
+    let doorkeeper: Doorkeeper?
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
@@ -57,6 +59,7 @@ package final class Gate: Sendable {
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
+        self.doorkeeper = configuration.clients.basicAuth.map { Doorkeeper($0) }
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog

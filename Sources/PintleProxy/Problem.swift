@@ -7,6 +7,7 @@ package struct Problem: Error, Sendable {
     /// The names of the contract.
     package enum Name: String, Sendable, CaseIterable {
         case clientDenied = "client-denied"
+        case proxyAuthRequired = "proxy-auth-required"
         case destinationDenied = "destination-denied"
         case loopDetected = "loop-detected"
         case badRequest = "bad-request"
@@ -48,6 +49,8 @@ package struct Problem: Error, Sendable {
     package var upstreamContentType: String?
     /// The chain of underlying errors, outermost first.
     package var causes: [String] = []
+    /// How a client is to say who it is.
+    package var challenge: String?
     /// The peer's chain and the configured pins, for a refused chain.
     package var chain: [Certificate] = []
     package var configuredPins: [String] = []
@@ -66,6 +69,7 @@ extension Problem.Name {
     package var status: UInt16 {
         switch self {
         case .clientDenied, .destinationDenied: 403
+        case .proxyAuthRequired: 407
         case .loopDetected: 508
         case .badRequest: 400
         case .headerTooLarge: 431
@@ -83,7 +87,7 @@ extension Problem.Name {
     /// RFC 9209 §2.3's error type.
     package var proxyError: String {
         switch self {
-        case .clientDenied, .destinationDenied: "http_request_denied"
+        case .clientDenied, .proxyAuthRequired, .destinationDenied: "http_request_denied"
         case .loopDetected: "proxy_loop_detected"
         case .badRequest, .headerTooLarge, .requestTimeout, .bodyTooLarge, .unserializableRequest: "http_request_error"
         case .dnsFailure: "dns_error"
@@ -103,6 +107,7 @@ extension Problem.Name {
     package var title: String {
         switch self {
         case .clientDenied: "Client Not Allowed"
+        case .proxyAuthRequired: "Proxy Authentication Required"
         case .destinationDenied: "Destination Denied By Policy"
         case .loopDetected: "Loop Detected"
         case .badRequest: "Malformed Request"

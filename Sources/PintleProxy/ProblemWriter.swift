@@ -25,6 +25,7 @@ enum ProblemWriter {
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
         let details = Self.quoted(problem.detail.cut(to: Self.detailLimit))
         head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")
+        if let challenge = problem.challenge { head.fields.append("Proxy-Authenticate", challenge) }
         if problem.status == 503 { head.fields.append("Retry-After", "1") }
         head.fields.append("Cache-Control", "no-store")
         return (head, context.json ? Self.json(problem, context) : Self.text(problem, context))

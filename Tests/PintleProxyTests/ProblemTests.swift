@@ -10,7 +10,8 @@ import Testing
     @Test(
         arguments: [
             (.clientDenied, 403, "http_request_denied"), (.destinationDenied, 403, "http_request_denied"),
-            (.loopDetected, 508, "proxy_loop_detected"), (.badRequest, 400, "http_request_error"),
+            (.proxyAuthRequired, 407, "http_request_denied"), (.loopDetected, 508, "proxy_loop_detected"),
+            (.badRequest, 400, "http_request_error"),
             (.headerTooLarge, 431, "http_request_error"), (.requestTimeout, 408, "http_request_error"),
             (.bodyTooLarge, 413, "http_request_error"), (.unserializableRequest, 422, "http_request_error"),
             (.dnsFailure, 502, "dns_error"), (.connectFailure, 502, "destination_unavailable"),

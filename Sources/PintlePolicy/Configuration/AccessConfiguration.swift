@@ -6,8 +6,20 @@ package struct ClientsConfiguration: Sendable, Equatable {
     package var allow: [CIDR] = [
         CIDR(masking: IPAddress(v4: 0x7F00_0000), prefixLength: 8), CIDR(IPAddress(v6High: 0, low: 1)),
     ]
+    /// Who must say who they are, and how. Default nobody.
+    package var basicAuth: BasicAuthConfiguration?
 
     package init() {}
+}
+
+/// Users with passwords.
+package struct BasicAuthConfiguration: Sendable, Equatable {
+    /// What clients show to the people whom they ask. Default `pintle`.
+    package var realm = "pintle"
+    /// As it was when the configuration was loaded.
+    package var users: PasswordFile
+
+    init(users: PasswordFile) { self.users = users }
 }
 
 /// Where the proxy may connect to. Denials come before permissions, permissions before the default.

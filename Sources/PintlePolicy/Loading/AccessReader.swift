@@ -7,7 +7,50 @@ enum AccessReader {
         map.read("allow", into: &clients.allow) { node in
             node.values { $0.parsed { text throws(Malformed) in try CIDR(text) } }
         }
+        clients.basicAuth = map["basic_auth"]?.map(.basicAuth).flatMap(Self.basicAuth)
         return clients
+    }
+
+    private static func basicAuth(_ map: StrictMap) -> BasicAuthConfiguration? {
+        guard let node = map["users"] else {
+            map.node.report(
+                "the key \"users\" is missing: the file of their names and bcrypt hashes, as htpasswd -B writes it")
+            return nil
+        }
+        guard let users = Self.passwordFile(node) else { return nil }
+        var configuration = BasicAuthConfiguration(users: users)
+        map.read("realm", into: &configuration.realm) { node in
+            node.parsed { text throws(Malformed) in
+                guard (1...128).contains(text.utf8.count),
+                    text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+                else { throw Malformed("must be 1 to 128 printable ASCII characters without quotes and backslashes") }
+                return text
+            }
+        }
+        return configuration
+    }
+
+    private static func passwordFile(_ node: StrictNode) -> PasswordFile? {
+        guard let name = node.nonEmptyString() else { return nil }
+        let path = node.context.resolve(name)
+        let bytes: [UInt8]
+        do throws(Surroundings.ReadingError) {
+            bytes = try node.context.surroundings.read(path, PasswordFile.byteLimit)
+        } catch {
+            node.report(error.words(for: path, limit: PasswordFile.byteLimit))
+            return nil
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            node.report("the file \(path) is not UTF-8 text")
+            return nil
+        }
+        var isWhole = true
+        let users = PasswordFile(text) { line, message in
+            isWhole = false
+            node.report("\(path), line \(line): \(message)")
+        }
+        if isWhole, users.count == 0 { node.report("the file \(path) has no users; add one with: htpasswd -B") }
+        return isWhole && users.count > 0 ? users : nil
     }
 
     static func destinations(_ map: StrictMap) -> DestinationsConfiguration {

@@ -37,7 +37,8 @@ extension KeySet {
             "header_bytes", "header_line", "header_count", "body_buffer", "connections", "connections_per_client",
             "tunnels", "header_timeout", "idle_timeout", "body_timeout", "tunnel_idle_timeout", "drain_timeout",
         ])
-    static let clients = KeySet("clients", ["allow"], planned: ["basic_auth"])
+    static let clients = KeySet("clients", ["allow", "basic_auth"])
+    static let basicAuth = KeySet("clients.basic_auth", ["realm", "users"])
     static let destinations = KeySet(
         "destinations", ["default", "allow", "deny", "private_addresses", "connect_ports", "require_sni_match"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
@@ -86,7 +87,8 @@ extension KeySet {
 
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
-        .top, .engine, .log, .limits, .clients, .destinations, .activity, .trust, .contract, .route, .routeContract,
+        .top, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract, .route,
+        .routeContract,
         .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,

@@ -15,6 +15,12 @@ extension Exchange {
     /// Decides what becomes of the request, and begins it.
     func begin() {
         if let refusal = self.connection.refusal { return self.refuse(refusal) }
+        guard self.isKnownClient else { return }
+        self.beginAdmitted()
+    }
+
+    /// Begins a request of a client that may use the proxy.
+    func beginAdmitted() {
         if let via = self.gate.via, Forwarding.hasPassed(via, self.head.fields) {
             return self.refuse(
                 Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via"))
@@ -245,6 +251,7 @@ extension Exchange {
 
     /// Whether more of the body can be taken now.
     var wantsBody: Bool {
+        if self.awaitsAdmission { return false }
         if let heldBody { return heldBody.readableBytes <= self.gate.limits.bodyBuffer }
         if let pacer { return pacer.waitingBytes < Self.window }
         guard let transfer else { return true }

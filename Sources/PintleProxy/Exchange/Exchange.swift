@@ -62,6 +62,8 @@ final class Exchange {
     /// The request's body, where all of it is needed before anything can be sent.
     var heldBody: ByteBuffer?
     var requestEnded: Bool
+    /// Whether it is being found out who the client is.
+    var awaitsAdmission = false
     /// Whether the connection is to look for more of the body at the end of this turn.
     var resumesBody = false
     /// Of the request.

@@ -140,7 +140,7 @@ struct ExchangeReport {
     private var decision: String {
         switch self.problem {
         case nil: "allow"
-        case .clientDenied, .destinationDenied, .loopDetected, .overloaded: "deny"
+        case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded: "deny"
         case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
         default: "error"
         }

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// What a client says of itself by HTTP Basic authentication (RFC 7617).
+package struct BasicCredentials: Sendable, Equatable {
+    /// Without a colon.
+    package let user: String
+    /// UTF-8 in most clients; bytes, because some know other encodings only.
+    package let password: [UInt8]
+
+    /// Reads the value of an Authorization or Proxy-Authorization field; nil for other schemes and what cannot be read.
+    package init?(_ value: String) {
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "basic",
+            let bytes = Data(base64Encoded: parts[1].trimmingCharacters(in: .whitespaces)),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            let user = String(validating: bytes[..<colon], as: UTF8.self)
+        else { return nil }
+        self.user = user
+        self.password = Array(bytes[(colon + 1)...])
+    }
+}
