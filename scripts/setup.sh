@@ -8,12 +8,8 @@ export PATH="$PATH:/usr/sbin:/sbin"
 
 # What building needs, and what the tests and the demo need on top; names of Debian packages.
 build_packages=(
-<<<<<<< HEAD
-    ca-certificates git libbrotli-dev libcurl4-openssl-dev libpcre2-dev libsqlite3-dev libssl-dev libzstd-dev
-    pkg-config zlib1g-dev
-=======
-    ca-certificates git libbrotli-dev libcrypt-dev libcurl4-openssl-dev libpcre2-dev libssl-dev libzstd-dev pkg-config zlib1g-dev
->>>>>>> 3397d14
+    ca-certificates git libbrotli-dev libcrypt-dev libcurl4-openssl-dev libpcre2-dev libsqlite3-dev libssl-dev
+    libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
     brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema
