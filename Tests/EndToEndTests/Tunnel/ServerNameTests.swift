@@ -130,7 +130,8 @@ struct ServerNameTests {
         let endless = try self.open(pintle, "localhost")
         try endless.send(HelloBytes.record([1, 0, 0xFF, 0xFF, 3, 3]))
         let part = HelloBytes.record([UInt8](repeating: 0, count: 16_000))
-        for _ in 0..<5 { try endless.send(part) }
+        // It is broken off while this is sent.
+        for _ in 0..<5 { try? endless.send(part) }
         _ = try endless.readToEnd()
         let errors = Set(try pintle.waitForExchanges(2).compactMap { $0["error"] as? String })
         let rule = "the tunnel is broken off by destinations.require_sni_match: its ClientHello"
