@@ -10,7 +10,7 @@ struct PendingWrites {
     /// Below this many it is again.
     static let lowWaterMark = 32 * 1024
 
-    enum Outcome { case progress, wouldBlock, failed(Int32) }
+    enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
 
     private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
     private var flushedItems = 0
@@ -27,15 +27,32 @@ struct PendingWrites {
 
     mutating func markFlushed() { self.flushedItems = self.items.count }
 
-    /// Makes one system call.
-    mutating func writeSome(to descriptor: Int32) -> Outcome {
+    /// Makes one system call, or asks the transport once.
+    mutating func writeSome(to descriptor: Int32, through transport: (any StreamTransport)?) -> Outcome {
+        if let transport { return self.writeFirst(through: transport) }
         let written = self.flushedItems == 1 ? self.writeFirst(to: descriptor) : self.writeMany(to: descriptor)
         guard written >= 0 else {
             let code = errno
-            return code == EAGAIN ? .wouldBlock : code == EINTR ? .progress : .failed(code)
+            if code == EINTR { return .progress }
+            return code == EAGAIN ? .wouldBlock(until: .write) : .failed(IOError(errnoCode: code, reason: "write"))
         }
         self.consume(written)
         return .progress
+    }
+
+    private mutating func writeFirst(through transport: any StreamTransport) -> Outcome {
+        guard let first = self.items.first, first.buffer.readableBytes > 0 else {
+            self.consume(0)
+            return .progress
+        }
+        switch first.buffer.withUnsafeReadableBytes({ transport.write($0) }) {
+        case .bytes(let count):
+            self.consume(count)
+            return .progress
+        case .wouldBlock(let readiness): return .wouldBlock(until: readiness)
+        case .failed(let error): return .failed(error)
+        case .end: return .failed(ChannelError.eof)
+        }
     }
 
     mutating func failAll(_ error: any Error) {

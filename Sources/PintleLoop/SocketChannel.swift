@@ -7,7 +7,7 @@ package import NIOCore
 /// A connected stream socket on a ``Loop``, as a SwiftNIO channel: any SwiftNIO handler works on it.
 ///
 /// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected, from a ``Listener`` or from
-/// libcurl. Errors of the socket close the channel.
+/// libcurl. Errors of the socket close the channel. Where a ``StreamTransport`` is given, bytes go through it.
 package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
@@ -30,6 +30,11 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     package var pendingWriteBytes: Int { self.writes.byteCount }
 
     private let descriptor: Int32
+    /// Nil where bytes are received and sent as they are.
+    private let transport: (any StreamTransport)?
+    /// What the descriptor must be ready for before there is more to read, or to write.
+    private var readNeeds = Readiness.read
+    private var writeNeeds = Readiness.write
     private let closePromise: EventLoopPromise<Void>
     private lazy var channelPipeline = ChannelPipeline(channel: self)
     private var state = State.fresh
@@ -43,13 +48,19 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var closeOutputWhenFlushed = false
     private var allowsHalfClosure = false
     private var isFlushing = false
+    private var isReading = false
     /// Epoll has nothing more to say about the descriptor.
     private var isHungUp = false
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
-    package init(descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil)
-    {
+    ///
+    /// - Parameter transport: takes over the descriptor in the channel's place, which then only watches it.
+    package init(
+        descriptor: Int32, loop: Loop, remoteAddress: SocketAddress? = nil, localAddress: SocketAddress? = nil,
+        transport: (any StreamTransport)? = nil
+    ) {
         self.descriptor = descriptor
+        self.transport = transport
         self.loop = loop
         self.eventLoop = loop
         self.remoteAddress = remoteAddress
@@ -138,11 +149,12 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     package func read0() {
         guard self.state == .active, !self.inputClosed else { return }
+        let wantedBefore = self.wantsRead
         self.wantsRead = true
-        if self.isHungUp {
+        self.updateInterest()
+        // Epoll says nothing of a descriptor that hung up, nor of what a transport has taken in already.
+        if self.isHungUp || self.transport != nil && !wantedBefore && !self.isReading {
             self.loop.execute { self.readReady() }
-        } else {
-            self.updateInterest()
         }
     }
 
@@ -205,30 +217,55 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     // MARK: Reading
 
     fileprivate func readReady() {
+        guard !self.isReading else { return }
+        self.isReading = true
+        defer { self.isReading = false }
         var reads = 0
         while self.state == .active, self.wantsRead, !self.inputClosed {
             var buffer = self.loop.takeReceiveBuffer()
-            var received = 0
-            var code: Int32 = 0
+            var outcome = StreamOutcome.end
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: LoopState.receiveCapacity) { space in
-                received = recv(self.descriptor, space.baseAddress, space.count, 0)
-                code = errno
-                return max(0, received)
+                outcome = self.receive(into: space)
+                guard case .bytes(let count) = outcome else { return 0 }
+                return count
             }
-            guard received > 0 else {
+            guard buffer.readableBytes > 0 else {
                 self.loop.giveBack(buffer)
-                if received == 0 { self.endOfInput() } else { self.receiveFailed(code) }
-                return
+                return self.receivedNothing(outcome)
             }
-            let mayHaveMore = buffer.writableBytes == 0
+            let mayHaveMore = buffer.writableBytes == 0 || self.transport != nil
             self.wantsRead = false
             self.pipeline.syncOperations.fireChannelRead(NIOAny(buffer))
             self.loop.giveBack(buffer)
             self.pipeline.syncOperations.fireChannelReadComplete()
             if self.autoRead, self.state == .active { self.read0() }
             reads += 1
+            if !mayHaveMore { return }
             // Four full buffers a turn: other channels want their share.
-            if !mayHaveMore || reads == 4 { return }
+            guard reads < 4 else {
+                if self.transport != nil { self.loop.execute { self.readReady() } }
+                return
+            }
+        }
+    }
+
+    private func receive(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
+        if let transport { return transport.read(into: space) }
+        let received = recv(self.descriptor, space.baseAddress, space.count, 0)
+        if received > 0 { return .bytes(received) }
+        if received == 0 { return .end }
+        let code = errno
+        return code == EAGAIN || code == EINTR
+            ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
+    }
+
+    private func receivedNothing(_ outcome: StreamOutcome) {
+        switch outcome {
+        case .bytes, .end: self.endOfInput()
+        case .failed(let error): self.fail(error)
+        case .wouldBlock(let readiness):
+            self.readNeeds = readiness
+            self.updateInterest()
         }
     }
 
@@ -242,26 +279,22 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         }
     }
 
-    private func receiveFailed(_ code: Int32) {
-        if code == EAGAIN || code == EINTR { return }
-        self.fail(IOError(errnoCode: code, reason: "recv"))
-    }
-
     // MARK: Writing
 
     private func flushNow() {
         self.isFlushing = true
         defer { self.isFlushing = false }
         while self.state == .active, !self.writes.isFlushed {
-            switch self.writes.writeSome(to: self.descriptor) {
+            switch self.writes.writeSome(to: self.descriptor, through: self.transport) {
             case .progress: continue
-            case .wouldBlock:
+            case .wouldBlock(let readiness):
+                self.writeNeeds = readiness
                 self.updateInterest()
                 return
-            case .failed(let code):
+            case .failed(let error):
                 // The peer is gone for writing; what it sent before may still be worth reading, but nothing that we
                 // could answer.
-                self.fail(IOError(errnoCode: code, reason: "write"))
+                self.fail(error)
                 return
             }
         }
@@ -277,7 +310,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private func shutdownOutput() {
         guard !self.outputClosed else { return }
         self.outputClosed = true
-        shutdown(self.descriptor, Int32(SHUT_WR))
+        if let transport { transport.shutdownOutput() } else { shutdown(self.descriptor, Int32(SHUT_WR)) }
         if self.inputClosed { self.closeAll(ChannelError.eof) }
     }
 
@@ -294,7 +327,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         let wasActive = self.state == .active
         self.state = .closed
         self.loop.unwatch(self.descriptor)
-        Glibc.close(self.descriptor)
+        if let transport { transport.close() } else { Glibc.close(self.descriptor) }
         self.writes.failAll(error)
         let pipeline = self.pipeline.syncOperations
         if wasActive {
@@ -311,8 +344,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private func updateInterest() {
         guard self.state == .active, !self.isHungUp else { return }
         var wanted: Readiness = []
-        if self.wantsRead, !self.inputClosed { wanted.insert(.read) }
-        if !self.writes.isFlushed { wanted.insert(.write) }
+        if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
+        if !self.writes.isFlushed { wanted.formUnion(self.writeNeeds) }
         guard wanted != self.interest else { return }
         self.interest = wanted
         self.loop.watch(self.descriptor, for: wanted, by: self)
@@ -321,8 +354,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
 extension SocketChannel: DescriptorWatcher {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        if readiness.contains(.write), self.state == .active { self.flushNow() }
-        if readiness.contains(.read) { self.readReady() }
+        if !readiness.isDisjoint(with: self.writeNeeds), self.state == .active { self.flushNow() }
+        if !readiness.isDisjoint(with: self.readNeeds) { self.readReady() }
         guard self.state == .active, !readiness.isDisjoint(with: [.failed, .hungUp]) else { return }
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

@@ -13,14 +13,17 @@ final class ChannelStage: @unchecked Sendable {
     let recorder: Recorder
     private(set) var peer: Int32
 
-    init(halfClosure: Bool = false, autoRead: Bool = true) throws {
+    /// - Parameter transport: makes what the channel's bytes go through, for a descriptor.
+    init(
+        halfClosure: Bool = false, autoRead: Bool = true, transport: ((Int32) -> any StreamTransport)? = nil
+    ) throws {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw TestFailure("socketpair: errno \(errno)")
         }
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         let (loop, recorder) = (try Loop(name: "channel"), Recorder())
-        let channel = SocketChannel(descriptor: ends[0], loop: loop)
+        let channel = SocketChannel(descriptor: ends[0], loop: loop, transport: transport?(ends[0]))
         self.loop = loop
         self.recorder = recorder
         self.channel = channel
