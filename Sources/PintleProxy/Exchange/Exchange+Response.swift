@@ -59,9 +59,9 @@ extension Exchange: TransferDelegate {
         self.connection.lane.loop.atEndOfTurn(self)
     }
 
-    func transfer(_ transfer: Transfer, connected descriptor: Int32) {
+    func transfer(_ transfer: Transfer, connected connection: MadeConnection) {
         self.forgetTransfer()
-        self.openTunnel(on: descriptor)
+        self.openTunnel(on: connection)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
