@@ -42,7 +42,7 @@ package final class Transfer {
 
     // How it ends.
     private var error: SessionError?
-    private var refusedAddress: String?
+    private var socketRefusal: SocketRefusal?
     private var trust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
@@ -175,7 +175,7 @@ package final class Transfer {
         self.writingPaused = false
         self.isHoldingBody = false
         self.forgetExpectation()
-        self.refusedAddress = nil
+        self.socketRefusal = nil
     }
 
     func collectResult(_ result: CURLcode) {
@@ -192,7 +192,7 @@ package final class Transfer {
                     result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
                     tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
-                    refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                    socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
         }
@@ -316,14 +316,15 @@ package final class Transfer {
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
             if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
-                self.refusedAddress = refusal
+                self.socketRefusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
         let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        guard opened >= 0 else { return opened }
+        if opened < 0 { self.socketRefusal = .system(errno) }
+        guard opened >= 0 else { return CURL_SOCKET_BAD }
         self.pool.opened(opened)
         self.pool.serviceType.mark(opened, family: asked.family)
         return opened
