@@ -15,9 +15,15 @@ extension Exchange {
     ///
     /// A proof uses the connection up, so the tunnel gets another one to the same address. Not two at once: some servers
     /// take one after the other.
-    func openTunnel(on descriptor: Int32) {
+    func openTunnel(on connection: MadeConnection) {
+        guard let decision, decision.trust != nil, let sentTo else { return self.relay(connection, watchedBy: nil) }
+        guard case .socket(let descriptor) = connection else {
+            connection.close()
+            return self.refuse(
+                Problem(
+                    .connectFailure, "\(decision.authority) cannot be verified: the way there is no bare connection"))
+        }
         let socket = WaitingSocket(descriptor)
-        guard let decision, decision.trust != nil, let sentTo else { return self.relay(socket, watchedBy: nil) }
         guard let address = socket.peerAddress else {
             return self.refuse(Problem(.connectFailure, "the connection to \(decision.authority) was lost at once"))
         }
@@ -40,7 +46,7 @@ extension Exchange {
         switch answer {
         case .success(let verdict):
             self.report.note(verdict, assurance: .probed)
-            if let socket { return self.relay(socket, watchedBy: TunnelWatch(question)) }
+            if let socket { return self.relay(.socket(socket.take()), watchedBy: TunnelWatch(question)) }
             self.dial(question, patience)
         case .failure(let problem): self.refuseUntrusted(problem)
         }
@@ -54,15 +60,18 @@ extension Exchange {
             self.dialler = nil
             switch result {
             case .success(let descriptor):
-                self.relay(WaitingSocket(descriptor), watchedBy: TunnelWatch(question))
+                self.relay(.socket(descriptor), watchedBy: TunnelWatch(question))
             case .failure(let failure): self.refuse(Problem(failure, at: question.authority))
             }
         }
     }
 
-    private func relay(_ socket: WaitingSocket, watchedBy watch: TunnelWatch?) {
+    private func relay(_ connection: MadeConnection, watchedBy watch: TunnelWatch?) {
         self.answer = .done
-        Tunnel.open(for: self, to: socket.take(), watchedBy: watch)
+        self.report.status = 200
+        Tunnel.open(for: self, to: connection.makeChannel(on: self.connection.lane.loop), watchedBy: watch) {
+            $0.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
+        }
     }
 
     private func refuseUntrusted(_ problem: Problem) {

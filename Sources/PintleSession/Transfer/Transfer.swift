@@ -18,14 +18,18 @@ package final class Transfer {
     private static let expectationTime = TimeAmount.seconds(1)
 
     /// Lets its transfers go when it is closed; until then they hold each other.
-    private let pool: TransferPool
-    private var easy: EasyHandle
+    let pool: TransferPool
+    private(set) var easy: EasyHandle
     private var headers = HeaderBlock()
-    private var delegate: (any TransferDelegate)?
-    private var errand = Errand()
+    private(set) var delegate: (any TransferDelegate)?
+    private(set) var errand = Errand()
     var isAdded = false
     /// Whether another request may be sent with this handle.
     private(set) var isReusable = true
+    /// Whether the connection that was made stays with this handle, which is then not used for another one.
+    var isKept = false {
+        didSet { self.isReusable = !self.isKept }
+    }
 
     // What is received.
     private let limits: HeadLimits
@@ -41,9 +45,9 @@ package final class Transfer {
     private(set) var trailersToSend = Fields()
 
     // How it ends.
-    private var error: SessionError?
-    private var socketRefusal: SocketRefusal?
-    private var trust: VerdictBox?
+    var error: SessionError?
+    var socketRefusal: SocketRefusal?
+    var trust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
     private var start = NIODeadline.uptimeNanoseconds(0)
@@ -182,7 +186,7 @@ package final class Transfer {
         if result != CURLE_OK || self.errand.collectsMetrics { self.easy.fill(&self.metrics, after: result) }
         if result == CURLE_OK, self.error == nil {
             if self.errand.connectOnly {
-                self.handOverSocket()
+                self.handOver()
             } else if !self.response.isComplete {
                 self.error = SessionError(.malformedResponse, "\(self.errand.authority) sent no complete response head")
             }
@@ -216,20 +220,6 @@ package final class Transfer {
         guard self.isRunning, self.error == nil else { return }
         self.error = SessionError(code, message)
         self.pool.end(self)
-    }
-
-    private func handOverSocket() {
-        // libcurl closes its descriptor when the handle goes; the duplicate is the same connection.
-        guard let socket = self.easy.activeSocket() else { return self.connectionLost() }
-        let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-        guard descriptor >= 0 else { return self.connectionLost() }
-        if let delegate { delegate.transfer(self, connected: descriptor) } else { close(descriptor) }
-    }
-
-    private func connectionLost() {
-        self.error = SessionError(
-            .connectionBroken, "the connection to \(self.errand.authority) was lost at once",
-            cause: String(cString: strerror(errno)))
     }
 
     /// The session behind the transfer is there only while the connection is in use.
@@ -301,35 +291,6 @@ package final class Transfer {
         return true
     }
 
-    func installTrust(on sslContext: OpaquePointer) {
-        // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
-        let box = VerdictBox()
-        self.trust = box
-        let questions = self.pool.handshake
-        self.pool.evaluator.install(
-            on: sslContext, host: self.errand.authority.host, report: { box.verdict = $0 },
-            decide: questions.map { questions in { questions.decide(on: $0) } },
-            identity: questions.map { questions in { questions.identity(for: $0) } })
-    }
-
-    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if let judge = self.pool.judge {
-            guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
-                self.socketRefusal = .address(refusal)
-                return CURL_SOCKET_BAD
-            }
-        }
-        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let asked = address.pointee
-        let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        if opened < 0 { self.socketRefusal = .system(errno) }
-        guard opened >= 0 else { return CURL_SOCKET_BAD }
-        self.pool.opened(opened)
-        self.pool.serviceType.mark(opened, family: asked.family)
-        return opened
-    }
-
     // MARK: Inside
 
     private func expect() {
@@ -391,10 +352,4 @@ package final class Transfer {
         }
         self.fail(.timeout, "\(self.errand.authority) was silent for \(self.errand.timeout.inWords)")
     }
-}
-
-/// Holds the verdict of one handshake for the transfer that began it.
-private final class VerdictBox: @unchecked Sendable {
-    // Why @unchecked holds: a handshake and its transfer run on one loop's thread.
-    var verdict: Verdict?
 }
