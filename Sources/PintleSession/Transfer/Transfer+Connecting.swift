@@ -24,14 +24,17 @@ extension Transfer {
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
             if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
-                self.refusedAddress = refusal
+                self.socketRefusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
         let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        guard opened >= 0 else { return opened }
+        guard opened >= 0 else {
+            self.socketRefusal = .system(errno)
+            return CURL_SOCKET_BAD
+        }
         self.pool.opened(opened)
         self.pool.serviceType.mark(opened, family: asked.family)
         return opened

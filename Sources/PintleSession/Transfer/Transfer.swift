@@ -46,7 +46,7 @@ package final class Transfer {
 
     // How it ends.
     var error: SessionError?
-    var refusedAddress: String?
+    var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
@@ -179,7 +179,7 @@ package final class Transfer {
         self.writingPaused = false
         self.isHoldingBody = false
         self.forgetExpectation()
-        self.refusedAddress = nil
+        self.socketRefusal = nil
     }
 
     func collectResult(_ result: CURLcode) {
@@ -196,7 +196,7 @@ package final class Transfer {
                     result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
                     tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
-                    refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                    socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
         }
