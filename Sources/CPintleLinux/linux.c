@@ -38,6 +38,12 @@ int pintle_accept(int listener, void *address) {
     return accept4(listener, address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+int64_t pintle_peer_user(int descriptor) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.uid : -1;
+}
+
 void pintle_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int pintle_rename_new(const char *from, const char *to) {

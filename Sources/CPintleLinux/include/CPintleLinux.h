@@ -28,6 +28,8 @@ int pintle_add_wakeup(int epoll, int descriptor);
 void pintle_wake(int descriptor);
 /// accept4 with a non-blocking, close-on-exec descriptor; `address` has room for a `struct sockaddr_storage`.
 int pintle_accept(int listener, void *address);
+/// The user of the process at the other end of a Unix socket, as it connected (SO_PEERCRED); -1 where there is none.
+int64_t pintle_peer_user(int descriptor);
 /// Renames, but not over a file that is there (EEXIST); EINVAL or ENOSYS where that cannot be done.
 int pintle_rename_new(const char *from, const char *to);
 /// Names the calling thread; at most 15 bytes.

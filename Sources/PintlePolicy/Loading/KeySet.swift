@@ -21,9 +21,10 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes", "tunnels",
+            "activity", "contract", "trust", "routes", "tunnels", "listen_tls",
         ],
         planned: ["include", "upstream_proxy", "interception", "cache", "unpinned_hosts"])
+    static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let engine = KeySet(
         "engine",
@@ -87,7 +88,8 @@ extension KeySet {
 
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
-        .top, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract, .route,
+        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract,
+        .route,
         .routeContract,
         .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,

@@ -31,8 +31,9 @@ package enum PolicyLoader {
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings) {
             context.report($0, path: $1, at: $2)
         }
+        let listenTLS = ListenCompiler.compile(configuration) { context.report($0, path: $1, at: $2) }
         try context.throwProblems()
-        return Policy(configuration, trust: trust, contracts: contracts)
+        return Policy(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
     }
 
     /// Reads and checks the file at `path`.

@@ -12,15 +12,16 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Listen here instead of where the configuration says; repeatable. Port 0 takes a free port.",
-            valueName: "address:port"))
+            "Listen here instead of where the configuration says: ADDR:PORT, https://ADDR:PORT or unix:PATH; repeatable. "
+                + "Port 0 takes a free port.",
+            valueName: "place"))
     var listen: [String] = []
 
     @Option(help: ArgumentHelp("Only `off`: there are no admin endpoints in this version.", valueName: "off"))
     var admin: String?
 
     @Option(
-        help: ArgumentHelp("Write the ports listened on to this file, one a line, when ready.", valueName: "file"))
+        help: ArgumentHelp("Write the ports listened on, and the paths of Unix sockets, to this file, one a line, when ready.", valueName: "file"))
     var portFile: String?
 
     @Option(help: ArgumentHelp("trace, debug, info, notice, warning, error or critical.", valueName: "level"))
@@ -80,6 +81,12 @@ private struct Flags: Sendable {
                 } catch {
                     throw CommandFailure(.usage, "--listen \(text): \(error.reason)")
                 }
+            }
+            if let first = addresses.first(where: \.isTLS), configuration.listenTLS == nil {
+                throw CommandFailure(
+                    .usage,
+                    "--listen \(first) needs a certificate to show to clients; write listen_tls: {certificate: FILE, "
+                        + "key: FILE} into the configuration")
             }
             changed.listen = addresses
         }

@@ -150,7 +150,12 @@ struct Service {
     /// Says where clients may connect. The line is written whatever the log level is.
     private func announce(_ proxy: Proxy, _ logger: Logger) throws(CommandFailure) {
         if let portFile {
-            let ports = proxy.addresses.map { "\($0.port ?? 0)\n" }.joined()
+            let ports = proxy.places.map { place in
+                switch place.place {
+                case .address(_, let port): "\(port)\n"
+                case .unix(let path): "\(path)\n"
+                }
+            }.joined()
             do {
                 try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
             } catch {
@@ -160,8 +165,8 @@ struct Service {
         }
         var logger = logger
         logger.logLevel = .notice
-        let addresses = proxy.addresses.map { "\($0.ipAddress ?? ""):\($0.port ?? 0)" }.joined(separator: " ")
-        logger.notice("ready", metadata: ["listening": "\(addresses)", "configuration": "\(self.origin)"])
+        let places = proxy.places.map(\.description).joined(separator: " ")
+        logger.notice("ready", metadata: ["listening": "\(places)", "configuration": "\(self.origin)"])
     }
 
     /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
