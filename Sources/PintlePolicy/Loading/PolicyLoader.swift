@@ -25,6 +25,7 @@ package enum PolicyLoader {
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
             throw ConfigurationError(context.problems)
         }
+        for path in configuration.identityAndTrustFiles { surroundings.note(path) }
         // An entry that was not read whole would only be reported again, less clearly.
         let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
         let trust = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
