@@ -12,8 +12,8 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema
-    python3-pip python3-xmlschema zstd
+    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl python3
+    python3-jsonschema python3-pip python3-xmlschema stunnel4 zstd
 )
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }

@@ -42,8 +42,25 @@ extension Exchange {
             return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
         }
         self.report.holdsTunnel = true
+        self.connectTunnel(to: authority)
+    }
+
+    /// Makes the connection of a tunnel.
+    func connectTunnel(to authority: Authority) {
+        if let parent, parent.scheme == .https {
+            return self.refuse(
+                Problem(
+                    .connectFailure,
+                    "tunnels by the https proxy \(parent.authority) are not built in this version; name an http or socks5 "
+                        + "parent, or let \(authority.host) be reached directly by upstream_proxy.no_proxy"))
+        }
         var request = TransferRequest(method: "GET", scheme: .http, authority: authority, path: "/")
         request.connectOnly = true
+        // Whom the CONNECT has passed, for a parent that might lead back here.
+        var fields = Fields()
+        for passed in self.head.fields.values(of: "Via") { fields.append("Via", passed) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: "1.\(self.head.minorVersion)", to: &fields) }
+        request.connectFields = fields
         if let rules { request.connectTimeout = rules.connectTimeout }
         _ = self.begin(request, in: self.gate.session(for: nil).session)
     }

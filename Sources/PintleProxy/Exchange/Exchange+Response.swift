@@ -21,8 +21,12 @@ extension Exchange: TransferDelegate {
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = transfer.responseVersion
         if self.asksForVerdict { self.report.noteVerdict(of: transfer) }
+        self.report.noteParentVerdict(of: transfer)
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
+        }
+        if head.status == 407, let parent = self.forwarder {
+            return self.refuse(Problem(unadmittedBy: parent))
         }
         guard let judge = self.judge else { return self.pass(head, length: length) }
         self.judge(head, length: length, by: judge)
@@ -61,6 +65,7 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, connected descriptor: Int32) {
         self.forgetTransfer()
+        self.report.noteParentVerdict(of: transfer)
         self.openTunnel(on: descriptor)
     }
 
@@ -153,7 +158,7 @@ extension Exchange: TransferDelegate {
     }
 
     private func fail(with error: SessionError) {
-        let problem = self.gate.outlook.problem(error, with: self.decision?.authority)
+        let problem = self.gate.outlook.problem(error, with: self.dialled)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)
             if kind == .pinMismatch { self.report.counters.pinFailed() }

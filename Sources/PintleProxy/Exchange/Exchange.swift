@@ -43,6 +43,8 @@ final class Exchange {
     var pacer: BodyPacer?
     /// What connects a tunnel whose destination has proved itself.
     var dialler: Dialler?
+    /// What a tunnel's destination has proved, while a connection to it is made.
+    var proven: TunnelVerifier.Question?
     /// What a contract says of this request; nil where none is about it.
     var operation: ContractedOperation?
     /// What the response must keep to; nil where it may be anything.

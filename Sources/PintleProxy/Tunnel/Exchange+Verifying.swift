@@ -18,6 +18,7 @@ extension Exchange {
     func openTunnel(on descriptor: Int32) {
         let socket = WaitingSocket(descriptor)
         guard let decision, decision.trust != nil, let sentTo else { return self.relay(socket, watchedBy: nil) }
+        if let question = self.proven { return self.relay(socket, watchedBy: TunnelWatch(question)) }
         guard let address = socket.peerAddress else {
             return self.refuse(Problem(.connectFailure, "the connection to \(decision.authority) was lost at once"))
         }
@@ -46,8 +47,13 @@ extension Exchange {
         }
     }
 
-    /// Connects to the address that has proved itself; it was judged when it was dialled the first time.
+    /// Connects to the address that has proved itself; it was judged when it was dialled the first time. By a parent there
+    /// is a new tunnel to the name instead.
     private func dial(_ question: TunnelVerifier.Question, _ patience: Duration) {
+        guard self.parent == nil else {
+            self.proven = question
+            return self.connectTunnel(to: question.authority)
+        }
         let dialler = Dialler(address: question.address, timeLimit: patience, loop: self.connection.lane.loop)
         self.dialler = dialler
         dialler.start { result in

@@ -18,11 +18,11 @@ package final class Transfer {
     private static let expectationTime = TimeAmount.seconds(1)
 
     /// Lets its transfers go when it is closed; until then they hold each other.
-    private let pool: TransferPool
+    let pool: TransferPool
     private var easy: EasyHandle
     private var headers = HeaderBlock()
     private var delegate: (any TransferDelegate)?
-    private var errand = Errand()
+    private(set) var errand = Errand()
     var isAdded = false
     /// Whether another request may be sent with this handle.
     private(set) var isReusable = true
@@ -42,8 +42,10 @@ package final class Transfer {
 
     // How it ends.
     private var error: SessionError?
-    private var refusedAddress: String?
-    private var trust: VerdictBox?
+    var refusedAddress: String?
+    var trust: VerdictBox?
+    /// The same for the proxy that the transfer goes by.
+    var proxyTrust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
     private var start = NIODeadline.uptimeNanoseconds(0)
@@ -72,6 +74,9 @@ package final class Transfer {
         guard self.errand.scheme == .https else { return nil }
         return self.pool.verdict(on: self.errand.authority)
     }
+
+    /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
+    package var proxyVerdict: Verdict? { self.proxyTrust?.verdict }
 
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
     package var responseVersion: String { self.response.version }
@@ -138,16 +143,18 @@ package final class Transfer {
     func forgetCookies() { self.easy.forgetCookies() }
 
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
-        self.errand = Errand(request)
+        self.errand = Errand(request, by: self.pool.proxy(for: request))
         self.delegate = delegate
         self.response = ResponseReader(limits: self.limits)
         self.metrics = TransferMetrics()
         self.trust = nil
+        self.proxyTrust = nil
         self.error = nil
         self.start = self.pool.loop.turnTime
         self.lastActivity = self.start
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
+        if self.errand.proxy?.server.forwards == true { directives.append("Proxy-Connection:") }
         switch request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
@@ -159,7 +166,8 @@ package final class Transfer {
             directives.append("Expect:")
             if request.fields.contains(.expect) { self.expect() }
         }
-        if !self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives)) {
+        let headers = self.headers.list(of: request.fields, directives: directives)
+        if !self.easy.prepare(request, by: self.errand.proxy, headers: headers) {
             self.error = SessionError(
                 .cannotSend, "the target for \(request.authority) is over 8 MB; send a shorter one")
         }
@@ -189,9 +197,10 @@ package final class Transfer {
         } else if self.error == nil {
             self.error =
                 TransferFailure(
-                    result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
-                    tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
+                    result: result, errand: self.errand, tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE),
+                    proxyError: self.easy.long(CURLINFO_PROXY_ERROR), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
+                    hasReachedOrigin: self.trust != nil, proxyVerdict: self.proxyTrust?.verdict,
                     refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
@@ -208,7 +217,9 @@ package final class Transfer {
             delegate?.transfer(self, receivedTrailers: self.response.trailers)
         }
         delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
-        if self.delegate == nil { self.trust = nil }
+        guard self.delegate == nil else { return }
+        self.trust = nil
+        self.proxyTrust = nil
     }
 
     /// Ends the transfer with an error of ours.
@@ -301,34 +312,6 @@ package final class Transfer {
         return true
     }
 
-    func installTrust(on sslContext: OpaquePointer) {
-        // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
-        let box = VerdictBox()
-        self.trust = box
-        let questions = self.pool.handshake
-        self.pool.evaluator.install(
-            on: sslContext, host: self.errand.authority.host, report: { box.verdict = $0 },
-            decide: questions.map { questions in { questions.decide(on: $0) } },
-            identity: questions.map { questions in { questions.identity(for: $0) } })
-    }
-
-    func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        if let judge = self.pool.judge {
-            guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
-                self.refusedAddress = refusal
-                return CURL_SOCKET_BAD
-            }
-        }
-        let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let asked = address.pointee
-        let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        guard opened >= 0 else { return opened }
-        self.pool.opened(opened)
-        self.pool.serviceType.mark(opened, family: asked.family)
-        return opened
-    }
-
     // MARK: Inside
 
     private func expect() {
@@ -390,10 +373,4 @@ package final class Transfer {
         }
         self.fail(.timeout, "\(self.errand.authority) was silent for \(self.errand.timeout.inWords)")
     }
-}
-
-/// Holds the verdict of one handshake for the transfer that began it.
-private final class VerdictBox: @unchecked Sendable {
-    // Why @unchecked holds: a handshake and its transfer run on one loop's thread.
-    var verdict: Verdict?
 }

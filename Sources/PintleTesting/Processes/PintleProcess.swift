@@ -23,10 +23,11 @@ package final class PintleProcess: Sendable {
     /// - Parameters:
     ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
     ///   - log: the section `log`.
+    ///   - environment: variables on top of those that it always has.
     ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
-        folder: TemporaryFolder? = nil, in network: NetworkNamespace? = nil
+        environment: [String: String] = [:], folder: TemporaryFolder? = nil, in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
@@ -34,7 +35,10 @@ package final class PintleProcess: Sendable {
         self.folder = folder
         self.process = try ChildProcess(
             Self.binary, ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments,
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path], in: network)
+            environment: environment.merging(
+                ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path],
+                uniquingKeysWith: { own, _ in own }),
+            in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {
