@@ -125,9 +125,9 @@ extension Problem {
         let name: Name =
             switch failure {
             case .refused: .connectFailure
-            case .unreachable: .connectFailure
+            case .unreachable, .local: .connectFailure
             case .timedOut: .connectTimeout
-            case .reset, .handshake, .local, .cancelled, nil: .tlsFailure
+            case .reset, .handshake, .cancelled, nil: .tlsFailure
             }
         let reason = failure.map { "\($0)" } ?? "it showed no certificate"
         self.init(name, "\(authority) cannot be verified before the tunnel opens: \(reason)")

@@ -31,14 +31,15 @@ extension Transfer {
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
             if let refusal = self.refusal(of: peer, by: judge) {
-                self.refusedAddress = refusal
+                self.socketRefusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
         let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        guard opened >= 0 else { return opened }
+        if opened < 0 { self.socketRefusal = .system(errno) }
+        guard opened >= 0 else { return CURL_SOCKET_BAD }
         self.pool.opened(opened)
         self.pool.serviceType.mark(opened, family: asked.family)
         return opened

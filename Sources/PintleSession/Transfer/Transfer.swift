@@ -42,7 +42,7 @@ package final class Transfer {
 
     // How it ends.
     private var error: SessionError?
-    var refusedAddress: String?
+    var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
     /// The same for the proxy that the transfer goes by.
     var proxyTrust: VerdictBox?
@@ -183,7 +183,7 @@ package final class Transfer {
         self.writingPaused = false
         self.isHoldingBody = false
         self.forgetExpectation()
-        self.refusedAddress = nil
+        self.socketRefusal = nil
     }
 
     func collectResult(_ result: CURLcode) {
@@ -201,7 +201,7 @@ package final class Transfer {
                     proxyError: self.easy.long(CURLINFO_PROXY_ERROR), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
                     hasReachedOrigin: self.trust != nil, proxyVerdict: self.proxyTrust?.verdict,
-                    refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                    socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
         }

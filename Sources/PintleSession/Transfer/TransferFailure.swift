@@ -5,6 +5,14 @@ internal import Glibc
 internal import PintleMessage
 internal import PintleTrust
 
+/// Why a transfer got no socket for an address.
+enum SocketRefusal {
+    /// The judge of addresses refuses it, for this reason.
+    case address(String)
+    /// The system has none; its error.
+    case system(Int32)
+}
+
 /// What is known of a transfer that libcurl gave up, and the one place where its codes become ours.
 struct TransferFailure {
     let result: CURLcode
@@ -21,7 +29,8 @@ struct TransferFailure {
     let hasReachedOrigin: Bool
     /// On the proxy's chain.
     let proxyVerdict: Verdict?
-    let refusedAddress: String?
+    /// Why there was no socket for an address; nil where there was one.
+    let socketRefusal: SocketRefusal?
     let systemError: Int32
     let headComplete: Bool
 
@@ -100,8 +109,11 @@ struct TransferFailure {
                 "no connection to \(peer) can leave by \(interface); name one of this machine's interfaces",
                 cause: self.words)
         }
-        if let refusedAddress {
-            return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(refusedAddress)")
+        switch self.socketRefusal {
+        case .address(let reason):
+            return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(reason)")
+        case .system(let code): return self.socketFailed(code)
+        case nil: break
         }
         switch self.systemError {
         case ECONNREFUSED: return SessionError(.connectionRefused, "\(peer) refused the connection", cause: self.words)
@@ -111,6 +123,16 @@ struct TransferFailure {
             let cause = self.systemError == 0 ? self.words : String(cString: strerror(self.systemError))
             return SessionError(.connectFailure, "no connection to \(peer) could be made", cause: cause)
         }
+    }
+
+    private func socketFailed(_ code: Int32) -> SessionError {
+        let cause = String(cString: strerror(code))
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else {
+            return SessionError(.connectFailure, "no socket for \(self.dialled) can be made", cause: cause)
+        }
+        return SessionError(
+            .exhausted, "nothing is left for a connection to \(self.dialled); raise the limit of open files",
+            cause: cause)
     }
 
     var words: String { String(cString: curl_easy_strerror(self.result)) }
