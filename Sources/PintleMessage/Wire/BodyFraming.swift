@@ -40,6 +40,26 @@ extension RequestHead {
     }
 }
 
+extension ResponseHead {
+    /// The framing of the body of this response to `method` (RFC 9112 §6.3). A transfer coding overrides a length.
+    ///
+    /// - Throws: ``WireError`` where lengths differ or are malformed, and where the coding is not chunked alone.
+    public func bodyFraming(to method: String) throws(WireError) -> BodyFraming {
+        if self.forbidsBody(to: method) { return .none }
+        guard self.fields.contains(.transferEncoding) else {
+            return try self.fields.contentLength().map { .length($0) } ?? .untilClose
+        }
+        var codings: [String] = []
+        self.fields.forEachToken(in: .transferEncoding) {
+            codings.append(String(decoding: $0.map(ASCII.lowercased), as: UTF8.self))
+        }
+        guard codings == ["chunked"] else {
+            throw WireError(.unknownTransferCoding, "the only transfer coding known here is chunked")
+        }
+        return .chunked
+    }
+}
+
 extension Fields {
     /// The value of Content-Length: digits only, alike in every line.
     func contentLength() throws(WireError) -> UInt64? {

@@ -3,7 +3,7 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// Takes a request's body out of what the client sends.
+/// Takes a body out of what is received: a request's, or that of an answer which is not left to libcurl.
 struct BodyReader {
     enum Step {
         /// There is nothing to take yet.
@@ -23,7 +23,9 @@ struct BodyReader {
         switch framing {
         case .length(let length): self.framing = .length(left: length)
         case .chunked: self.framing = .chunked(ChunkedDecoder(limits: limits))
-        case .none, .untilClose: self.framing = .length(left: 0)
+        case .none: self.framing = .length(left: 0)
+        // The end is seen by who reads the connection.
+        case .untilClose: self.framing = .length(left: .max)
         }
     }
 

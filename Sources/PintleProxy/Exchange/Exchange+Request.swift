@@ -100,8 +100,10 @@ extension Exchange {
     }
 
     /// Whether the route's serializer makes the request anew.
-    private var isSerialized: Bool {
-        self.rules?.rewriter.serializes(self.head, hasBody: self.framing != .none) == true
+    private var isSerialized: Bool { self.isSerialized(self.head) }
+
+    private func isSerialized(_ head: RequestHead) -> Bool {
+        self.rules?.rewriter.serializes(head, hasBody: self.framing != .none) == true
     }
 
     private func holdBody() {
@@ -174,6 +176,7 @@ extension Exchange {
     private func outgoing(_ decision: Decision) -> RequestHead {
         let head = self.head
         self.head.fields = Fields()
+        if !self.isSerialized(head) { self.offer = UpgradeOffer(head) }
         return head.forwarded(by: decision, via: self.gate.via)
     }
 
@@ -207,6 +210,7 @@ extension Exchange {
             request.timeout = rules.timeout
             request.connectTimeout = rules.connectTimeout
         }
+        if let offer = self.passingOffer { return self.attempt(offer, with: request, in: sentTo.session) }
         let pace = self.rules?.throttle
         if case .bytes(let bytes) = body, pace != nil || !self.trailers.isEmpty {
             // Only chunks have trailers behind them.

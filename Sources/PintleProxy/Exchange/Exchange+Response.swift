@@ -6,10 +6,13 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleTrust
 
 // The way back.
 extension Exchange: TransferDelegate {
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) { self.pass(interim: head) }
+
+    func pass(interim head: ResponseHead) {
         // An HTTP/1.0 client knows no interim responses (RFC 9110 §15.2).
         guard case .none = self.answer, self.head.minorVersion == 1 else { return }
         var head = head
@@ -18,9 +21,7 @@ extension Exchange: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
-        self.report.upstreamStatus = head.status
-        self.report.upstreamVersion = transfer.responseVersion
-        if self.asksForVerdict { self.report.noteVerdict(of: transfer) }
+        self.note(head, version: transfer.responseVersion, verdict: self.asksForVerdict ? transfer.verdict : nil)
         self.report.noteParentVerdict(of: transfer)
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
@@ -28,11 +29,26 @@ extension Exchange: TransferDelegate {
         if head.status == 407, let parent = self.forwarder {
             return self.refuse(Problem(unadmittedBy: parent))
         }
+        self.answer(with: head, length: length)
+    }
+
+    /// Notes what is to be known of a response.
+    func note(_ head: ResponseHead, version: String, verdict: Verdict?) {
+        self.report.upstreamStatus = head.status
+        self.report.upstreamVersion = version
+        if let verdict { self.report.note(verdict) }
+    }
+
+    /// Begins the answer that the origin gives.
+    func answer(with head: ResponseHead, length: UInt64?) {
         guard let judge = self.judge else { return self.pass(head, length: length) }
         self.judge(head, length: length, by: judge)
     }
 
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) { self.answer(with: bytes) }
+
+    /// Goes on with the answer.
+    func answer(with bytes: UnsafeRawBufferPointer) {
         switch self.answer {
         case .body(let framing):
             if let violation = self.check(bytes) { self.note(violation) }
@@ -44,7 +60,9 @@ extension Exchange: TransferDelegate {
         }
     }
 
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {
+    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) { self.answer(withTrailers: fields) }
+
+    func answer(withTrailers fields: Fields) {
         var fields = fields
         Forwarding.removeForbidden(fromTrailers: &fields)
         switch self.answer {
@@ -63,15 +81,19 @@ extension Exchange: TransferDelegate {
         self.connection.lane.loop.atEndOfTurn(self)
     }
 
-    func transfer(_ transfer: Transfer, connected descriptor: Int32) {
+    func transfer(_ transfer: Transfer, connected connection: MadeConnection) {
         self.forgetTransfer()
         self.report.noteParentVerdict(of: transfer)
-        self.openTunnel(on: descriptor)
+        self.openTunnel(on: connection)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.report.metrics = metrics
         self.forgetTransfer()
+        if let question = self.asked {
+            self.asked = nil
+            return self.proved(question, by: transfer.verdict, error)
+        }
         if let error { return self.fail(with: error) }
         if case .checking(let held) = self.answer { return self.judgeWhole(held) }
         self.finishAnswer()
@@ -92,9 +114,14 @@ extension Exchange: TransferDelegate {
     ///
     /// - Parameter violation: what it breaks, where that is only reported.
     func pass(_ head: ResponseHead, length: UInt64?, marked violation: ViolationKind? = nil) {
-        var head = head
         let framing = ResponseFraming(
             method: self.head.method, minorVersion: self.head.minorVersion, head: head, length: length)
+        self.write(self.forwarded(head, marked: violation), framing: framing)
+    }
+
+    /// A response's head as the client gets it, without framing.
+    func forwarded(_ head: ResponseHead, marked violation: ViolationKind?) -> ResponseHead {
+        var head = head
         Forwarding.removeHopByHop(from: &head.fields)
         self.rules?.responseHeaders.apply(to: &head.fields)
         if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
@@ -102,7 +129,7 @@ extension Exchange: TransferDelegate {
         for violation in [self.report.trustViolation, self.report.requestViolation] {
             if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
         }
-        self.write(head, framing: framing)
+        return head
     }
 
     /// Writes a head; the body may follow.
@@ -157,7 +184,7 @@ extension Exchange: TransferDelegate {
         self.finish(.failed)
     }
 
-    private func fail(with error: SessionError) {
+    func fail(with error: SessionError) {
         let problem = self.gate.outlook.problem(error, with: self.dialled)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)
@@ -167,8 +194,10 @@ extension Exchange: TransferDelegate {
     }
 
     func forgetRunningTransfer() {
-        self.transfer?.cancel()
+        let (transfer, upgrade) = (self.transfer, self.upgrade)
         self.forgetTransfer()
+        transfer?.cancel()
+        upgrade?.cancel()
     }
 }
 

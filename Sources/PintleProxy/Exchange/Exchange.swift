@@ -39,10 +39,16 @@ final class Exchange {
     var answer = Answer.none
     var rules: RouteRules?
     var transfer: Transfer?
+    /// Where another protocol is offered to the origin, what carries the request.
+    var upgrade: UpgradeAttempt?
+    /// What the client offers; nil where none of it may pass.
+    var offer: UpgradeOffer?
     /// Where the route sets a pace, what sends the body.
     var pacer: BodyPacer?
     /// What connects a tunnel whose destination has proved itself.
     var dialler: Dialler?
+    /// What a tunnel's destination is asked to prove, while a handshake with it is made by an https parent.
+    var asked: TunnelVerifier.Question?
     /// What a tunnel's destination has proved, while a connection to it is made.
     var proven: TunnelVerifier.Question?
     /// What a contract says of this request; nil where none is about it.
@@ -87,9 +93,15 @@ final class Exchange {
     // MARK: The client
 
     /// The client does not read as fast as the upstream sends.
-    func clientFellBehind() { self.transfer?.pauseReading() }
+    func clientFellBehind() {
+        self.transfer?.pauseReading()
+        self.upgrade?.pauseReading()
+    }
 
-    func clientCaughtUp() { self.transfer?.resumeReading() }
+    func clientCaughtUp() {
+        self.transfer?.resumeReading()
+        self.upgrade?.resumeReading()
+    }
 
     /// The client is gone: nobody waits for the answer.
     func clientLeft() {
@@ -117,11 +129,9 @@ final class Exchange {
         var framing: ResponseFraming?
         if case .body(let begun) = self.answer { framing = begun }
         self.answer = .done
-        let transfer = self.transfer
         self.dialler?.cancel()
         self.dialler = nil
-        self.forgetTransfer()
-        transfer?.cancel()
+        self.forgetRunningTransfer()
         self.report.close(self, outcome: outcome)
         if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
         self.connection.finished(self, keepAlive: self.keepsAlive && self.announcedKeepAlive)
@@ -138,6 +148,7 @@ final class Exchange {
     /// The transfer is over, or was handed on.
     func forgetTransfer() {
         self.transfer = nil
+        self.upgrade = nil
         self.pacer?.stop()
         self.pacer = nil
     }

@@ -66,8 +66,7 @@ struct ExchangeReport {
     }
 
     /// Notes on what the connection to the origin was trusted, before the answer is passed on.
-    mutating func noteVerdict(of transfer: Transfer) {
-        guard let verdict = transfer.verdict else { return }
+    mutating func note(_ verdict: Verdict) {
         self.verdict = verdict
         guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
         self.trustViolation = kind

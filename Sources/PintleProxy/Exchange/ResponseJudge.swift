@@ -30,6 +30,9 @@ struct ResponseJudge {
     /// Whether bodies are looked at.
     private var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
 
+    /// Whether only heads are judged, so that what comes behind one may be a stream without end.
+    var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
+
     /// Asks the origin for what can be judged: codings that can be undone and, where a violation is not only reported, the
     /// whole of the representation. Any origin may ignore a Range (RFC 9110 §14.2), so doing without it is legal, too.
     func prepare(_ fields: inout Fields) {

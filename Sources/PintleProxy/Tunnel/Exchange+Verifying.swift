@@ -15,10 +15,14 @@ extension Exchange {
     ///
     /// A proof uses the connection up, so the tunnel gets another one to the same address. Not two at once: some servers
     /// take one after the other.
-    func openTunnel(on descriptor: Int32) {
+    func openTunnel(on connection: MadeConnection) {
+        guard let decision, decision.trust != nil, let sentTo else { return self.relay(connection, watchedBy: nil) }
+        if let question = self.proven { return self.relay(connection, watchedBy: TunnelWatch(question)) }
+        guard case .socket(let descriptor) = connection else {
+            // It was for the handshake, which is over; the transfer's end comes next.
+            return connection.close()
+        }
         let socket = WaitingSocket(descriptor)
-        guard let decision, decision.trust != nil, let sentTo else { return self.relay(socket, watchedBy: nil) }
-        if let question = self.proven { return self.relay(socket, watchedBy: TunnelWatch(question)) }
         guard let address = socket.peerAddress else {
             return self.refuse(Problem(.connectFailure, "the connection to \(decision.authority) was lost at once"))
         }
@@ -41,7 +45,7 @@ extension Exchange {
         switch answer {
         case .success(let verdict):
             self.report.note(verdict, assurance: .probed)
-            if let socket { return self.relay(socket, watchedBy: TunnelWatch(question)) }
+            if let socket { return self.relay(.socket(socket.take()), watchedBy: TunnelWatch(question)) }
             self.dial(question, patience)
         case .failure(let problem): self.refuseUntrusted(problem)
         }
@@ -50,25 +54,57 @@ extension Exchange {
     /// Connects to the address that has proved itself; it was judged when it was dialled the first time. By a parent there
     /// is a new tunnel to the name instead.
     private func dial(_ question: TunnelVerifier.Question, _ patience: Duration) {
-        guard self.parent == nil else {
+        guard self.parent == nil, let address = question.address else {
             self.proven = question
             return self.connectTunnel(to: question.authority)
         }
-        let dialler = Dialler(address: question.address, timeLimit: patience, loop: self.connection.lane.loop)
+        let dialler = Dialler(address: address, timeLimit: patience, loop: self.connection.lane.loop)
         self.dialler = dialler
         dialler.start { result in
             self.dialler = nil
             switch result {
             case .success(let descriptor):
-                self.relay(WaitingSocket(descriptor), watchedBy: TunnelWatch(question))
+                self.relay(.socket(descriptor), watchedBy: TunnelWatch(question))
             case .failure(let failure): self.refuse(Problem(failure, at: question.authority))
             }
         }
     }
 
-    private func relay(_ socket: WaitingSocket, watchedBy watch: TunnelWatch?) {
+    // MARK: By an https parent
+
+    /// Whether it is known what the destination would prove; then this has gone on. Otherwise it is asked.
+    func isProvenAlready(to authority: Authority, _ trust: Gate.TrustSession) -> Bool {
+        let question = TunnelVerifier.Question(
+            authority: authority, address: nil, evaluator: trust.session.evaluator)
+        guard let known = self.gate.tunnelProofs.answer(to: question) else {
+            self.asked = question
+            return false
+        }
+        self.opens(known, on: nil, question)
+        return true
+    }
+
+    /// The handshake by which the destination was to prove itself is over.
+    func proved(_ question: TunnelVerifier.Question, by verdict: Verdict?, _ error: SessionError?) {
+        if let error {
+            if error.code == .untrusted, error.verdict?.host == question.authority.host {
+                self.gate.tunnelProofs.keep(.failure(Problem(error)), to: question)
+            }
+            return self.fail(with: error)
+        }
+        guard let verdict else {
+            return self.refuse(Problem(nil, at: question.authority))
+        }
+        self.gate.tunnelProofs.keep(.success(verdict), to: question)
+        self.opens(.success(verdict), on: nil, question)
+    }
+
+    private func relay(_ connection: MadeConnection, watchedBy watch: TunnelWatch?) {
         self.answer = .done
-        Tunnel.open(for: self, to: socket.take(), watchedBy: watch)
+        self.report.status = 200
+        Tunnel.open(for: self, to: connection.makeChannel(on: self.connection.lane.loop), watchedBy: watch) {
+            $0.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
+        }
     }
 
     private func refuseUntrusted(_ problem: Problem) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleTrust
 
-/// A CONNECT tunnel: two channels on one loop that write to each other what they read.
+/// A CONNECT tunnel, or a connection that switched protocols: two channels on one loop that write to each other what
+/// they read.
 ///
 /// Each direction ends by itself: a client that has sent everything still gets its answer.
 final class Tunnel {
@@ -25,24 +25,27 @@ final class Tunnel {
     private var openDirections = 2
     private var isClosed = false
 
-    /// Answers the CONNECT and begins to relay. Takes over both sockets.
+    /// Answers the request and begins to relay. Takes over both channels.
     ///
-    /// - Parameter watch: looks at what the server sends in clear, before the client gets it.
-    static func open(for exchange: Exchange, to descriptor: Int32, watchedBy watch: TunnelWatch?) {
-        let connection = exchange.connection
-        var on: Int32 = 1
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-        let origin = SocketChannel(descriptor: descriptor, loop: connection.lane.loop)
-        exchange.report.status = 200
+    /// - Parameters:
+    ///   - origin: a channel with an empty pipeline, started or not.
+    ///   - watch: looks at what the server sends in clear, before the client gets it.
+    ///   - early: what the origin has sent already.
+    ///   - answer: writes the head that the client gets.
+    static func open(
+        for exchange: Exchange, to origin: SocketChannel, watchedBy watch: TunnelWatch? = nil,
+        early: ByteBuffer = ByteBuffer(), answer: (inout ByteBuffer) -> Void
+    ) {
         exchange.report.counters.tunnelOpened()
-        Tunnel(exchange: exchange, origin: origin, watch: watch).begin()
+        Tunnel(exchange: exchange, origin: origin, watch: watch).begin(early, answer)
     }
 
     private init(exchange: Exchange, origin: SocketChannel, watch: TunnelWatch?) {
         self.watch = watch
         let policy = exchange.gate.policy
-        if policy.configuration.destinations.requiresSNIMatch, let decision = exchange.decision {
+        if exchange.report.mode == .tunnel, policy.configuration.destinations.requiresSNIMatch,
+            let decision = exchange.decision
+        {
             self.helloWatch = HelloWatch(policy, tunnelTo: decision.authority)
         }
         self.exchange = exchange
@@ -53,14 +56,14 @@ final class Tunnel {
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
-    private func begin() {
+    private func begin(_ earlyAnswer: ByteBuffer, _ answer: (inout ByteBuffer) -> Void) {
         let connection = self.exchange.connection
         guard self.client.isActive else {
             self.isClosed = true
             self.origin.close0(error: ChannelError.eof, mode: .all, promise: nil)
             return self.report()
         }
-        connection.write { $0.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n") }
+        connection.write(answer)
         self.lane.add(self)
         let early = connection.detach()
         let (up, down) = (TunnelEnd(self, .up), TunnelEnd(self, .down))
@@ -73,8 +76,10 @@ final class Tunnel {
             return self.close()
         }
         self.origin.start()
+        if earlyAnswer.readableBytes > 0 { self.relay(earlyAnswer, .down) }
         if early.readableBytes > 0 { self.relay(early, .up) }
-        self.client.setAutoRead(true)
+        self.origin.setAutoRead(self.client.isWritable)
+        self.client.setAutoRead(self.origin.isWritable)
         if let idle { self.lane.loop.arm(idle, at: self.lastActivity + self.patience) }
     }
 

@@ -16,10 +16,10 @@ final class TransferPool: @unchecked Sendable {
     let evaluator: TrustEvaluator
     let judge: (any AddressJudge)?
     /// The proxy of the session's configuration.
-    private let proxy: ProxyLink?
+    let proxy: ProxyLink?
     let handshake: HandshakeQuestions?
     let cookieJar: CookieJar?
-    private let configuration: SessionConfiguration
+    let configuration: SessionConfiguration
     private var multi: UnsafeMutableRawPointer
     private var idle: [Transfer] = []
     private var running: [ObjectIdentifier: Transfer] = [:]
@@ -33,6 +33,11 @@ final class TransferPool: @unchecked Sendable {
     private(set) var isInsideLibcurl = false
     private var postponed: [() -> Void] = []
     private var unstartable: [Transfer] = []
+    /// Where transfers run that only make a connection.
+    var connecting: TransferPool?
+    private let onlyConnects: Bool
+    /// Who uses the connections that were made and that libcurl keeps.
+    var streams: [ObjectIdentifier: WeakStream] = [:]
     private var isClosed = false
     /// The last verdict for each host: what a transfer on a reused connection relies on.
     private var verdicts: [Authority: Verdict] = [:]
@@ -43,8 +48,9 @@ final class TransferPool: @unchecked Sendable {
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
-        cookieJar: CookieJar?, judge: (any AddressJudge)?, proxy: ProxyLink?
+        cookieJar: CookieJar?, judge: (any AddressJudge)?, proxy: ProxyLink?, onlyConnects: Bool = false
     ) {
+        self.onlyConnects = onlyConnects
         self.multi = Self.makeMulti()
         self.loop = loop
         self.configuration = configuration
@@ -90,7 +96,9 @@ final class TransferPool: @unchecked Sendable {
     // MARK: Transfers
 
     /// What was decided about every host that is remembered.
-    var knownVerdicts: [Authority: Verdict] { self.verdicts }
+    var knownVerdicts: [Authority: Verdict] {
+        self.connecting.map { self.verdicts.merging($0.verdicts) { $1 } } ?? self.verdicts
+    }
 
     /// What was decided about a host when a connection to it was made.
     func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
@@ -103,12 +111,15 @@ final class TransferPool: @unchecked Sendable {
     }
 
     /// How many transfers are under way.
-    var runningCount: Int { self.running.count }
+    var runningCount: Int { self.running.count + (self.connecting?.running.count ?? 0) }
 
     /// Starts a transfer. The delegate is held until it is told of the end.
     func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
         self.loop.assertInEventLoop()
         precondition(!self.isClosed, "BUG: a transfer is started on a closed session")
+        if request.connectOnly, !self.onlyConnects {
+            return self.poolForConnections().start(request, delegate: delegate)
+        }
         let transfer = self.idle.popLast() ?? Transfer(pool: self, configuration: self.configuration)
         self.running[ObjectIdentifier(transfer)] = transfer
         transfer.begin(request, delegate: delegate)
@@ -162,7 +173,13 @@ final class TransferPool: @unchecked Sendable {
         guard !self.isClosed else { return }
         self.isClosed = true
         self.forgetAll()
-        curl_multi_cleanup(self.multi)
+        for stream in self.streams.values { stream.stream?.breakOff() }
+        self.cleanUpIfOver()
+    }
+
+    /// A multi handle must outlive the connections that are still used through it.
+    func cleanUpIfOver() {
+        if self.isClosed, self.streams.isEmpty { curl_multi_cleanup(self.multi) }
     }
 
     /// Ends everything and begins anew: no connection, TLS session, resolved name, verdict or cookie is left.
@@ -179,6 +196,8 @@ final class TransferPool: @unchecked Sendable {
     private func forgetAll() {
         for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
         if let timer { self.loop.disarm(timer) }
+        self.connecting?.closeAll()
+        self.connecting = nil
         self.idle.removeAll()
         self.verdicts.removeAll()
     }
@@ -219,11 +238,16 @@ final class TransferPool: @unchecked Sendable {
     }
 
     private func takeOut(_ transfer: Transfer) {
-        if transfer.isAdded { curl_multi_remove_handle(self.multi, transfer.easyPointer) }
-        transfer.isAdded = false
+        if !transfer.isKept { self.remove(transfer) }
         transfer.end()
         self.running[ObjectIdentifier(transfer)] = nil
         if transfer.isReusable, self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(transfer) }
+    }
+
+    /// Takes a handle out of the multi handle, and closes what is left of it there.
+    func remove(_ transfer: Transfer) {
+        if transfer.isAdded { curl_multi_remove_handle(self.multi, transfer.easyPointer) }
+        transfer.isAdded = false
     }
 
     /// Asks for a call of libcurl at the end of this turn: one for all transfers that were started in it.
@@ -265,6 +289,12 @@ final class TransferPool: @unchecked Sendable {
     func opened(_ socket: Int32) {
         self.makeRoom(for: Int(socket))
         self.isOurs[Int(socket)] = true
+    }
+
+    /// Somebody else watches a socket from now on; it stays libcurl's to close.
+    func letGo(_ socket: Int32) {
+        self.makeRoom(for: Int(socket))
+        self.register([], socket)
     }
 
     private func makeRoom(for index: Int) {

@@ -203,7 +203,7 @@ extension TransferFlow: TransferDelegate {
 
     func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) { self.sent = offset }
 
-    func transfer(_ transfer: Transfer, connected descriptor: Int32) {}
+    func transfer(_ transfer: Transfer, connected connection: MadeConnection) { connection.close() }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.metrics = metrics

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
+package import NIOCore
 internal import PintleMessage
 
 /// What a transfer keeps of its request when that is on its way: little, because it is asked for every line that
@@ -33,7 +33,7 @@ struct Errand {
 
 extension TimeAmount {
     /// `250 ms` or `10 s`.
-    var inWords: String {
+    package var inWords: String {
         let milliseconds = self.nanoseconds / 1_000_000
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000) s" : "\(milliseconds) ms"
     }

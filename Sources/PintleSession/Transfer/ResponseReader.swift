@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+package import PintleMessage
 
 /// Puts a response's head together from the lines that libcurl delivers, as strictly as a request's.
-struct ResponseReader {
-    enum Found {
+package struct ResponseReader {
+    /// What a line has completed.
+    package enum Found {
+        /// Nothing yet.
         case more
+        /// An interim response.
         case interim(ResponseHead)
+        /// The head of the final response, or of a 101; `length` is what it says of a body that it may have.
         case head(ResponseHead, length: UInt64?)
     }
 
@@ -19,7 +23,7 @@ struct ResponseReader {
     /// What came after the body; libcurl does not say where it ends, so it is complete when the transfer is.
     private(set) var trailers = Fields()
     /// `1.0`, `1.1` or `2`.
-    private(set) var version = "1.1"
+    package private(set) var version = "1.1"
     /// Whether the final head was delivered.
     private(set) var isComplete = false
 
@@ -29,9 +33,14 @@ struct ResponseReader {
         ResponseHead(status: 0, fields: Fields(reservingBytes: 512, lines: 16))
     }
 
-    init(limits: HeadLimits) { self.limits = limits }
+    /// Makes a reader for the answer to one request.
+    package init(limits: HeadLimits) { self.limits = limits }
 
-    mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
+    /// Takes a line with its line end.
+    ///
+    /// - Parameter method: of the request.
+    /// - Throws: ``WireError`` where it is malformed, or goes over the limits together with those before it.
+    package mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
         let line = Self.withoutLineEnd(line)
         try self.count(line)
         if self.isComplete {

@@ -19,13 +19,17 @@ package final class Transfer {
 
     /// Lets its transfers go when it is closed; until then they hold each other.
     let pool: TransferPool
-    private var easy: EasyHandle
+    private(set) var easy: EasyHandle
     private var headers = HeaderBlock()
-    private var delegate: (any TransferDelegate)?
+    private(set) var delegate: (any TransferDelegate)?
     private(set) var errand = Errand()
     var isAdded = false
     /// Whether another request may be sent with this handle.
     private(set) var isReusable = true
+    /// Whether the connection that was made stays with this handle, which is then not used for another one.
+    var isKept = false {
+        didSet { self.isReusable = !self.isKept }
+    }
 
     // What is received.
     private let limits: HeadLimits
@@ -41,7 +45,7 @@ package final class Transfer {
     private(set) var trailersToSend = Fields()
 
     // How it ends.
-    private var error: SessionError?
+    var error: SessionError?
     var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
     /// The same for the proxy that the transfer goes by.
@@ -190,7 +194,7 @@ package final class Transfer {
         if result != CURLE_OK || self.errand.collectsMetrics { self.easy.fill(&self.metrics, after: result) }
         if result == CURLE_OK, self.error == nil {
             if self.errand.connectOnly {
-                self.handOverSocket()
+                self.handOver()
             } else if !self.response.isComplete {
                 self.error = SessionError(.malformedResponse, "\(self.errand.authority) sent no complete response head")
             }
@@ -227,20 +231,6 @@ package final class Transfer {
         guard self.isRunning, self.error == nil else { return }
         self.error = SessionError(code, message)
         self.pool.end(self)
-    }
-
-    private func handOverSocket() {
-        // libcurl closes its descriptor when the handle goes; the duplicate is the same connection.
-        guard let socket = self.easy.activeSocket() else { return self.connectionLost() }
-        let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
-        guard descriptor >= 0 else { return self.connectionLost() }
-        if let delegate { delegate.transfer(self, connected: descriptor) } else { close(descriptor) }
-    }
-
-    private func connectionLost() {
-        self.error = SessionError(
-            .connectionBroken, "the connection to \(self.errand.authority) was lost at once",
-            cause: String(cString: strerror(errno)))
     }
 
     /// The session behind the transfer is there only while the connection is in use.

@@ -43,7 +43,7 @@ package struct TransferRequest: Sendable {
     package var timeout: TimeAmount
     /// Whether the metrics are collected; without them only failures are measured.
     package var collectsMetrics = true
-    /// Whether only a connection is wanted, whose descriptor is handed over: for tunnels.
+    /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
     /// Default: as the session's configuration says.
     package var way = Way.configured
@@ -125,8 +125,8 @@ package protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int)
     /// A body of `.bytes` is sent again from `offset`, on another connection.
     func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int)
-    /// A connection was made for `connectOnly`; the owner must close the descriptor.
-    func transfer(_ transfer: Transfer, connected descriptor: Int32)
+    /// A connection was made for `connectOnly`; the end of the transfer is told next.
+    func transfer(_ transfer: Transfer, connected connection: MadeConnection)
     /// The transfer is over, well when `error` is nil. Nothing comes after this.
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics)
 }

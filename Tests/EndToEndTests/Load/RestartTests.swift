@@ -108,6 +108,12 @@ import Testing
         let pintle = try PintleProcess("engine: {threads: 1}")
         let first = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
         #expect(try pintle.ask(get(first.port)).text == "done")
+        // The first tunnel makes what all tunnels use.
+        let opener = try pintle.connect()
+        try opener.send("CONNECT 127.0.0.1:\(first.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try opener.readHead().status == 200)
+        opener.close()
+        try pintle.waitForExchanges(2)
         let before = try pintle.openDescriptors()
         for _ in 0..<20 {
             let client = try pintle.connect()
@@ -121,7 +127,7 @@ import Testing
             #expect(try refused.readResponse().status == 400)
         }
         // The clients above are closed; a request on a fresh connection comes after all of that.
-        try pintle.waitForExchanges(61)
+        try pintle.waitForExchanges(62)
         var after = try pintle.openDescriptors()
         for _ in 0..<200 where after > before {
             _ = try pintle.ask(get(first.port))

@@ -79,6 +79,63 @@ struct ParentTrustTests {
         #expect(try self.site.fetch(parentsPin).problem == "pin-mismatch")
     }
 
+    @Test func `tunnels go by an https parent, whoever speaks first and whoever ends first`() throws {
+        let terminator = try TLSTerminator(self.parentLeaf, leadingTo: self.parent.port)
+        let child = try PintleProcess(
+            """
+            upstream_proxy: {url: "https://localhost:\(terminator.port)"}
+            trust: {parents: {hosts: [localhost], roots: [parents.pem]}}
+            """, folder: self.site.folder)
+        for _ in 0..<2 { #expect(try self.tunnel(child).text == "hello\n") }
+        let bytes = pattern(3 << 20)
+        let echo = try ScriptedOrigin { connection in
+            try connection.send("220 ready\r\n")
+            var count = 0
+            while count < bytes.count, let piece = try connection.stream.readSome() {
+                count += piece.count
+                try connection.stream.send(piece)
+            }
+            connection.stream.finishSending()
+            _ = try connection.waitForEnd()
+        }
+        let client = try child.connect()
+        try client.send("CONNECT localhost:\(echo.port) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        #expect(try client.readLine() == "HTTP/1.1 200 Connection Established")
+        #expect(try client.readLine() == "")
+        #expect(try client.readLine() == "220 ready")
+        let failure = Watched<String?>(nil)
+        inBackground(failure) { try client.send(bytes) }
+        #expect(try client.read(bytes.count) == bytes)
+        #expect(try client.readToEnd().bytes.isEmpty)
+        #expect(failure.current == nil)
+        client.close()
+        #expect(try child.waitForExchanges(3)[2]["error"] == nil)
+    }
+
+    @Test func `by an https parent a destination proves itself in a handshake through it`() throws {
+        let terminator = try TLSTerminator(self.parentLeaf, leadingTo: self.parent.port)
+        let url = "https://127.0.0.1:\(terminator.port)"
+        let trusting = ", parents: {hosts: [\"127.0.0.1\"], roots: [parents.pem]}"
+        let right = try self.child(url, self.rightPin, more: trusting)
+        for _ in 0..<2 {
+            let result = try self.tunnel(right)
+            #expect(result.text == "hello\n", "\(result)")
+        }
+        let log = try right.waitForExchanges(2)
+        #expect(log.allSatisfy { $0["assurance"] as? String != nil && $0["pin"] as? String == self.rightPin }, "\(log)")
+        // Two tunnels and one proof.
+        #expect(try self.parent.waitForExchanges(3).count == 3)
+        let wrong = try self.child(url, self.wrongPin, more: trusting)
+        for _ in 0..<2 {
+            let refused = try self.tunnel(wrong)
+            #expect(refused.head.startLine == "HTTP/1.1 502 Origin Key Is Not Pinned", "\(refused)")
+        }
+        // The refusal is kept, too.
+        #expect(try self.parent.waitForExchanges(4).count == 4)
+        let stranger = try self.child(url, self.rightPin)
+        #expect(try self.tunnel(stranger).head.startLine == "HTTP/1.1 502 Origin Certificate Is Invalid")
+    }
+
     @Test func `an https parent that is not trusted gets no request`() throws {
         let terminator = try TLSTerminator(self.parentLeaf, leadingTo: self.parent.port)
         let url = "https://127.0.0.1:\(terminator.port)"

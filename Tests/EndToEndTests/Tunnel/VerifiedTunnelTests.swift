@@ -147,7 +147,8 @@ struct VerifiedTunnelTests {
         #expect(log["error"] as? String == "the client closed the connection", "\(log)")
         try silent.waitUntilQuiet()
         #expect(try pintle.counters()["active"] as? Int == 0)
-        #expect(try pintle.openDescriptors() <= before + 1)
+        // The first tunnel of a loop makes it a multi handle for tunnels, which has a pair of sockets.
+        #expect(try pintle.openDescriptors() <= before + 3)
     }
 
     @Test func `explain says that the destination proves itself`() throws {

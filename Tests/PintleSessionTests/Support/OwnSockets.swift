@@ -20,6 +20,9 @@ enum OwnSockets {
         return nil
     }
 
+    /// How many connections there are to `port` of this machine.
+    static func count(towards port: Int) -> Int { Self.descriptors.count { Self.peerPort(of: $0) == port } }
+
     private static var descriptors: [Int32] {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd"))?.compactMap { Int32($0) } ?? []
     }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The protocols that a client would rather speak on its connection (RFC 9110 §7.8), of those that a proxy may let pass.
+///
+/// What would carry further requests, HTTP under whatever name or TLS (RFC 2817), is not among them: nobody could judge
+/// those requests.
+public struct UpgradeOffer: Sendable, Equatable {
+    /// Names with their versions, as the client spells them, in its order.
+    public let protocols: [String]
+
+    /// What `head` offers; nil where that is nothing, or where it is not meant for who gets the request next.
+    public init?(_ head: RequestHead) {
+        // RFC 9110 §7.8: ignored in HTTP/1.0, and where Connection does not name it.
+        guard head.minorVersion == 1, head.fields.contains(.upgrade), head.fields.hasToken("upgrade", in: .connection)
+        else { return nil }
+        let protocols = Self.protocols(in: head.fields).filter { !Self.carriesRequests($0) }
+        guard !protocols.isEmpty else { return nil }
+        self.protocols = protocols
+    }
+
+    /// What a `101 Switching Protocols` with these fields switches to, as it is to be passed on.
+    ///
+    /// - Returns: nil where it does not say, or names what was not offered; then there is nothing to be relayed.
+    public func accepted(by fields: Fields) -> String? {
+        let chosen = Self.protocols(in: fields)
+        let isOffered = chosen.allSatisfy { choice in
+            self.protocols.contains { ASCII.equalsIgnoringCase($0.utf8, choice.utf8) }
+        }
+        return isOffered && !chosen.isEmpty ? chosen.joined(separator: ", ") : nil
+    }
+
+    /// The value of the field that makes the offer to the next server.
+    public var value: String { self.protocols.joined(separator: ", ") }
+
+    private static func protocols(in fields: Fields) -> [String] {
+        var protocols: [String] = []
+        fields.forEachToken(in: .upgrade) { protocols.append(String(decoding: $0, as: UTF8.self)) }
+        return protocols
+    }
+
+    private static func carriesRequests(_ name: String) -> Bool {
+        let product = name.prefix { $0 != "/" }.lowercased()
+        return ["h2c", "h2", "h3", "http", "https", "tls"].contains(product)
+    }
+}
