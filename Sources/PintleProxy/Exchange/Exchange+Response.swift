@@ -134,7 +134,8 @@ extension Exchange: TransferDelegate {
 
     /// Writes a head; the body may follow.
     func write(_ head: ResponseHead, framing: ResponseFraming) {
-        let keepAlive = self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining
+        let keepAlive =
+            self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining && self.connection.mayAskMore
         self.report.status = head.status
         self.answer = .body(framing)
         self.announcedKeepAlive = keepAlive
