@@ -141,6 +141,36 @@ struct ParentTests {
         #expect(try client.readLine() == "221 bye")
     }
 
+    @Test(arguments: ["http", "https", "socks5"]) func `an upgrade goes through a tunnel of the parent`(scheme: String)
+        throws
+    {
+        let echo = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            try connection.send("HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
+            while let bytes = try connection.stream.readSome() { try connection.stream.send(bytes) }
+            connection.stream.finishSending()
+        }
+        let root = try TestPKI().root()
+        let leaf = try TestPKI().leaf(dns: ["localhost"], ip: ["127.0.0.1"], signedBy: root)
+        try self.folder.write(root.certificatePEM, to: "root.pem")
+        let parent = try PintleProcess()
+        let terminator = scheme == "https" ? try TLSTerminator(leaf, leadingTo: parent.port) : nil
+        let socks = scheme == "socks5" ? try SOCKSServer() : nil
+        let child = try self.child(
+            terminator?.port ?? socks?.port ?? parent.port,
+            rules: "trust: {parents: {hosts: [\"127.0.0.1\"], roots: [root.pem]}}", scheme: scheme)
+        let client = try child.connect()
+        try client.send(
+            "GET http://localhost:\(echo.port)/ HTTP/1.1\r\nHost: x\r\nCookie: own\r\nConnection: Upgrade\r\n"
+                + "Upgrade: echo\r\n\r\nhello\r\n")
+        #expect(try client.readHead().status == 101)
+        #expect(try client.readLine() == "hello")
+        client.close()
+        if scheme != "socks5" {
+            #expect(try parent.waitForExchanges(1)[0]["mode"] as? String == "tunnel")
+        }
+    }
+
     @Test(arguments: ["http", "socks5"]) func `a parent that is not there is named`(scheme: String) throws {
         let closed = try ScriptedOrigin { _ in }
         closed.stop()
