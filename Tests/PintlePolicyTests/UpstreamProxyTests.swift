@@ -144,7 +144,7 @@ struct UpstreamProxyTests {
         #expect(configuration.upstreamProxy == nil)
     }
 
-    /// What the real curl answered to the same variable.
+    /// What curl 7.88 answers to the same variable, but for the network of IPv6, which that version does not match.
     @Test(arguments: [
         ("example.com", "example.com", true), ("example.com", "www.example.com", true),
         ("example.com", "nonexample.com", false), (".example.com", "example.com", true),
