@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+package import PintleMessage
 
 /// Where clients are served: an address and a port, in clear or over TLS, or a Unix socket.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
@@ -93,6 +93,14 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     func collides(with other: ListenAddress) -> Bool {
         if case .address(_, port: 0) = self.place { return false }
         return self.place == other.place
+    }
+
+    /// Whether connections to an authority end here, as far as can be told without resolving names.
+    package func isReached(by authority: Authority) -> Bool {
+        guard case .address(let own, let port) = self.place, port == authority.port,
+            let address = IPAddress(authority.host)
+        else { return false }
+        return address == own || own.isUnspecified && address.isLoopback
     }
 
     /// As it is written in the configuration.

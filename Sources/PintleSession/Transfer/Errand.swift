@@ -13,11 +13,14 @@ struct Errand {
     var timeout = TimeAmount.zero
     var connectOnly = false
     var collectsMetrics = false
+    /// The proxy that it goes by.
+    var proxy: ProxyLink?
 
     /// That of a transfer which has not begun.
     init() {}
 
-    init(_ request: TransferRequest) {
+    init(_ request: TransferRequest, by proxy: ProxyLink?) {
+        self.proxy = proxy
         self.method = request.method
         self.scheme = request.scheme
         self.authority = request.authority

@@ -8,22 +8,30 @@ internal import PintleTrust
 
 // Making a connection, and handing it over where nothing else was wanted.
 extension Transfer {
+    /// Has a new TLS connection judged: the origin's by the session's policy, that of an https proxy by the proxy's own.
     func installTrust(on sslContext: OpaquePointer) {
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
         let box = VerdictBox()
+        if self.errand.connectOnly { TLSConnection.allowPartialWrites(in: sslContext) }
+        if let proxy = self.errand.proxy, TLSConnection.isLimited(sslContext) {
+            self.proxyTrust = box
+            let identity = proxy.identity
+            return proxy.evaluator.install(
+                on: sslContext, host: proxy.server.authority.host, report: { box.verdict = $0 },
+                identity: identity.map { identity in { _ in identity } })
+        }
         self.trust = box
         let questions = self.pool.handshake
         self.pool.evaluator.install(
             on: sslContext, host: self.errand.authority.host, report: { box.verdict = $0 },
             decide: questions.map { questions in { questions.decide(on: $0) } },
             identity: questions.map { questions in { questions.identity(for: $0) } })
-        if self.errand.connectOnly { TLSConnection.allowPartialWrites(in: sslContext) }
     }
 
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
+            if let refusal = self.refusal(of: peer, by: judge) {
                 self.socketRefusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }
@@ -40,6 +48,12 @@ extension Transfer {
         return opened
     }
 
+    private func refusal(of peer: SocketAddress, by judge: any AddressJudge) -> String? {
+        let host = self.errand.authority
+        guard self.errand.proxy != nil else { return judge.refusal(dialling: peer, asked: host) }
+        return judge.refusal(diallingProxy: peer, asked: host)
+    }
+
     /// Gives the connection that was made to its owner.
     func handOver() {
         guard let socket = self.easy.activeSocket() else { return self.connectionLost() }
@@ -50,8 +64,8 @@ extension Transfer {
         if let delegate { delegate.transfer(self, connected: .socket(descriptor)) } else { close(descriptor) }
     }
 
-    /// Whether the connection is more than its socket, so that libcurl has to stay in it.
-    private var speaksTLS: Bool { self.errand.scheme == .https }
+    /// Whether the connection, or the way to it, is more than its socket, so that libcurl has to stay in it.
+    private var speaksTLS: Bool { self.errand.scheme == .https || self.errand.proxy?.server.scheme == .https }
 
     private func keepConnection(_ socket: Int32) {
         self.isKept = true

@@ -48,6 +48,8 @@ package final class Transfer {
     var error: SessionError?
     var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
+    /// The same for the proxy that the transfer goes by.
+    var proxyTrust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
     private var start = NIODeadline.uptimeNanoseconds(0)
@@ -76,6 +78,9 @@ package final class Transfer {
         guard self.errand.scheme == .https else { return nil }
         return self.pool.verdict(on: self.errand.authority)
     }
+
+    /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
+    package var proxyVerdict: Verdict? { self.proxyTrust?.verdict }
 
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
     package var responseVersion: String { self.response.version }
@@ -142,16 +147,18 @@ package final class Transfer {
     func forgetCookies() { self.easy.forgetCookies() }
 
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
-        self.errand = Errand(request)
+        self.errand = Errand(request, by: self.pool.proxy(for: request))
         self.delegate = delegate
         self.response = ResponseReader(limits: self.limits)
         self.metrics = TransferMetrics()
         self.trust = nil
+        self.proxyTrust = nil
         self.error = nil
         self.start = self.pool.loop.turnTime
         self.lastActivity = self.start
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
+        if self.errand.proxy?.server.forwards == true { directives.append("Proxy-Connection:") }
         switch request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
@@ -163,7 +170,8 @@ package final class Transfer {
             directives.append("Expect:")
             if request.fields.contains(.expect) { self.expect() }
         }
-        if !self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives)) {
+        let headers = self.headers.list(of: request.fields, directives: directives)
+        if !self.easy.prepare(request, by: self.errand.proxy, headers: headers) {
             self.error = SessionError(
                 .cannotSend, "the target for \(request.authority) is over 8 MB; send a shorter one")
         }
@@ -193,9 +201,10 @@ package final class Transfer {
         } else if self.error == nil {
             self.error =
                 TransferFailure(
-                    result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
-                    tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
+                    result: result, errand: self.errand, tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE),
+                    proxyError: self.easy.long(CURLINFO_PROXY_ERROR), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
+                    hasReachedOrigin: self.trust != nil, proxyVerdict: self.proxyTrust?.verdict,
                     socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
@@ -212,7 +221,9 @@ package final class Transfer {
             delegate?.transfer(self, receivedTrailers: self.response.trailers)
         }
         delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
-        if self.delegate == nil { self.trust = nil }
+        guard self.delegate == nil else { return }
+        self.trust = nil
+        self.proxyTrust = nil
     }
 
     /// Ends the transfer with an error of ours.

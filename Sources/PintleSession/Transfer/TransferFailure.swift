@@ -17,13 +17,18 @@ enum SocketRefusal {
 struct TransferFailure {
     let result: CURLcode
     let errand: Errand
-    /// The proxy that the transfer goes by, and what it answered to the wish for a tunnel; zero without an answer.
-    let proxy: Authority?
+    /// What an HTTP proxy answered to the wish for a tunnel; zero without an answer.
     let tunnelStatus: Int
+    /// libcurl's number for what a SOCKS proxy answered.
+    let proxyError: Int
     /// The interface that it has to leave by.
     let interface: String?
     let metrics: TransferMetrics
     let verdict: Verdict?
+    /// Whether a TLS handshake with the origin has begun.
+    let hasReachedOrigin: Bool
+    /// On the proxy's chain.
+    let proxyVerdict: Verdict?
     /// Why there was no socket for an address; nil where there was one.
     let socketRefusal: SocketRefusal?
     let systemError: Int32
@@ -31,7 +36,7 @@ struct TransferFailure {
 
     var error: SessionError {
         let peer = self.errand.authority.description
-        if let proxy, self.tunnelStatus >= 300 { return self.refusedTunnel(by: proxy) }
+        if let proxy, let error = self.error(of: proxy) { return error }
         if let verdict, let refusal = verdict.error {
             return SessionError(.untrusted, refusal.message, cause: self.words, verdict: verdict)
         }
@@ -39,6 +44,7 @@ struct TransferFailure {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return SessionError(.dnsFailure, "\(self.dialledHost) has no address", cause: self.words)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: return self.connectError
+        case CURLE_PROXY: return self.unmadeConnection
         case CURLE_OPERATION_TIMEDOUT: return self.connectTimeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_PEER_FAILED_VERIFICATION,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
@@ -74,26 +80,23 @@ struct TransferFailure {
 
     /// Whose address was looked for.
     private var dialledHost: String {
-        self.proxy.map { "the proxy \($0.host)" } ?? "the host \(self.errand.authority.host)"
+        self.proxy.map { "the proxy \($0.authority.host)" } ?? "the host \(self.errand.authority.host)"
     }
 
     /// To whom the connection was to be made.
-    private var dialled: String { self.proxy.map { "the proxy \($0)" } ?? self.errand.authority.description }
-
-    private func refusedTunnel(by proxy: Authority) -> SessionError {
-        let hint = self.tunnelStatus == 407 ? "; give the proxy's credential in the configuration" : ""
-        return SessionError(
-            .connectFailure,
-            "the proxy \(proxy) answered \(self.tunnelStatus) to the tunnel to \(self.errand.authority)\(hint)",
-            cause: self.words)
+    private var dialled: String {
+        self.proxy.map { "the proxy \($0.authority)" } ?? self.errand.authority.description
     }
+
+    /// The proxy that the transfer goes by.
+    var proxy: ProxyServer? { self.errand.proxy?.server }
 
     private var connectTimeout: SessionError {
         let limit = self.errand.connectTimeout.inWords
         if self.metrics.nameLookup == 0 {
             return SessionError(.dnsFailure, "\(self.dialledHost) has no address within \(limit)", cause: self.words)
         }
-        let way = self.proxy.map { " by the proxy \($0)" } ?? ""
+        let way = self.proxy.map { " by the proxy \($0.authority)" } ?? ""
         return SessionError(
             .connectTimeout, "no connection to \(self.errand.authority)\(way) within \(limit)", cause: self.words)
     }
@@ -132,5 +135,5 @@ struct TransferFailure {
             cause: cause)
     }
 
-    private var words: String { String(cString: curl_easy_strerror(self.result)) }
+    var words: String { String(cString: curl_easy_strerror(self.result)) }
 }

@@ -23,11 +23,13 @@ package final class PintleProcess: Sendable {
     /// - Parameters:
     ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
     ///   - log: the section `log`.
+    ///   - environment: variables on top of those that it always has.
     ///   - descriptors: how many it may have open; as many as the test unless given.
     ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
-        folder: TemporaryFolder? = nil, descriptors: Int? = nil, in network: NetworkNamespace? = nil
+        environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
+        in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
@@ -38,7 +40,10 @@ package final class PintleProcess: Sendable {
         if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
         self.process = try ChildProcess(
             command[0], Array(command.dropFirst()),
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path], in: network)
+            environment: environment.merging(
+                ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path],
+                uniquingKeysWith: { own, _ in own }),
+            in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {
