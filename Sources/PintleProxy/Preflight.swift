@@ -38,7 +38,9 @@ package struct Preflight: Sendable {
         var cases: [Case] = []
         var chains: [Authority: [Certificate]] = [:]
         for (host, name, verdict) in old.acquaintances() where verdict.isTrusted && verdict.reported == nil {
-            chains[host] = verdict.chain.map(\.certificate)
+            // A chain that was verified may end at what the old policy pinned, before the new one's roots. What a program
+            // decided itself was not verified.
+            chains[host] = verdict.presented.isEmpty ? verdict.chain.map(\.certificate) : verdict.presented
             cases += Self.sessions(for: host, judgedBy: name, in: new).map { Case(host: host, trust: $0) }
         }
         self.cases = cases.sorted { "\($0.host)" < "\($1.host)" }

@@ -71,6 +71,8 @@ public struct Verdict: Sendable, Hashable {
     public let chain: [ChainEntry]
     /// Whether `chain` is verified or merely presented.
     public let chainOrigin: ChainOrigin
+    /// What the peer sent, in its order, so that another policy can judge it too; empty where nothing was verified.
+    package let presented: [Certificate]
     /// The pin that let the peer in; in certificate mode, the pin of the certificate that did.
     public let matchedPin: Pin?
     /// The policy's pins, those of its certificates included, in a fixed order.
@@ -94,13 +96,14 @@ public struct Verdict: Sendable, Hashable {
 
     package init(
         outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
-        matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
+        presented: [Certificate] = [], matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
         reported: TrustError? = nil, decidedByHook: Bool = false
     ) {
         self.outcome = outcome
         self.host = host
         self.chain = chain
         self.chainOrigin = chainOrigin
+        self.presented = presented
         self.matchedPin = matchedPin
         self.configuredPins = configuredPins
         self.waived = waived

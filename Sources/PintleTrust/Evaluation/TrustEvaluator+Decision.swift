@@ -153,7 +153,7 @@ extension TrustEvaluator {
     ) -> Verdict {
         Verdict(
             outcome: outcome, host: host, chain: self.entries(chain, peer),
-            chainOrigin: chain.isEmpty ? .presented : .verified, matchedPin: matchedPin,
+            chainOrigin: chain.isEmpty ? .presented : .verified, presented: peer.certificates, matchedPin: matchedPin,
             configuredPins: self.configuredPins, waived: waived, reported: reported)
     }
 

@@ -100,6 +100,22 @@ struct ReloadTests {
         #expect(try site.fetch(pintle).problem == "pin-mismatch")
     }
 
+    @Test func `a chain that ended at a pinned leaf is judged as the server sent it`() throws {
+        let site = try PrivateSite()
+        try site.folder.write(site.leaf.certificatePEM, to: "leaf.pem")
+        let trust = "trust: {site: {hosts: [localhost], roots: [root.pem], "
+        let pintle = try PintleProcess(
+            trust + "pinning: certificate, certificates: [leaf.pem]}}\n" + site.upgrade, folder: site.folder)
+        #expect(try site.fetch(pintle).status == 200)
+        let environment = ["XDG_STATE_HOME": site.folder.path]
+        for policy in ["pinning: certificate, certificates: [leaf.pem]}}\n", "min_tls: \"1.2\"}}\n"] {
+            try self.write(trust + policy + site.upgrade, in: site.folder)
+            let reload = try PintleProcess.run(["reload"], environment: environment)
+            #expect(reload.exitCode == 0, "\(reload.lines)")
+            #expect(try site.fetch(pintle).status == 200)
+        }
+    }
+
     @Test func `what only a live look can see is seen by one`() throws {
         let site = try PrivateSite()
         let rules = "trust: {site: {hosts: [localhost], roots: [root.pem]}}\n\(site.upgrade)"
