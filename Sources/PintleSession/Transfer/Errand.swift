@@ -13,6 +13,7 @@ struct Errand {
     var timeout = TimeAmount.zero
     var connectOnly = false
     var collectsMetrics = false
+    var isRepeatable = true
 
     /// That of a transfer which has not begun.
     init() {}
@@ -25,6 +26,7 @@ struct Errand {
         self.timeout = request.timeout
         self.connectOnly = request.connectOnly
         self.collectsMetrics = request.collectsMetrics
+        self.isRepeatable = request.isRepeatable
     }
 }
 
