@@ -34,7 +34,8 @@ package final class PintleProcess: Sendable {
         self.folder = folder
         self.process = try ChildProcess(
             Self.binary, ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments,
-            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path], in: network)
+            environment: Self.sanitizerOptions.merging(
+                ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path]) { $1 }, in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {
@@ -117,9 +118,20 @@ package final class PintleProcess: Sendable {
     /// Asks it to stop, and waits.
     ///
     /// - Returns: the exit code.
+    /// - Throws: ``TestFailure`` with the first lines of what a sanitizer has reported on it.
     @discardableResult
     package func stop() throws -> Int32 {
         self.process.signal(SIGTERM)
-        return try self.process.waitForExit()
+        let code = try self.process.waitForExit()
+        let errors = self.process.errors
+        if let start = errors.firstIndex(where: { $0.contains("Sanitizer") || $0.contains(": runtime error: ") }) {
+            throw TestFailure("a sanitizer reports:\n\(errors[start...].prefix(60).joined(separator: "\n"))")
+        }
+        return code
+    }
+
+    /// What a sanitizer is told in this process; the binary that was built with it is told the same.
+    private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
+        ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].contains($0.key)
     }
 }
