@@ -132,13 +132,15 @@ let package = Package(
 // Fuzzers are built only for `scripts/fuzz`: they need the compiler's coverage and a main function of its own.
 if Context.environment["PINTLE_FUZZ"] != nil {
     let libraries: [Target.Dependency] = [
-        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleTrust",
+        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleTrust", "PintlePolicy",
     ]
     package.targets.append(
         .target(
             name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
     for name in [
         "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
+        "Address",
+        "Configuration",
     ] {
         package.targets.append(
             .executableTarget(

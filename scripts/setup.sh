@@ -12,9 +12,11 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 nginx nodejs openssl python3 python3-jsonschema
-    python3-pip python3-xmlschema zstd
+    brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl python3
+    python3-jsonschema python3-pip python3-xmlschema stunnel4 zstd
 )
+# What `scripts/clients` sends through the proxy, and what their origin needs.
+client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
 
 say() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 
@@ -48,6 +50,10 @@ has() {
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
+    apt) command -v apt-get >/dev/null ;;
+    dpkg) command -v dpkg-deb >/dev/null ;;
+    default-jdk-headless) command -v javac >/dev/null ;;
+    libnss3-tools) command -v certutil >/dev/null ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }

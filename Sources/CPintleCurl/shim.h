@@ -119,6 +119,9 @@ static inline CURLcode pintle_set_share(CURL *easy, pintle_share *share) {
     return curl_easy_setopt(easy, CURLOPT_SHARE, (CURLSH *)share);
 }
 
+/// Basic authentication; for SOCKS, by user name and password.
+static const long pintle_auth_basic = CURLAUTH_BASIC;
+
 /// curl_global_init's macro; once per process, before any thread.
 static inline CURLcode pintle_curl_start(void) { return curl_global_init(CURL_GLOBAL_ALL); }
 

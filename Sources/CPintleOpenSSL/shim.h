@@ -74,6 +74,9 @@ static inline int pintle_ssl_ctx_set_oldest_version(SSL_CTX *context, int versio
 static inline int pintle_ssl_ctx_set_newest_version(SSL_CTX *context, int version) {
     return (int)SSL_CTX_set_max_proto_version(context, version);
 }
+static inline int pintle_ssl_ctx_newest_version(SSL_CTX *context) {
+    return (int)SSL_CTX_get_max_proto_version(context);
+}
 static inline int pintle_ssl_ctx_set_signature_algorithms(SSL_CTX *context, const char *list) {
     return (int)SSL_CTX_set1_sigalgs_list(context, list);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+private import PintleSession
 
 /// What the policy does with one request, and why: what `pintle explain` prints. Nothing is connected to.
 package struct Explanation: Sendable, Equatable {
@@ -60,6 +61,7 @@ package struct Explanation: Sendable, Equatable {
         self.tellRoute(query, decision)
         self.tellDestination(decision)
         self.tellPort(decision)
+        self.tellWay(decision)
         self.tellTrust(decision)
         guard case .absolute = self.head.target else { return }
         self.tellContract(decision)
@@ -98,6 +100,7 @@ package struct Explanation: Sendable, Equatable {
         case .byAddress:
             self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
         }
+        if case .parent = decision.way { return }
         if let rule = self.policy.destinations.addressRule(for: decision.authority) {
             self.add("destination", "the address that is dialled is judged by \(rule)")
         }
@@ -113,6 +116,30 @@ package struct Explanation: Sendable, Equatable {
         let host = decision.authority.host
         let demand = IPAddress(host) == nil ? "must name \(host)" : "must name no denied host"
         self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match")
+    }
+
+    private mutating func tellWay(_ decision: Decision) {
+        switch decision.way {
+        case .straight: break
+        case .direct(let rule): self.add("way", "to the origin itself, by \(rule)")
+        case .parent(let number):
+            let parent = self.policy.parents.parents[number]
+            let isTunnel = if case .authority = self.head.target { true } else { false }
+            let form =
+                switch parent.server.scheme {
+                case .socks5: "a connection that it makes"
+                case .http, .https:
+                    isTunnel || decision.scheme == .https ? "a tunnel by CONNECT" : "the request in absolute form"
+                }
+            self.add("way", "by the parent \(parent.url) of \(parent.source): \(form)")
+            if IPAddress(decision.authority.host) == nil {
+                self.add("way", "the parent resolves the name; its address is judged by no rule here")
+            }
+            guard parent.server.scheme == .https else { return }
+            let trust = self.policy.trust.choose(for: parent.server.authority, route: nil)
+            let grounds = trust.index == nil ? "the system's roots" : "\(trust.name), by \(trust.reason)"
+            self.add("way", "the parent's certificate is judged by \(grounds)")
+        }
     }
 
     private mutating func tellTrust(_ decision: Decision) {

@@ -22,9 +22,9 @@ package struct LintFinding: Sendable, Equatable {
 
 /// What `pintle check` says about a configuration that loads: what each route does, and what looks like a mistake.
 package struct Lint {
-    private let policy: Policy
+    let policy: Policy
     private let now: UnixTime
-    private var configuration: Configuration { self.policy.configuration }
+    var configuration: Configuration { self.policy.configuration }
 
     /// Looks at a compiled policy; nothing is connected to.
     package init(_ policy: Policy, now: UnixTime = .now) {
@@ -34,9 +34,10 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins + self.expiringPins
+        self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
+            + self.expiringPins
             + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
-            + self.uselessPermissions
+            + self.uselessPermissions + self.unjudgedNames
     }
 
     // MARK: Routes

@@ -10,7 +10,8 @@ extension Policy {
     package func decideTunnel(_ query: RouteQuery) -> Decision {
         let route = self.routes.first(matching: query)
         let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
-        var destination = self.destinations.judge(query.authority)
+        let way = self.parents.way(to: query.authority, .https)
+        var destination = self.destinations.judge(query.authority, goingBy: way)
         // The first rule that refuses is the one that is told.
         if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
             destination = .denied(by: self.connectPorts.description)
@@ -18,7 +19,7 @@ extension Policy {
         let mode = route?.configuration.connect ?? (isListed ? .verify : .tunnel)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
-            destination: destination,
+            destination: destination, way: way,
             trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
     }
 

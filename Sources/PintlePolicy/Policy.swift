@@ -13,6 +13,8 @@ package final class Policy: Sendable {
     package let clients: ClientRules
     /// Where the proxy may connect to.
     package let destinations: DestinationRules
+    /// Which requests go by another proxy.
+    package let parents: ParentRules
     /// Which ports a CONNECT may go to.
     package let connectPorts: ConnectPortRule
     /// The routes.
@@ -53,6 +55,7 @@ package final class Policy: Sendable {
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(configuration.destinations, listeners: configuration.listen)
+        self.parents = ParentRules(configuration.upstreamProxy)
         self.connectPorts = ConnectPortRule(
             configuration.destinations.connectPorts, listeners: configuration.listen)
         self.routes = RouteTable(configuration.routes, contracts: contracts.routes)
@@ -92,9 +95,10 @@ package final class Policy: Sendable {
             authority = query.authority
             path = query.path
         }
+        let way = self.parents.way(to: authority, scheme)
         return Decision(
             route: route, scheme: scheme, authority: authority, path: path,
-            destination: self.destinations.judge(authority),
+            destination: self.destinations.judge(authority, goingBy: way), way: way,
             trust: scheme == .https ? self.trust.choose(for: authority, route: route) : nil)
     }
 }
@@ -111,6 +115,8 @@ package struct Decision: Sendable {
     package let path: String
     /// Whether that origin is allowed.
     package let destination: DestinationDecision
+    /// How that origin is reached.
+    package let way: RequestWay
     /// The trust policy; nil for http, where there is nothing to verify.
     package let trust: TrustChoice?
 }

@@ -19,6 +19,12 @@ struct DestinationJudge: AddressJudge {
         let decision = self.rules.judge(address: ip, port: UInt16(truncatingIfNeeded: port), asked: host)
         return decision.denial.map { "\(ip) is denied by \($0)" }
     }
+
+    /// A parent is no destination of the clients: whoever named it in the configuration means it.
+    func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
+        guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
+        return self.own.contains(ip, port: port) ? "\(ip) with port \(port) is where this proxy listens: a loop" : nil
+    }
 }
 
 /// The addresses on which a proxy listens; known only when its listeners are bound, after its sessions were made.
@@ -39,9 +45,4 @@ final class OwnAddresses: Sendable {
             }
         }
     }
-}
-
-extension IPAddress {
-    /// `0.0.0.0` or `::`: every address of the machine.
-    fileprivate var isUnspecified: Bool { self == IPAddress(v4: 0) || self == IPAddress(v6High: 0, low: 0) }
 }

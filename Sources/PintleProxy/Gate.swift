@@ -29,6 +29,8 @@ package final class Gate: Sendable {
     let tunnelProofs: TunnelProofs
     /// Nil where clients need not say who they are.
     let doorkeeper: Doorkeeper?
+    /// The parents of the policy, in their order.
+    private let parents: [ProxyLink]
     private let sessions: [TrustSession]
     private let systemSession: TrustSession
 
@@ -87,7 +89,24 @@ package final class Gate: Sendable {
             sessions.append(TrustSession(session: made, name: trust.name))
         }
         self.sessions = sessions
-        self.systemSession = TrustSession(session: try session(.default, nil, reportsOnly: false), name: nil)
+        let systemSession = TrustSession(session: try session(.default, nil, reportsOnly: false), name: nil)
+        self.systemSession = systemSession
+        self.parents = policy.parents.parents.map { parent in
+            // An https parent is judged as an origin of its name would be, by an evaluator that is loaded already.
+            let index = policy.trust.choose(for: parent.server.authority, route: nil).index
+            return ProxyLink(
+                parent.server, evaluator: (index.map { sessions[$0] } ?? systemSession).session.evaluator,
+                identity: index.flatMap { policy.clientIdentities[$0] },
+                connectFields: configuration.via.map { ["Via": "1.1 \($0)"] } ?? Fields())
+        }
+    }
+
+    /// How transfers take the way that was decided on.
+    func way(_ way: RequestWay) -> TransferRequest.Way {
+        switch way {
+        case .straight, .direct: .direct
+        case .parent(let number): .by(self.parents[number])
+        }
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {
@@ -106,6 +125,11 @@ package final class Gate: Sendable {
             return (host: question.authority, trust: trust?.name, verdict: verdict)
         }
         return met + proved
+    }
+
+    /// Whether https requests to `host` go to itself.
+    func reachesDirectly(_ host: Authority) -> Bool {
+        if case .by = self.way(self.policy.parents.way(to: host, .https)) { false } else { true }
     }
 
     /// Cancels every transfer and closes every connection to an origin.

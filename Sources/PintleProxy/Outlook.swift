@@ -26,7 +26,7 @@ struct Outlook: Sendable {
     /// - Returns: why it cannot work: its destination is an address to which there is no route.
     func refusal(of request: inout TransferRequest) -> Problem? {
         guard let cutOff else { return nil }
-        let authority = request.authority
+        let authority = request.dialledAuthority
         if let address = authority.literal {
             guard cutOff.status(of: address) == .notReachable else { return nil }
             return Problem(.networkUnreachable, "there is no route to \(authority), and no default route that works")
@@ -47,6 +47,13 @@ struct Outlook: Sendable {
             .networkUnreachable,
             "\(authority.host) cannot be looked up: there is no default route that works, nor a route to another "
                 + "machine's name server\(words)")
+    }
+}
+
+extension TransferRequest {
+    /// Whom a connection is made to.
+    fileprivate var dialledAuthority: Authority {
+        if case .by(let proxy) = self.way { proxy.server.authority } else { self.authority }
     }
 }
 

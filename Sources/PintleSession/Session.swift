@@ -34,7 +34,7 @@ public final class Session: Sendable {
     ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
     ///   - hooks: kept for the session's life.
     ///   - judge: asked for each address before it is dialled; nil allows all.
-    /// - Throws: `TrustError` when the policy's roots cannot be loaded.
+    /// - Throws: `TrustError` when the policy's roots, or those of the proxy's policy, cannot be loaded.
     public init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
         policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: (any SessionHooks)? = nil,
@@ -47,13 +47,17 @@ public final class Session: Sendable {
         self.policy = policy
         self.reportsOnly = reportsOnly
         self.hooks = hooks
+        var proxy: ProxyLink?
+        if let server = configuration.proxy {
+            proxy = ProxyLink(server, evaluator: try TrustEvaluator(policy: server.policy))
+        }
         let cookieJar = configuration.cookies == .jar ? CookieJar() : nil
         self.cookieJar = cookieJar
         let handshake = HandshakeQuestions(hooks: hooks, identity: configuration.clientIdentity)
-        self.pools = engine.loops.map {
+        self.pools = engine.loops.map { [proxy] in
             TransferPool(
                 loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake,
-                cookieJar: cookieJar, judge: judge)
+                cookieJar: cookieJar, judge: judge, proxy: proxy)
         }
         handshake?.belong(to: self)
     }

@@ -38,6 +38,8 @@ public struct SessionError: Error, Sendable {
         case tooLarge
         /// The transfer was cancelled.
         case cancelled
+        /// The process or the system has no descriptor or memory left for another connection.
+        case exhausted
         /// libcurl refused a setting, or the system has no thread left.
         case internalError
 

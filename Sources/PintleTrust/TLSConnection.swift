@@ -20,6 +20,13 @@ package enum TLSConnection {
     /// Whether bytes were received and deciphered that nobody has read.
     package static func hasUnread(_ ssl: OpaquePointer) -> Bool { SSL_pending(ssl) > 0 }
 
+    /// Whether a newest version was set for connections of a context; without one it is the library's.
+    ///
+    /// - Parameter sslContext: an `SSL_CTX *`.
+    package static func isLimited(_ sslContext: OpaquePointer) -> Bool {
+        pintle_ssl_ctx_newest_version(sslContext) != 0
+    }
+
     /// Lets connections of an `SSL_CTX` take a record at a time, from wherever the rest lies by then.
     package static func allowPartialWrites(in sslContext: OpaquePointer) {
         let mode = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER

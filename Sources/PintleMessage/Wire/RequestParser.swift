@@ -48,8 +48,25 @@ public struct RequestParser: Sendable {
         self.searched = index
         guard bytes.count - start <= self.limits.bytes else { throw self.headTooLarge() }
         guard bytes.count - index <= self.limits.line + 1 else { throw self.lineTooLong() }
+        if index == start { try Self.checkBeginning(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
         return nil
     }
+
+    /// Refuses at once what never becomes a request line: who speaks another protocol waits for an answer, not for the
+    /// end of a line.
+    private static func checkBeginning(_ line: UnsafeRawBufferPointer) throws(WireError) {
+        // It may be the first half of an empty line.
+        guard let first = line.first, first != .cr else { return }
+        guard first != 0x16 else {
+            throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
+        }
+        let method = line.prefix { $0 != .space }
+        guard ASCII.isToken(UnsafeRawBufferPointer(rebasing: method)), method.count <= 64 else {
+            throw Self.methodIsNoToken
+        }
+    }
+
+    private static let methodIsNoToken = WireError(.malformed, "the method is not a token of at most 64 bytes")
 
     private func lineTooLong() -> WireError {
         WireError(.headerTooLarge, "a line of the head is longer than \(self.limits.line) bytes")
@@ -68,9 +85,7 @@ public struct RequestParser: Sendable {
         }
         let method = UnsafeRawBufferPointer(rebasing: line[..<first])
         let target = UnsafeRawBufferPointer(rebasing: line[(first + 1)..<last])
-        guard ASCII.isToken(method), method.count <= 64 else {
-            throw WireError(.malformed, "the method is not a token of at most 64 bytes")
-        }
+        guard ASCII.isToken(method), method.count <= 64 else { throw Self.methodIsNoToken }
         let version = try Self.version(UnsafeRawBufferPointer(rebasing: line[(last + 1)...]))
         for byte in target where byte <= 0x20 || byte >= 0x7F {
             throw WireError(.malformed, "the request target has a byte that must be percent-encoded")

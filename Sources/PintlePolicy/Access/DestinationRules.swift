@@ -65,6 +65,14 @@ package struct DestinationRules: Sendable {
         return .byAddress
     }
 
+    /// Judges the host of a request that goes this way. A parent resolves names itself, so what only an address could
+    /// allow is not allowed there.
+    func judge(_ authority: Authority, goingBy way: RequestWay) -> DestinationDecision {
+        let decision = self.judge(authority)
+        guard case .byAddress = decision, case .parent = way else { return decision }
+        return .denied(by: "destinations.default, and upstream_proxy resolves the name, so no address can be judged")
+    }
+
     /// Judges the address that is about to be dialled; never `.byAddress`.
     ///
     /// - Parameter host: what was asked for, which may be a name for any address.

@@ -60,6 +60,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The number of bits of an address of this family.
     package var bitCount: Int { self.family == .v4 ? 32 : 128 }
 
+    /// `0.0.0.0` or `::`: to a listener, every address of the machine.
+    package var isUnspecified: Bool { self == IPAddress(v4: 0) || self == IPAddress(v6High: 0, low: 0) }
+
     /// Whether the address is the machine's own (127.0.0.0/8 or ::1).
     package var isLoopback: Bool {
         self.family == .v4 ? self.low >> 24 == 127 : self.high == 0 && self.low == 1

@@ -27,6 +27,8 @@ package struct Configuration: Sendable, Equatable {
     package var contract: ContractConfiguration?
     /// Where the proxy may connect to.
     package var destinations = DestinationsConfiguration()
+    /// The proxies that requests go by. Default none, whatever the environment says.
+    package var upstreamProxy: UpstreamProxyConfiguration?
     /// What is done before a CONNECT tunnel opens.
     package var tunnels = TunnelsConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.

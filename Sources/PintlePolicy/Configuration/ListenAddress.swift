@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
+package import PintleMessage
 
 /// An address and a port to listen on.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
@@ -36,6 +36,12 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
             let port = UInt16(digits)
         else { throw Malformed("a port is a number from 0 (any free one) to 65535") }
         self.init(address: address, port: port)
+    }
+
+    /// Whether connections to an authority end here, as far as can be told without resolving names.
+    package func isReached(by authority: Authority) -> Bool {
+        guard self.port == authority.port, let address = IPAddress(authority.host) else { return false }
+        return address == self.address || self.address.isUnspecified && address.isLoopback
     }
 
     /// As it is written in the configuration.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSession
 
 /// Reads the top level of a configuration and the sections that are neither trust policies nor routes.
 struct ConfigurationReader {
@@ -29,6 +30,7 @@ struct ConfigurationReader {
         if let map = top["destinations"]?.map(.destinations) {
             reader.configuration.destinations = AccessReader.destinations(map)
         }
+        reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
         top.read("contract", into: &reader.configuration.contract) {
@@ -126,6 +128,18 @@ struct ConfigurationReader {
     private mutating func readTunnels(_ map: StrictMap) {
         map.read("verify", into: &self.configuration.tunnels.verify) { $0.hostPatterns() }
         map.read("verify_ttl", into: &self.configuration.tunnels.verifyTTL) { $0.duration(Self.delays) }
+    }
+
+    private mutating func readUpstreamProxy(_ top: StrictMap) {
+        top.read("upstream_proxy", into: &self.configuration.upstreamProxy, UpstreamProxyReader.read)
+        guard let node = top["upstream_proxy"], let parents = self.configuration.upstreamProxy else { return }
+        for parent in [parents.http, parents.https].compactMap(\.self) {
+            let authority = parent.server.authority
+            guard let listener = self.configuration.listen.first(where: { $0.isReached(by: authority) }) else {
+                continue
+            }
+            return node.report("\(parent.source) is \(authority), and this proxy listens on \(listener): a loop")
+        }
     }
 
     private mutating func readLimits(_ map: StrictMap) {

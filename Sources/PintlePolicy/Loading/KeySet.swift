@@ -21,10 +21,11 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes", "tunnels",
+            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy",
         ],
-        planned: ["include", "upstream_proxy", "interception", "cache", "unpinned_hosts"])
+        planned: ["include", "interception", "cache", "unpinned_hosts"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
+    static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])
     static let engine = KeySet(
         "engine",
         [
@@ -88,8 +89,7 @@ extension KeySet {
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
         .top, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract, .route,
-        .routeContract,
-        .match, .request,
+        .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]

@@ -36,6 +36,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var reader: BodyReader
     private var inbox = ByteBuffer()
     private var isProcessing = false
+    /// Whether the client has sent everything; it may still read.
+    private(set) var hasFinished = false
     private var timer: ConnectionTimer?
     /// Bytes for the client that were not given to the channel yet.
     var output: ByteBuffer?
@@ -59,6 +61,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.add(self)
         self.timer = ConnectionTimer(connection: self)
         self.timer?.expect(.firstHead)
+        _ = self.channel.setOption(ChannelOptions.allowRemoteHalfClosure, value: true)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -77,6 +80,18 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.inbox.discardReadBytes()
             self.inbox.writeBuffer(&bytes)
             self.process()
+        }
+    }
+
+    /// The client sends no more. What it has asked for by now is answered all the same (RFC 9112 §9.6); that it is gone
+    /// altogether shows when the connection is reset.
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case ChannelEvent.inputClosed = event else { return }
+        self.hasFinished = true
+        switch self.phase {
+        case .head, .body: self.process()
+        case .lingering where self.channel.pendingWriteBytes == 0: self.channel.close(promise: nil)
+        case .answering, .lingering, .closed: break
         }
     }
 
@@ -120,7 +135,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func takeHead() -> Bool {
-        guard self.inbox.readableBytes > 0 else { return false }
+        guard self.inbox.readableBytes > 0 else { return self.endIfFinished() }
         guard self.channel.isWritable else {
             // Who does not read answers gets no more of them.
             self.timer?.expect(.clientToRead)
@@ -129,7 +144,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         do throws(WireError) {
             guard let (head, length) = try self.parseHead() else {
                 self.timer?.expect(.restOfHead)
-                return false
+                return self.endIfFinished()
             }
             self.inbox.moveReaderIndex(forwardBy: length)
             let framing = try head.bodyFraming()
@@ -139,6 +154,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.refuse(Problem(error))
             return false
         }
+    }
+
+    /// Closes where the rest of a request, or another one, will never come.
+    private func endIfFinished() -> Bool {
+        if self.hasFinished { self.closeGently() }
+        return false
     }
 
     private func parseHead() throws(WireError) -> (head: RequestHead, length: Int)? {
@@ -165,7 +186,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         guard exchange.wantsBody else { return false }
         do throws(WireError) {
             switch try self.reader.next(&self.inbox) {
-            case .waiting: return false
+            case .waiting:
+                // A body that is cut off is nobody's request.
+                if self.hasFinished { self.channel.close(promise: nil) }
+                return false
             case .data(let piece):
                 self.expectNext()
                 // This may end the exchange, and with it the phase.
@@ -200,6 +224,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .head, .lingering, .closed: nil
         }
     }
+
+    /// Whether another request may come.
+    var mayAskMore: Bool { !self.hasFinished || self.inbox.readableBytes > 0 }
 
     /// The exchange is answered. The connection takes the next request, or closes where it cannot or must not.
     func finished(_ exchange: Exchange, keepAlive: Bool) {

@@ -43,9 +43,25 @@ extension Exchange {
             return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
         }
         self.report.holdsTunnel = true
+        self.connectTunnel(to: authority)
+    }
+
+    /// Makes the connection of a tunnel.
+    func connectTunnel(to authority: Authority) {
         var request = TransferRequest(method: "GET", scheme: .http, authority: authority, path: "/")
         request.connectOnly = true
+        // A probe needs a bare socket, which there is none of by an https parent.
+        let mustProve = self.decision?.trust != nil && self.parent?.scheme == .https && self.proven == nil
+        if mustProve, let sentTo {
+            if self.isProvenAlready(to: authority, sentTo) { return }
+            request.scheme = .https
+        }
+        // Whom the CONNECT has passed, for a parent that might lead back here.
+        var fields = Fields()
+        for passed in self.head.fields.values(of: "Via") { fields.append("Via", passed) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: "1.\(self.head.minorVersion)", to: &fields) }
+        request.connectFields = fields
         if let rules { request.connectTimeout = rules.connectTimeout }
-        _ = self.begin(request, in: self.gate.session(for: nil).session)
+        _ = self.begin(request, in: (mustProve ? self.sentTo : nil)?.session ?? self.gate.session(for: nil).session)
     }
 }

@@ -233,6 +233,7 @@ extension Exchange {
     /// Starts the transfer, unless there is no way to its destination.
     func begin(_ request: TransferRequest, in session: Session) -> Bool {
         var request = request
+        if let decision { request.way = self.gate.way(decision.way) }
         if let problem = self.gate.outlook.refusal(of: &request) {
             self.refuse(problem)
             return false

@@ -22,8 +22,12 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
         self.note(head, version: transfer.responseVersion, verdict: self.asksForVerdict ? transfer.verdict : nil)
+        self.report.noteParentVerdict(of: transfer)
         guard head.status != 101 else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched protocols without being asked"))
+        }
+        if head.status == 407, let parent = self.forwarder {
+            return self.refuse(Problem(unadmittedBy: parent))
         }
         self.answer(with: head, length: length)
     }
@@ -79,12 +83,17 @@ extension Exchange: TransferDelegate {
 
     func transfer(_ transfer: Transfer, connected connection: MadeConnection) {
         self.forgetTransfer()
+        self.report.noteParentVerdict(of: transfer)
         self.openTunnel(on: connection)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.report.metrics = metrics
         self.forgetTransfer()
+        if let question = self.asked {
+            self.asked = nil
+            return self.proved(question, by: transfer.verdict, error)
+        }
         if let error { return self.fail(with: error) }
         if case .checking(let held) = self.answer { return self.judgeWhole(held) }
         self.finishAnswer()
@@ -125,7 +134,8 @@ extension Exchange: TransferDelegate {
 
     /// Writes a head; the body may follow.
     func write(_ head: ResponseHead, framing: ResponseFraming) {
-        let keepAlive = self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining
+        let keepAlive =
+            self.keepsAlive && framing != .untilClose && !self.connection.lane.isDraining && self.connection.mayAskMore
         self.report.status = head.status
         self.answer = .body(framing)
         self.announcedKeepAlive = keepAlive
@@ -176,7 +186,7 @@ extension Exchange: TransferDelegate {
     }
 
     func fail(with error: SessionError) {
-        let problem = self.gate.outlook.problem(error, with: self.decision?.authority)
+        let problem = self.gate.outlook.problem(error, with: self.dialled)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)
             if kind == .pinMismatch { self.report.counters.pinFailed() }

@@ -47,6 +47,10 @@ final class Exchange {
     var pacer: BodyPacer?
     /// What connects a tunnel whose destination has proved itself.
     var dialler: Dialler?
+    /// What a tunnel's destination is asked to prove, while a handshake with it is made by an https parent.
+    var asked: TunnelVerifier.Question?
+    /// What a tunnel's destination has proved, while a connection to it is made.
+    var proven: TunnelVerifier.Question?
     /// What a contract says of this request; nil where none is about it.
     var operation: ContractedOperation?
     /// What the response must keep to; nil where it may be anything.

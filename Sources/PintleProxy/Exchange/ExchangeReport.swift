@@ -74,6 +74,13 @@ struct ExchangeReport {
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
+    /// Notes that a policy which only reports let an https parent pass.
+    mutating func noteParentVerdict(of transfer: Transfer) {
+        guard let reported = transfer.proxyVerdict?.reported, let kind = ViolationKind(reported) else { return }
+        self.violated(kind)
+        if kind == .pinMismatch { self.counters.pinFailed() }
+    }
+
     /// Notes on what the other end of a tunnel was trusted.
     mutating func note(_ verdict: Verdict, assurance: Assurance) {
         let isFirst = self.verdict == nil

@@ -17,6 +17,7 @@ extension Problem {
         case .timeout: self.init(.upstreamTimeout, detail)
         case .networkUnreachable: self.init(.networkUnreachable, detail)
         case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
+        case .exhausted: self.init(.overloaded, detail)
         case .tlsFailure: self.init(.tlsFailure, detail)
         case .malformedResponse: self.init(.upstreamProtocol, detail)
         case .truncated, .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError:
@@ -30,7 +31,7 @@ extension Problem {
     }
 
     private init(untrusted error: SessionError) {
-        guard let verdict = error.verdict, let problem = Problem(refusing: verdict) else {
+        guard let verdict = error.verdict, let problem = Problem(refusing: verdict, saying: error.message) else {
             self.init(.certificateInvalid, error.message)
             return
         }
@@ -38,10 +39,13 @@ extension Problem {
     }
 
     /// What is answered where a policy has refused a server; nil where it has not.
-    init?(refusing verdict: Verdict) {
+    ///
+    /// - Parameter message: in place of the verdict's own.
+    init?(refusing verdict: Verdict, saying message: String? = nil) {
         guard let error = verdict.error else { return nil }
         // The rest of the message lists what stands in members of its own here.
-        let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
+        let message = message ?? error.message
+        let firstLine = message.split(separator: "\n").first.map(String.init) ?? message
         self.init(error.code == .pinMismatch ? .pinMismatch : .certificateInvalid, firstLine)
         self.chain = verdict.chain.map { Certificate(subject: $0.subject, pin: $0.spkiPin.description) }
         self.configuredPins = verdict.configuredPins.map(\.description)

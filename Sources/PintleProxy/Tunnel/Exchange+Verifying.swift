@@ -17,11 +17,10 @@ extension Exchange {
     /// take one after the other.
     func openTunnel(on connection: MadeConnection) {
         guard let decision, decision.trust != nil, let sentTo else { return self.relay(connection, watchedBy: nil) }
+        if let question = self.proven { return self.relay(connection, watchedBy: TunnelWatch(question)) }
         guard case .socket(let descriptor) = connection else {
-            connection.close()
-            return self.refuse(
-                Problem(
-                    .connectFailure, "\(decision.authority) cannot be verified: the way there is no bare connection"))
+            // It was for the handshake, which is over; the transfer's end comes next.
+            return connection.close()
         }
         let socket = WaitingSocket(descriptor)
         guard let address = socket.peerAddress else {
@@ -52,9 +51,14 @@ extension Exchange {
         }
     }
 
-    /// Connects to the address that has proved itself; it was judged when it was dialled the first time.
+    /// Connects to the address that has proved itself; it was judged when it was dialled the first time. By a parent there
+    /// is a new tunnel to the name instead.
     private func dial(_ question: TunnelVerifier.Question, _ patience: Duration) {
-        let dialler = Dialler(address: question.address, timeLimit: patience, loop: self.connection.lane.loop)
+        guard self.parent == nil, let address = question.address else {
+            self.proven = question
+            return self.connectTunnel(to: question.authority)
+        }
+        let dialler = Dialler(address: address, timeLimit: patience, loop: self.connection.lane.loop)
         self.dialler = dialler
         dialler.start { result in
             self.dialler = nil
@@ -64,6 +68,35 @@ extension Exchange {
             case .failure(let failure): self.refuse(Problem(failure, at: question.authority))
             }
         }
+    }
+
+    // MARK: By an https parent
+
+    /// Whether it is known what the destination would prove; then this has gone on. Otherwise it is asked.
+    func isProvenAlready(to authority: Authority, _ trust: Gate.TrustSession) -> Bool {
+        let question = TunnelVerifier.Question(
+            authority: authority, address: nil, evaluator: trust.session.evaluator)
+        guard let known = self.gate.tunnelProofs.answer(to: question) else {
+            self.asked = question
+            return false
+        }
+        self.opens(known, on: nil, question)
+        return true
+    }
+
+    /// The handshake by which the destination was to prove itself is over.
+    func proved(_ question: TunnelVerifier.Question, by verdict: Verdict?, _ error: SessionError?) {
+        if let error {
+            if error.code == .untrusted, error.verdict?.host == question.authority.host {
+                self.gate.tunnelProofs.keep(.failure(Problem(error)), to: question)
+            }
+            return self.fail(with: error)
+        }
+        guard let verdict else {
+            return self.refuse(Problem(nil, at: question.authority))
+        }
+        self.gate.tunnelProofs.keep(.success(verdict), to: question)
+        self.opens(.success(verdict), on: nil, question)
     }
 
     private func relay(_ connection: MadeConnection, watchedBy watch: TunnelWatch?) {

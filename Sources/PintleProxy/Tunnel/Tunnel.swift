@@ -81,6 +81,7 @@ final class Tunnel {
         self.origin.setAutoRead(self.client.isWritable)
         self.client.setAutoRead(self.origin.isWritable)
         if let idle { self.lane.loop.arm(idle, at: self.lastActivity + self.patience) }
+        if connection.hasFinished { self.ended(.up) }
     }
 
     // MARK: Relaying

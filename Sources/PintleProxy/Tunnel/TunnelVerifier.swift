@@ -15,7 +15,8 @@ final class TunnelVerifier {
     /// Whom a tunnel goes to, and who says what it must prove.
     struct Question: Hashable {
         let authority: Authority
-        let address: SocketAddress
+        /// Nil where an https parent connects to it.
+        let address: SocketAddress?
         let evaluator: TrustEvaluator
 
         static func == (left: Question, right: Question) -> Bool {
@@ -46,10 +47,13 @@ final class TunnelVerifier {
         _ question: Question, over socket: WaitingSocket, patience: Duration, keepingIn proofs: TunnelProofs,
         then: @escaping (Answer) -> Void
     ) {
+        guard let address = question.address else {
+            preconditionFailure("BUG: a destination is probed that only a parent can reach")
+        }
         self.waiting[question, default: []].append(then)
         guard self.waiting[question]?.count == 1 else { return }
         var probe = Probe(
-            address: question.address, host: question.authority.host, evaluator: question.evaluator)
+            address: address, host: question.authority.host, evaluator: question.evaluator)
         probe.connection = socket.take()
         probe.timeLimit = patience
         Task { [probe, lane] in
@@ -125,9 +129,9 @@ extension Problem {
         let name: Name =
             switch failure {
             case .refused: .connectFailure
-            case .unreachable: .connectFailure
+            case .unreachable, .local: .connectFailure
             case .timedOut: .connectTimeout
-            case .reset, .handshake, .local, .cancelled, nil: .tlsFailure
+            case .reset, .handshake, .cancelled, nil: .tlsFailure
             }
         let reason = failure.map { "\($0)" } ?? "it showed no certificate"
         self.init(name, "\(authority) cannot be verified before the tunnel opens: \(reason)")

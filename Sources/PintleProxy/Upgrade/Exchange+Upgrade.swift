@@ -27,6 +27,7 @@ extension Exchange {
         }
         self.report.holdsTunnel = true
         var request = request
+        if let decision { request.way = self.gate.way(decision.way) }
         if let problem = self.gate.outlook.refusal(of: &request) { return self.refuse(problem) }
         let attempt = UpgradeAttempt(request, offering: offer, for: self)
         self.upgrade = attempt

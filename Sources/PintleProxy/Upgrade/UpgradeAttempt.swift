@@ -201,7 +201,8 @@ final class UpgradeAttempt {
         let framing = try head.bodyFraming(to: self.request.method)
         self.exchange.report.metrics.firstByte = (self.loop.turnTime - self.start).nanoseconds / 1000
         self.exchange.report.metrics.httpVersion = self.reader.version
-        if let stream { self.exchange.report.metrics.tlsVersion = stream.tlsVersion }
+        // In clear text the only TLS is a parent's.
+        if let stream, self.request.scheme == .https { self.exchange.report.metrics.tlsVersion = stream.tlsVersion }
         self.exchange.note(
             head, version: self.reader.version, verdict: self.exchange.asksForVerdict ? self.verdict : nil)
         if head.status == 101 {
@@ -257,6 +258,7 @@ extension UpgradeAttempt: TransferDelegate {
         self.channel = connection.makeChannel(on: self.loop)
         // The verdict is asked for while the transfer is still about this connection.
         self.verdict = transfer.verdict
+        self.exchange.report.noteParentVerdict(of: transfer)
     }
 
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {

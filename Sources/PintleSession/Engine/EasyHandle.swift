@@ -13,13 +13,15 @@ struct EasyHandle: ~Copyable {
     private var method = ""
     private var connectMilliseconds = -1
     private let httpVersion: SessionConfiguration.HTTPVersion
-    private let proxy: ProxyServer?
+    private var proxy: ProxyLink?
+    private var connectFields = HeaderBlock(capacity: 0)
+    private var hasConnectFields = false
+    private var hasOwnConnectFields = false
     private var usesJar = false
     private var givesCredential = true
 
     init(_ configuration: SessionConfiguration) {
         self.httpVersion = configuration.httpVersion
-        self.proxy = configuration.proxy
         guard let pointer = curl_easy_init() else { preconditionFailure("BUG: libcurl cannot make an easy handle") }
         self.pointer = pointer
     }
@@ -40,10 +42,7 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_NOPROXY, "")
         // What a proxy says of a tunnel is no response of the origin.
         self.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        if let credential = configuration.proxy?.credential {
-            self.set(CURLOPT_PROXYUSERNAME, credential.user)
-            self.set(CURLOPT_PROXYPASSWORD, credential.password)
-        }
+        self.configureProxies()
         if let interface = configuration.interface { self.set(CURLOPT_INTERFACE, "if!\(interface)") }
         // Chunks are taken apart here, more strictly. libcurl still follows them to know where they end.
         self.set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
@@ -83,6 +82,22 @@ struct EasyHandle: ~Copyable {
         _ = pintle_set_close_function(self.pointer, closeSocketCallback)
     }
 
+    /// Sets what never changes about proxies.
+    private func configureProxies() {
+        // As for origins: the callback decides, libcurl obeys and loads no store.
+        self.set(CURLOPT_PROXY_SSL_VERIFYPEER, 1)
+        self.set(CURLOPT_PROXY_SSL_VERIFYHOST, 0)
+        _ = pintle_set_text(self.pointer, CURLOPT_PROXY_CAINFO, nil)
+        _ = pintle_set_text(self.pointer, CURLOPT_PROXY_CAPATH, nil)
+        // The limit changes nothing, since there is no newer version, and says whose handshake it is: libcurl calls back
+        // for proxy and origin alike, and has put it into the proxy's context before. It also compares the versions that
+        // were wished for before it resumes a TLS session, so that none of a proxy's is resumed with an origin.
+        self.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2 | CURL_SSLVERSION_MAX_TLSv1_3)
+        self.set(CURLOPT_SOCKS5_AUTH, pintle_auth_basic)
+        // What a request carries is not for the proxy of a tunnel.
+        self.set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+    }
+
     /// Takes cookies from `jar`, and puts them there.
     mutating func use(_ jar: CookieJar) {
         self.usesJar = true
@@ -97,7 +112,9 @@ struct EasyHandle: ~Copyable {
     /// Sets what belongs to one request.
     ///
     /// - Returns: whether libcurl took it all. It refuses texts beyond 8 MB, and would send what was there before.
-    mutating func prepare(_ request: TransferRequest, headers: UnsafeMutablePointer<curl_slist>?) -> Bool {
+    mutating func prepare(
+        _ request: TransferRequest, by proxy: ProxyLink?, headers: UnsafeMutablePointer<curl_slist>?
+    ) -> Bool {
         var isTaken = true
         // The target is set by itself; libcurl looks at the URL's path only to choose cookies.
         let path = self.usesJar && request.path.hasPrefix("/") ? request.path : "/"
@@ -109,11 +126,8 @@ struct EasyHandle: ~Copyable {
             // Set anew the next time.
             if !isTaken { self.origin = nil }
             self.setVersion(for: request.scheme)
-            if let proxy {
-                self.set(CURLOPT_PROXY, proxy.serves(request.authority) ? "http://\(proxy.authority)" : "")
-            }
         }
-        self.chooseCredential(for: request)
+        self.choose(proxy, for: request)
         let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
         if milliseconds != self.connectMilliseconds {
             self.connectMilliseconds = milliseconds
@@ -121,6 +135,7 @@ struct EasyHandle: ~Copyable {
         }
         self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
         self.set(CURLOPT_FRESH_CONNECT, 0)
+        self.set(CURLOPT_HTTPPROXYTUNNEL, request.connectOnly ? 1 : 0)
         isTaken = self.set(CURLOPT_REQUEST_TARGET, self.target(of: request)) && isTaken
         // The order matters: each of these three resets what the others set.
         self.set(CURLOPT_NOBODY, 0)
@@ -138,15 +153,30 @@ struct EasyHandle: ~Copyable {
         return pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers) == CURLE_OK && isTaken
     }
 
+    /// Sets the proxy that a request goes by.
+    ///
     /// libcurl adds the credential of the proxy to a Proxy-Authorization that the request has itself. That is for who
     /// forwards http; at a tunnel the credential stays the only one.
-    private mutating func chooseCredential(for request: TransferRequest) {
-        guard let credential = self.proxy?.credential else { return }
+    private mutating func choose(_ proxy: ProxyLink?, for request: TransferRequest) {
         let gives = request.scheme == .https || !request.fields.contains(.proxyAuthorization)
-        guard gives != self.givesCredential else { return }
+        let isOther = proxy !== self.proxy
+        if let proxy { self.setConnectFields(of: request, by: proxy, isOther: isOther) }
+        guard isOther || proxy != nil && gives != self.givesCredential else { return }
+        self.proxy = proxy
         self.givesCredential = gives
-        _ = pintle_set_text(self.pointer, CURLOPT_PROXYUSERNAME, gives ? credential.user : nil)
-        _ = pintle_set_text(self.pointer, CURLOPT_PROXYPASSWORD, gives ? credential.password : nil)
+        self.set(CURLOPT_PROXY, proxy?.url(givingCredential: gives) ?? "")
+    }
+
+    /// libcurl would send them with a request that a proxy forwards, too.
+    private mutating func setConnectFields(of request: TransferRequest, by proxy: ProxyLink, isOther: Bool) {
+        let isTunnel = request.scheme == .https || request.connectOnly
+        let fields = isTunnel ? request.connectFields ?? proxy.connectFields : Fields()
+        guard isOther || isTunnel != self.hasConnectFields || request.connectFields != nil || self.hasOwnConnectFields
+        else { return }
+        _ = pintle_set_list(
+            self.pointer, CURLOPT_PROXYHEADER, self.connectFields.list(of: fields, directives: []))
+        self.hasConnectFields = isTunnel
+        self.hasOwnConnectFields = request.connectFields != nil
     }
 
     private func setVersion(for scheme: Scheme) {
@@ -164,7 +194,7 @@ struct EasyHandle: ~Copyable {
     /// A proxy that forwards needs the whole URL (RFC 9112 §3.2.2); libcurl would write it, but sends a target that is
     /// set as it is.
     private func target(of request: TransferRequest) -> String {
-        guard let proxy, request.scheme == .http, proxy.serves(request.authority) else { return request.path }
+        guard let proxy, proxy.server.forwards, request.scheme == .http else { return request.path }
         return "http://\(request.authority.description(for: .http))\(request.path)"
     }
 

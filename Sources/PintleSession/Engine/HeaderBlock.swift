@@ -10,8 +10,9 @@ struct HeaderBlock: ~Copyable {
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
 
-    init() {
-        self.capacity = 2048
+    /// - Parameter capacity: in bytes; it grows with what is laid out.
+    init(capacity: Int = 2048) {
+        self.capacity = capacity
         self.memory = .allocate(byteCount: self.capacity, alignment: MemoryLayout<curl_slist>.alignment)
     }
 

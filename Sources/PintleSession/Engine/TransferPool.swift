@@ -15,6 +15,8 @@ final class TransferPool: @unchecked Sendable {
     let loop: Loop
     let evaluator: TrustEvaluator
     let judge: (any AddressJudge)?
+    /// The proxy of the session's configuration.
+    let proxy: ProxyLink?
     let handshake: HandshakeQuestions?
     let cookieJar: CookieJar?
     let configuration: SessionConfiguration
@@ -60,7 +62,7 @@ final class TransferPool: @unchecked Sendable {
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
-        cookieJar: CookieJar?, judge: (any AddressJudge)?, onlyConnects: Bool = false
+        cookieJar: CookieJar?, judge: (any AddressJudge)?, proxy: ProxyLink?, onlyConnects: Bool = false
     ) {
         self.onlyConnects = onlyConnects
         self.multi = Self.makeMulti()
@@ -70,6 +72,7 @@ final class TransferPool: @unchecked Sendable {
         self.handshake = handshake
         self.cookieJar = cookieJar
         self.judge = judge
+        self.proxy = proxy
         self.prepareMulti()
         // unowned: `closeAll` disarms the timer before the pool goes.
         self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
@@ -95,9 +98,13 @@ final class TransferPool: @unchecked Sendable {
     /// The interface that connections leave by.
     var interface: String? { self.configuration.interface }
 
-    /// The proxy by which connections to `origin` go.
-    func proxy(to origin: Authority) -> Authority? {
-        self.configuration.proxy.flatMap { $0.serves(origin) ? $0.authority : nil }
+    /// The proxy by which a request goes.
+    func proxy(for request: TransferRequest) -> ProxyLink? {
+        switch request.way {
+        case .configured: self.proxy.flatMap { $0.server.serves(request.authority) ? $0 : nil }
+        case .direct: nil
+        case .by(let proxy): proxy
+        }
     }
 
     // MARK: Transfers

@@ -196,7 +196,9 @@ extension Session {
     /// The proxy that forwards requests for `url`, and so may ask who they are from; nil where they go directly, or
     /// through a tunnel, in which a proxy has no say: a 407 from there is the origin's own, and no business of its.
     func forwarder(of url: HTTPURL) -> Authority? {
-        guard let proxy = self.configuration.proxy, !url.isSecure, proxy.serves(url.authority) else { return nil }
+        guard let proxy = self.configuration.proxy, proxy.forwards, !url.isSecure, proxy.serves(url.authority) else {
+            return nil
+        }
         return proxy.authority
     }
 

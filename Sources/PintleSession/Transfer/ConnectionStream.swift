@@ -4,6 +4,7 @@ internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
+internal import PintleMessage
 internal import PintleTrust
 
 /// The bytes of a connection that libcurl has made and goes on carrying: TLS under the session's policy, over whatever
@@ -59,8 +60,9 @@ package final class ConnectionStream: StreamTransport {
     /// libcurl 7.88 has no call for this.
     package func shutdownOutput() {
         guard let transfer else { return }
-        // By a proxy there may be another layer between this one and the socket.
-        if transfer.pool.proxy(to: transfer.errand.authority) == nil, let ssl = transfer.easy.tlsConnection() {
+        // By an https proxy an origin's TLS has another layer between itself and the socket.
+        let isDouble = transfer.errand.scheme == .https && transfer.errand.proxy?.server.scheme == .https
+        if !isDouble, let ssl = transfer.easy.tlsConnection() {
             TLSConnection.finishSending(ssl, on: self.descriptor)
         }
         shutdown(self.descriptor, Int32(SHUT_WR))

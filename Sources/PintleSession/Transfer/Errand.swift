@@ -14,11 +14,14 @@ struct Errand {
     var connectOnly = false
     var collectsMetrics = false
     var isRepeatable = true
+    /// The proxy that it goes by.
+    var proxy: ProxyLink?
 
     /// That of a transfer which has not begun.
     init() {}
 
-    init(_ request: TransferRequest) {
+    init(_ request: TransferRequest, by proxy: ProxyLink?) {
+        self.proxy = proxy
         self.method = request.method
         self.scheme = request.scheme
         self.authority = request.authority

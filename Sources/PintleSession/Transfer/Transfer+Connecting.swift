@@ -8,16 +8,24 @@ internal import PintleTrust
 
 // Making a connection, and handing it over where nothing else was wanted.
 extension Transfer {
+    /// Has a new TLS connection judged: the origin's by the session's policy, that of an https proxy by the proxy's own.
     func installTrust(on sslContext: OpaquePointer) {
         // The context belongs to a connection that may outlive this transfer: it reports to a box, not to us.
         let box = VerdictBox()
+        if self.errand.connectOnly { TLSConnection.allowPartialWrites(in: sslContext) }
+        if let proxy = self.errand.proxy, TLSConnection.isLimited(sslContext) {
+            self.proxyTrust = box
+            let identity = proxy.identity
+            return proxy.evaluator.install(
+                on: sslContext, host: proxy.server.authority.host, report: { box.verdict = $0 },
+                identity: identity.map { identity in { _ in identity } })
+        }
         self.trust = box
         let questions = self.pool.handshake
         self.pool.evaluator.install(
             on: sslContext, host: self.errand.authority.host, report: { box.verdict = $0 },
             decide: questions.map { questions in { questions.decide(on: $0) } },
             identity: questions.map { questions in { questions.identity(for: $0) } })
-        if self.errand.connectOnly { TLSConnection.allowPartialWrites(in: sslContext) }
     }
 
     /// libcurl has a connection, and sends the request over it next.
@@ -57,18 +65,40 @@ extension Transfer {
         }
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            if let refusal = judge.refusal(dialling: peer, asked: self.errand.authority) {
-                self.refusedAddress = refusal
+            if let refusal = self.refusal(of: peer, by: judge) {
+                self.socketRefusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
         let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
-        guard opened >= 0 else { return opened }
+        guard opened >= 0 else {
+            self.socketRefusal = .system(errno)
+            return CURL_SOCKET_BAD
+        }
         self.pool.opened(opened)
         self.pool.serviceType.mark(opened, family: asked.family)
         return opened
+    }
+
+    private func refusal(of peer: SocketAddress, by judge: any AddressJudge) -> String? {
+        let host = self.errand.authority
+        guard self.errand.proxy != nil else { return judge.refusal(dialling: peer, asked: host) }
+        return judge.refusal(diallingProxy: peer, asked: host)
+    }
+
+    /// What comes behind a response would be taken for the next one's beginning.
+    func checkExcess() {
+        guard !self.response.hasExcess else { return self.giveUpConnection() }
+        guard self.speaksTLS, self.responseVersion != "2", let ssl = self.easy.tlsConnection() else { return }
+        // libcurl asks for no more than is left of the body, and does not look at the rest of the record.
+        if TLSConnection.hasUnread(ssl) { self.giveUpConnection() }
+    }
+
+    private func giveUpConnection() {
+        self.easy.giveUpConnection()
+        self.isReusable = false
     }
 
     /// Gives the connection that was made to its owner.
@@ -81,8 +111,8 @@ extension Transfer {
         if let delegate { delegate.transfer(self, connected: .socket(descriptor)) } else { close(descriptor) }
     }
 
-    /// Whether the connection is more than its socket, so that libcurl has to stay in it.
-    private var speaksTLS: Bool { self.errand.scheme == .https }
+    /// Whether the connection, or the way to it, is more than its socket, so that libcurl has to stay in it.
+    private var speaksTLS: Bool { self.errand.scheme == .https || self.errand.proxy?.server.scheme == .https }
 
     private func keepConnection(_ socket: Int32) {
         self.isKept = true

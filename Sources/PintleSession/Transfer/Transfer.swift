@@ -34,7 +34,7 @@ package final class Transfer {
     // What is received.
     private let limits: HeadLimits
     let speaksHTTP2InClear: Bool
-    private var response: ResponseReader
+    private(set) var response: ResponseReader
     private var readingPaused = false
 
     // What is sent.
@@ -51,8 +51,10 @@ package final class Transfer {
     /// Over which it goes, as far as libcurl has said.
     var usedSocket: Int32?
     var error: SessionError?
-    var refusedAddress: String?
+    var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
+    /// The same for the proxy that the transfer goes by.
+    var proxyTrust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
     private var start = NIODeadline.uptimeNanoseconds(0)
@@ -84,6 +86,9 @@ package final class Transfer {
         guard self.errand.scheme == .https else { return nil }
         return self.pool.verdict(on: self.errand.authority)
     }
+
+    /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
+    package var proxyVerdict: Verdict? { self.proxyTrust?.verdict }
 
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
     package var responseVersion: String { self.response.version }
@@ -150,7 +155,7 @@ package final class Transfer {
     func forgetCookies() { self.easy.forgetCookies() }
 
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
-        self.errand = Errand(request)
+        self.errand = Errand(request, by: self.pool.proxy(for: request))
         self.delegate = delegate
         self.response = ResponseReader(
             limits: self.limits, mayBeHTTP2: self.speaksHTTP2InClear || request.scheme == .https)
@@ -158,11 +163,13 @@ package final class Transfer {
         self.usedSocket = nil
         self.metrics = TransferMetrics()
         self.trust = nil
+        self.proxyTrust = nil
         self.error = nil
         self.start = self.pool.loop.turnTime
         self.lastActivity = self.start
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
+        if self.errand.proxy?.server.forwards == true { directives.append("Proxy-Connection:") }
         switch request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
@@ -174,7 +181,8 @@ package final class Transfer {
             directives.append("Expect:")
             if request.fields.contains(.expect) { self.expect() }
         }
-        if !self.easy.prepare(request, headers: self.headers.list(of: request.fields, directives: directives)) {
+        let headers = self.headers.list(of: request.fields, directives: directives)
+        if !self.easy.prepare(request, by: self.errand.proxy, headers: headers) {
             self.error = SessionError(
                 .cannotSend, "the target for \(request.authority) is over 8 MB; send a shorter one")
         }
@@ -190,7 +198,7 @@ package final class Transfer {
         self.writingPaused = false
         self.isHoldingBody = false
         self.forgetExpectation()
-        self.refusedAddress = nil
+        self.socketRefusal = nil
     }
 
     func collectResult(_ result: CURLcode) {
@@ -206,10 +214,11 @@ package final class Transfer {
         } else if self.error == nil {
             self.error =
                 TransferFailure(
-                    result: result, errand: self.errand, proxy: self.pool.proxy(to: self.errand.authority),
-                    tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE), interface: self.pool.interface,
+                    result: result, errand: self.errand, tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE),
+                    proxyError: self.easy.long(CURLINFO_PROXY_ERROR), interface: self.pool.interface,
                     metrics: self.metrics, verdict: self.trust?.verdict,
-                    refusedAddress: self.refusedAddress, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
+                    hasReachedOrigin: self.trust != nil, proxyVerdict: self.proxyTrust?.verdict,
+                    socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
                     headComplete: self.response.isComplete
                 ).error
         }
@@ -225,7 +234,9 @@ package final class Transfer {
             delegate?.transfer(self, receivedTrailers: self.response.trailers)
         }
         delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
-        if self.delegate == nil { self.trust = nil }
+        guard self.delegate == nil else { return }
+        self.trust = nil
+        self.proxyTrust = nil
     }
 
     /// Ends the transfer with an error of ours.
@@ -285,21 +296,6 @@ package final class Transfer {
         }
         if self.response.isBodyOver { self.checkExcess() }
         return self.isRunning ? .taken : .abort
-    }
-
-    /// What comes behind a response would be taken for the next one's beginning.
-    private func checkExcess() {
-        guard !self.response.hasExcess else { return self.giveUpConnection() }
-        guard self.errand.scheme == .https, self.responseVersion != "2", let ssl = self.easy.tlsConnection() else {
-            return
-        }
-        // libcurl asks for no more than is left of the body, and does not look at the rest of the record.
-        if TLSConnection.hasUnread(ssl) { self.giveUpConnection() }
-    }
-
-    private func giveUpConnection() {
-        self.easy.giveUpConnection()
-        self.isReusable = false
     }
 
     func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {

@@ -5,24 +5,38 @@ internal import Glibc
 internal import PintleMessage
 internal import PintleTrust
 
+/// Why a transfer got no socket for an address.
+enum SocketRefusal {
+    /// The judge of addresses refuses it, for this reason.
+    case address(String)
+    /// The system has none; its error.
+    case system(Int32)
+}
+
 /// What is known of a transfer that libcurl gave up, and the one place where its codes become ours.
 struct TransferFailure {
     let result: CURLcode
     let errand: Errand
-    /// The proxy that the transfer goes by, and what it answered to the wish for a tunnel; zero without an answer.
-    let proxy: Authority?
+    /// What an HTTP proxy answered to the wish for a tunnel; zero without an answer.
     let tunnelStatus: Int
+    /// libcurl's number for what a SOCKS proxy answered.
+    let proxyError: Int
     /// The interface that it has to leave by.
     let interface: String?
     let metrics: TransferMetrics
     let verdict: Verdict?
-    let refusedAddress: String?
+    /// Whether a TLS handshake with the origin has begun.
+    let hasReachedOrigin: Bool
+    /// On the proxy's chain.
+    let proxyVerdict: Verdict?
+    /// Why there was no socket for an address; nil where there was one.
+    let socketRefusal: SocketRefusal?
     let systemError: Int32
     let headComplete: Bool
 
     var error: SessionError {
         let peer = self.errand.authority.description
-        if let proxy, self.tunnelStatus >= 300 { return self.refusedTunnel(by: proxy) }
+        if let proxy, let error = self.error(of: proxy) { return error }
         if let verdict, let refusal = verdict.error {
             return SessionError(.untrusted, refusal.message, cause: self.words, verdict: verdict)
         }
@@ -30,6 +44,7 @@ struct TransferFailure {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return SessionError(.dnsFailure, "\(self.dialledHost) has no address", cause: self.words)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: return self.connectError
+        case CURLE_PROXY: return self.unmadeConnection
         case CURLE_OPERATION_TIMEDOUT: return self.connectTimeout
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED, CURLE_PEER_FAILED_VERIFICATION,
             CURLE_SSL_CERTPROBLEM, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
@@ -65,26 +80,23 @@ struct TransferFailure {
 
     /// Whose address was looked for.
     private var dialledHost: String {
-        self.proxy.map { "the proxy \($0.host)" } ?? "the host \(self.errand.authority.host)"
+        self.proxy.map { "the proxy \($0.authority.host)" } ?? "the host \(self.errand.authority.host)"
     }
 
     /// To whom the connection was to be made.
-    private var dialled: String { self.proxy.map { "the proxy \($0)" } ?? self.errand.authority.description }
-
-    private func refusedTunnel(by proxy: Authority) -> SessionError {
-        let hint = self.tunnelStatus == 407 ? "; give the proxy's credential in the configuration" : ""
-        return SessionError(
-            .connectFailure,
-            "the proxy \(proxy) answered \(self.tunnelStatus) to the tunnel to \(self.errand.authority)\(hint)",
-            cause: self.words)
+    private var dialled: String {
+        self.proxy.map { "the proxy \($0.authority)" } ?? self.errand.authority.description
     }
+
+    /// The proxy that the transfer goes by.
+    var proxy: ProxyServer? { self.errand.proxy?.server }
 
     private var connectTimeout: SessionError {
         let limit = self.errand.connectTimeout.inWords
         if self.metrics.nameLookup == 0 {
             return SessionError(.dnsFailure, "\(self.dialledHost) has no address within \(limit)", cause: self.words)
         }
-        let way = self.proxy.map { " by the proxy \($0)" } ?? ""
+        let way = self.proxy.map { " by the proxy \($0.authority)" } ?? ""
         return SessionError(
             .connectTimeout, "no connection to \(self.errand.authority)\(way) within \(limit)", cause: self.words)
     }
@@ -97,8 +109,11 @@ struct TransferFailure {
                 "no connection to \(peer) can leave by \(interface); name one of this machine's interfaces",
                 cause: self.words)
         }
-        if let refusedAddress {
-            return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(refusedAddress)")
+        switch self.socketRefusal {
+        case .address(let reason):
+            return SessionError(.addressDenied, "no address of \(peer) may be dialled: \(reason)")
+        case .system(let code): return self.socketFailed(code)
+        case nil: break
         }
         switch self.systemError {
         case ECONNREFUSED: return SessionError(.connectionRefused, "\(peer) refused the connection", cause: self.words)
@@ -110,5 +125,15 @@ struct TransferFailure {
         }
     }
 
-    private var words: String { String(cString: curl_easy_strerror(self.result)) }
+    private func socketFailed(_ code: Int32) -> SessionError {
+        let cause = String(cString: strerror(code))
+        guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else {
+            return SessionError(.connectFailure, "no socket for \(self.dialled) can be made", cause: cause)
+        }
+        return SessionError(
+            .exhausted, "nothing is left for a connection to \(self.dialled); raise the limit of open files",
+            cause: cause)
+    }
+
+    var words: String { String(cString: curl_easy_strerror(self.result)) }
 }

@@ -15,6 +15,16 @@ package struct TransferRequest: Sendable {
         case stream(length: UInt64?)
     }
 
+    /// Which way a request goes.
+    package enum Way: Sendable {
+        /// As the session's configuration says.
+        case configured
+        /// To the origin itself.
+        case direct
+        /// By a proxy, whatever its exceptions are.
+        case by(ProxyLink)
+    }
+
     /// A case-sensitive token.
     package var method: String
     /// http or https.
@@ -35,6 +45,10 @@ package struct TransferRequest: Sendable {
     package var collectsMetrics = true
     /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
+    /// Default: as the session's configuration says.
+    package var way = Way.configured
+    /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
+    package var connectFields: Fields?
 
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
     /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
@@ -85,6 +99,17 @@ public struct TransferMetrics: Sendable, Equatable {
 public protocol AddressJudge: Sendable {
     /// Returns nil to allow `address` for `host`, or the reason for refusing in a few words.
     func refusal(dialling address: SocketAddress, asked host: Authority) -> String?
+
+    /// The same for the address of a proxy, by which a request for `host` goes. Without an own answer it is judged as an
+    /// address of `host` is.
+    func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String?
+}
+
+extension AddressJudge {
+    /// Judges the proxy's address as one of `host`.
+    public func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
+        self.refusal(dialling: address, asked: host)
+    }
 }
 
 /// What a transfer tells its owner, always on the loop's thread.

@@ -23,19 +23,27 @@ package final class PintleProcess: Sendable {
     /// - Parameters:
     ///   - configuration: YAML without `version` and `log`; relative paths are relative to `folder`.
     ///   - log: the section `log`.
+    ///   - environment: variables on top of those that it always has.
+    ///   - descriptors: how many it may have open; as many as the test unless given.
     ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
-        folder: TemporaryFolder? = nil, in network: NetworkNamespace? = nil
+        environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
+        in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
         let portFile = "\(folder.path)/port"
         self.folder = folder
+        var command =
+            [Self.binary, "serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments
+        if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
         self.process = try ChildProcess(
-            Self.binary, ["serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments,
-            environment: Self.sanitizerOptions.merging(
-                ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path]) { $1 }, in: network)
+            command[0], Array(command.dropFirst()),
+            environment: Self.sanitizerOptions.merging(environment) { $1 }.merging(
+                ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path],
+                uniquingKeysWith: { own, _ in own }),
+            in: network)
         do {
             try self.process.waitForLine("the ready line") { $0.contains("listening") }
         } catch {
@@ -108,6 +116,15 @@ package final class PintleProcess: Sendable {
         guard let value = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Int($0) })
         else { throw TestFailure("no \(key) in the status of process \(self.process.pid)") }
         return value
+    }
+
+    /// How much time of a processor it has used, in hundredths of a second.
+    package func processorTicks() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(self.process.pid)/stat", encoding: .utf8)
+        // The name before them may have spaces, but it ends with the last parenthesis.
+        let values = text.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) } ?? []
+        guard values.count > 11 else { throw TestFailure("/proc says \(text)") }
+        return values[10] + values[11]
     }
 
     /// How many descriptors it has open.

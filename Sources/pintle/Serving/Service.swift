@@ -22,6 +22,9 @@ struct Service {
     func run() async throws(CommandFailure) {
         let logger = self.makeLogger()
         let exchangeLog = try self.openExchangeLog(logger)
+        if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
+            logger.warning("\(shortage)")
+        }
         let engine = try self.startEngine()
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)

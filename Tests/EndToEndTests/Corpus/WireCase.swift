@@ -12,8 +12,10 @@ struct WireCase: Sendable, CustomTestStringConvertible {
         case clientTries(WireBytes)
         /// The client says that it will send nothing more.
         case clientFinishes
-        /// The client is gone.
+        /// The client closes its connection, which may mean that it only waits for its answer.
         case clientLeaves
+        /// The client breaks its connection: nobody waits for an answer.
+        case clientResets
         /// Another client goes on.
         case newClient
         /// The client gets exactly this next.

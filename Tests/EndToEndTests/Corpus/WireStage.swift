@@ -49,6 +49,9 @@ final class WireStage {
         case .clientLeaves:
             self.client.close()
             self.isClientOpen = false
+        case .clientResets:
+            self.client.reset()
+            self.isClientOpen = false
         case .newClient:
             self.client = try self.pintle.connect()
             self.isClientOpen = true

@@ -93,7 +93,7 @@ struct UpstreamFailureTests {
         let client = try pintle.connect()
         try client.send(get(origin.port))
         try origin.waitForRequests(1)
-        client.close()
+        client.reset()
         try ended.wait(for: "the origin to see the end") { $0 }
         #expect(try pintle.waitForExchanges(1).count == 1)
         #expect(try pintle.counters()["cancelled"] as? Int == 1)

@@ -114,6 +114,16 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
         #expect(code(text)?.status == 400)
     }
 
+    @Test(arguments: ["\u{16}\u{3}\u{1}", "{\"a\":", "SSH-2.0\u{0}", " GET", String(repeating: "A", count: 65)])
+    func `what never becomes a request line is refused before its end`(text: String) {
+        #expect(code(text) == .malformed)
+    }
+
+    @Test(arguments: ["", "\r", "\r\n", "\r\n\r", "G", "GET ", "GET \u{1}", String(repeating: "A", count: 64)])
+    func `what may become a request line is waited for`(text: String) {
+        #expect(code(text) == nil)
+    }
+
     @Test func `an unknown transfer coding is 501, another major version 505`() {
         #expect(code("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n") == .unknownTransferCoding)
         #expect(code("GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n")?.status == 501)

@@ -62,9 +62,10 @@ import Testing
     @Test(arguments: [Scheme.http, .https])
     func `a proxy's credential opens it for both schemes, and goes no farther`(scheme: Scheme) async throws {
         let port = scheme == .http ? self.nginx.httpPort : self.nginx.httpsPort
-        let proxy = try ScriptedProxy(leadingTo: port, demanding: "Basic dXNlcjpwYXNzOndvcmQ=")
+        let credential = try Credential(user: "user%41", password: "p@ss:wörd%2F /?#")
+        let proxy = try ScriptedProxy(leadingTo: port, demanding: credential.basicAuthorization())
         var server = proxy.server
-        server.credential = try Credential(user: "user", password: "pass:word")
+        server.credential = credential
         let result = try await self.stage(server).data(
             for: SessionRequest("GET", "\(scheme.rawValue)://site.example/hello"))
         #expect(result.text == "hello\n" && proxy.lines.count == 1)
@@ -138,6 +139,24 @@ import Testing
         #expect(
             error.message
                 == "the proxy 127.0.0.1:\(refusing.port) answered \(status) to the tunnel to site.example:443\(hint)")
+    }
+
+    @Test func `a proxy that answers no HTTP is named, and not the origin`() async throws {
+        let closing = try ScriptedOrigin { connection in _ = try connection.readRequest() }
+        let server = ProxyServer(Authority(host: "127.0.0.1", port: UInt16(closing.port)))
+        let error = try await self.stage(server).failure(of: try SessionRequest("GET", "https://site.example/"))
+        #expect(error?.code == .connectFailure)
+        #expect(
+            error?.message == "the proxy 127.0.0.1:\(closing.port) gave no answer of HTTP to the wish for a tunnel to "
+                + "site.example:443")
+    }
+
+    @Test func `a refused credential is said to be one`() async throws {
+        let proxy = try ScriptedProxy(leadingTo: self.nginx.httpsPort, demanding: "Basic dTpw")
+        var server = proxy.server
+        server.credential = try Credential(user: "u", password: "other")
+        let error = try await self.stage(server).failure(of: try SessionRequest("GET", "https://site.example/"))
+        #expect(error?.message.hasSuffix("; it does not take the credential of the configuration") == true)
     }
 
     @Test func `a proxy that cannot be reached is named`() async throws {

@@ -44,7 +44,8 @@ struct FetchFailure: Error, Sendable, Equatable {
             self.init(exit: .found, code: error.code.rawValue, message: words)
         case .cleartext, .invalidURL, .invalidRequest, .dnsFailure, .connectFailure, .connectionRefused,
             .connectTimeout, .timeout, .networkUnreachable, .addressDenied, .tlsFailure, .malformedResponse, .truncated,
-            .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .internalError, .unreadableSource, .cannotWrite,
+            .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .exhausted, .internalError, .unreadableSource,
+            .cannotWrite,
             .badRedirect, .hookFailed, .cacheMiss, .invalidated:
             self.init(exit: Self.exit(for: error.code), code: error.code.rawValue, message: error.description)
         }
@@ -56,7 +57,8 @@ struct FetchFailure: Error, Sendable, Equatable {
         case .invalidURL, .invalidRequest: .usage
         case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
             .addressDenied, .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .cannotSend, .cannotRewind,
-            .tooLarge, .cancelled, .internalError, .unreadableSource, .cannotWrite, .badRedirect, .hookFailed,
+            .tooLarge, .cancelled, .exhausted, .internalError, .unreadableSource, .cannotWrite, .badRedirect,
+            .hookFailed,
             .cacheMiss, .invalidated:
             .incomplete
         }

@@ -123,14 +123,14 @@ extension CorpusTests {
             WireCase(
                 "a client that leaves before its answer leaves it to nobody", "9112 §9.2",
                 warm + [
-                    .client(ask("GET", "/2")), .seen(asked("GET", "/2")), .clientLeaves, .originAbandoned,
+                    .client(ask("GET", "/2")), .seen(asked("GET", "/2")), .clientResets, .originAbandoned,
                 ]),
             WireCase(
                 "a client that leaves within its answer leaves the rest to nobody", "9112 §9.2",
                 [
                     .client(ask("GET", "/1")), .seen(asked("GET", "/1")),
                     .origin("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nmine"),
-                    .answer("HTTP/1.1 200 OK\r\nVia: 1.1 pintle\r\nContent-Length: 8\r\n\r\nmine"), .clientLeaves,
+                    .answer("HTTP/1.1 200 OK\r\nVia: 1.1 pintle\r\nContent-Length: 8\r\n\r\nmine"), .clientResets,
                     .originAbandoned,
                 ]),
         ]
@@ -225,7 +225,7 @@ extension CorpusTests {
                 [
                     .client(ask()), .seen(asked()), .origin("\(events)\r\ndata: 1\n\n"),
                     .answer("\(events)Via: 1.1 pintle\r\nTransfer-Encoding: chunked\r\n\r\n9\r\ndata: 1\n\n\r\n"),
-                    .clientLeaves, .originAbandoned,
+                    .clientResets, .originAbandoned,
                 ]),
         ]
 

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+package import PintleTrust
+
+/// A proxy, made ready for transfers to go by.
+package final class ProxyLink: Sendable {
+    /// Which proxy.
+    package let server: ProxyServer
+    /// Judges the certificate of an https proxy.
+    let evaluator: TrustEvaluator
+    /// What an https proxy is shown that asks for a certificate.
+    let identity: ClientIdentity?
+    /// What is sent with the CONNECT for an https request.
+    let connectFields: Fields
+
+    package init(
+        _ server: ProxyServer, evaluator: TrustEvaluator, identity: ClientIdentity? = nil,
+        connectFields: Fields = Fields()
+    ) {
+        self.server = server
+        self.evaluator = evaluator
+        self.identity = identity
+        self.connectFields = connectFields
+    }
+
+    /// As libcurl takes it.
+    ///
+    /// The credential stands in the URL: what has options of its own is decoded by some versions of libcurl, and by
+    /// others not.
+    func url(givingCredential: Bool) -> String {
+        let scheme =
+            switch self.server.scheme {
+            case .http: "http"
+            case .https: "https"
+            case .socks5: "socks5h"
+            }
+        guard givingCredential, let credential = self.server.credential else {
+            return "\(scheme)://\(self.server.authority)"
+        }
+        let user = Self.escaped(credential.user)
+        return "\(scheme)://\(user):\(Self.escaped(credential.password))@\(self.server.authority)"
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            if ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                result += byte < 16 ? "%0" : "%"
+                result += String(byte, radix: 16)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+
+/// A real microsocks on a port of its own: SOCKS 5 that connects to wherever it is asked to.
+package final class SOCKSServer: Sendable {
+    /// Where it listens, on 127.0.0.1.
+    package let port: Int
+    private let process: ChildProcess
+
+    /// Starts it and waits until it listens.
+    ///
+    /// - Parameter credential: what clients must say; nil lets everybody in.
+    package init(demanding credential: (user: String, password: String)? = nil) throws {
+        self.port = try FreePort.find()
+        let words = credential.map { ["-u", $0.user, "-P", $0.password] } ?? []
+        self.process = try ChildProcess("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "\(self.port)"] + words)
+        // It says nothing before its first client.
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        while (try? SocketStream(port: self.port)) == nil {
+            guard self.process.exitCode == nil, deadline > Date() else {
+                throw TestFailure("microsocks does not listen: \(self.process.lines)")
+            }
+        }
+    }
+
+    /// The destinations that it has connected to, as `host:port`, in their order.
+    package func waitForDestinations(_ count: Int) throws -> [String] {
+        let lines = try self.process.waitForLines(count, "\(count) destinations") { $0.contains("connected to ") }
+        return lines.map { line in line.range(of: "connected to ").map { String(line[$0.upperBound...]) } ?? "" }
+    }
+}
