@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 
 _Static_assert(sizeof(pintle_event) == sizeof(struct epoll_event), "the kernel's layout");
 _Static_assert(PINTLE_EPOLL_ADD == EPOLL_CTL_ADD && PINTLE_EPOLL_DELETE == EPOLL_CTL_DEL &&
                    PINTLE_EPOLL_MODIFY == EPOLL_CTL_MOD,
+               "the kernel's numbers");
+
+_Static_assert(PINTLE_FOLDER_GONE == (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) && PINTLE_FILES_LOST == IN_Q_OVERFLOW,
                "the kernel's numbers");
 
 int pintle_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
@@ -38,8 +42,24 @@ int pintle_accept(int listener, void *address) {
     return accept4(listener, address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
+int64_t pintle_peer_user(int descriptor) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.uid : -1;
+}
+
 void pintle_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }
 
 int pintle_rename_new(const char *from, const char *to) {
     return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
+
+int pintle_file_watch(void) { return inotify_init1(IN_NONBLOCK | IN_CLOEXEC); }
+
+int pintle_file_watch_add(int watch, const char *folder) {
+    return inotify_add_watch(watch, folder,
+                             IN_CREATE | IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO |
+                                 IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+}
+
+void pintle_file_watch_remove(int watch, int number) { inotify_rm_watch(watch, number); }

@@ -81,6 +81,18 @@ static inline int pintle_ssl_ctx_set_signature_algorithms(SSL_CTX *context, cons
     return (int)SSL_CTX_set1_sigalgs_list(context, list);
 }
 
+// Servers. A connection that ends without a word is one that has ended: HTTP says itself where its messages end, and what is
+// in a tunnel has its own way to know. Without the first option an answer could not be written any more.
+static inline uint64_t pintle_ssl_server_options(void) {
+    return SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION;
+}
+// Writing goes on with what is left of a buffer, wherever it has moved to; a connection that is idle holds no buffers.
+static inline void pintle_ssl_ctx_prepare_server(SSL_CTX *context) {
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                  SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
 // SSL
 
 static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {

@@ -13,6 +13,9 @@ public enum LogKeys {
     /// An exchange could not be written to its log. Said once; the rest is only counted.
     public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
+    /// A client of a listener with TLS did not complete the handshake.
+    public static let handshakeFailed: Logger.Message = "tls.handshake_failed"
+
     /// The state that was left.
     public static let from = "from"
     /// The state that was entered.

@@ -4,15 +4,28 @@ internal import CPintleLinux
 internal import Glibc
 package import NIOCore
 
-/// A listening TCP socket on a ``Loop``.
+/// A listening TCP or Unix socket on a ``Loop``.
 ///
-/// Several loops listen on one address with a listener each (SO_REUSEPORT); the kernel spreads the connections.
+/// Several loops listen on one TCP address with a listener each (SO_REUSEPORT); the kernel spreads the connections.
 package final class Listener: DescriptorWatcher {
+    /// Who is at the other end of a connection.
+    package enum Peer: Sendable, Hashable {
+        case address(SocketAddress)
+        /// A process of this user, over a Unix socket.
+        case user(UInt32)
+        case unknown
+    }
+
+    /// Gets a connection, non-blocking, on the loop's thread.
+    package typealias Acceptance = (Int32, Peer) -> Void
+
     /// The address that is bound, with the port that the kernel chose when 0 was asked for.
     package let address: SocketAddress
     private let descriptor: Int32
+    /// Nil unless this listener made the file of a Unix socket.
+    private let file: UnixSocketFile?
     private let loop: Loop
-    private let accepted: (Int32, SocketAddress?) -> Void
+    private let accepted: Acceptance
     private var isOpen = true
     private var resume: LoopTimer?
 
@@ -22,12 +35,40 @@ package final class Listener: DescriptorWatcher {
 
     /// Binds and listens; connections are accepted after ``start()``.
     ///
-    /// - Parameter accepted: gets each connection, non-blocking, with its peer's address, on the loop's thread.
+    /// A Unix socket may be used by this user alone, whatever the umask is. One that is left over, with nobody listening, is
+    /// replaced.
+    ///
+    /// - Parameter shared: whether other loops listen on the same address; never so with a Unix socket.
     /// - Throws: `IOError` with the code of the call that failed, such as EADDRINUSE or EACCES.
-    package init(
-        binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping (Int32, SocketAddress?) -> Void
+    package convenience init(
+        binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping Acceptance
     ) throws {
-        let descriptor = try Self.bound(to: address, shared: shared)
+        guard let path = address.pathname, case .unixDomainSocket = address else {
+            let descriptor = try Self.bound(to: address, shared: shared)
+            try self.init(listeningOn: descriptor, loop: loop, accepted: accepted)
+            return
+        }
+        let (descriptor, file) = try UnixSocketFile.bind(path)
+        do {
+            try self.init(listeningOn: descriptor, file: file, loop: loop, accepted: accepted)
+        } catch {
+            file.remove()
+            throw error
+        }
+    }
+
+    /// Takes over a stream socket that is bound, and closes it where it cannot be used.
+    ///
+    /// - Throws: `IOError` with the code of the call that failed.
+    package convenience init(adopting descriptor: Int32, loop: Loop, accepted: @escaping Acceptance) throws {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        try self.init(listeningOn: descriptor, loop: loop, accepted: accepted)
+    }
+
+    private init(
+        listeningOn descriptor: Int32, file: UnixSocketFile? = nil, loop: Loop, accepted: @escaping Acceptance
+    ) throws {
         do {
             guard listen(descriptor, 4096) == 0 else { throw IOError(errnoCode: errno, reason: "listen") }
             self.address = try Self.boundAddress(of: descriptor)
@@ -36,6 +77,7 @@ package final class Listener: DescriptorWatcher {
             throw error
         }
         self.descriptor = descriptor
+        self.file = file
         self.loop = loop
         self.accepted = accepted
     }
@@ -65,6 +107,7 @@ package final class Listener: DescriptorWatcher {
         if let resume { self.loop.disarm(resume) }
         self.loop.unwatch(self.descriptor)
         close(self.descriptor)
+        self.file?.remove()
     }
 
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
@@ -77,9 +120,16 @@ package final class Listener: DescriptorWatcher {
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return
             }
-            try? Self.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY)
-            self.accepted(connection, SocketAddress(storage))
+            self.accepted(connection, Self.peer(of: connection, storage))
         }
+    }
+
+    private static func peer(of connection: Int32, _ storage: sockaddr_storage) -> Peer {
+        if Int32(storage.ss_family) == AF_UNIX {
+            return UInt32(exactly: pintle_peer_user(connection)).map { .user($0) } ?? .unknown
+        }
+        try? Self.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY)
+        return SocketAddress(storage).map { .address($0) } ?? .unknown
     }
 
     private func pauseAccepting() {
@@ -113,12 +163,7 @@ package final class Listener: DescriptorWatcher {
     }
 
     private static func boundAddress(of descriptor: Int32) throws -> SocketAddress {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let code = withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-        }
-        guard code == 0, let address = SocketAddress(storage) else {
+        guard let address = SocketAddress(boundTo: descriptor) else {
             throw IOError(errnoCode: errno, reason: "getsockname")
         }
         return address
@@ -126,7 +171,18 @@ package final class Listener: DescriptorWatcher {
 }
 
 extension SocketAddress {
-    /// The address in a socket call's storage, where it is IPv4 or IPv6.
+    /// The address that a socket is bound to; nil where it is neither IPv4, IPv6 nor the path of a Unix socket.
+    package init?(boundTo descriptor: Int32) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard code == 0 else { return nil }
+        self.init(storage)
+    }
+
+    /// The address in a socket call's storage, where it is IPv4, IPv6 or the path of a Unix socket.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {
@@ -138,6 +194,13 @@ extension SocketAddress {
             self = withUnsafePointer(to: &storage) {
                 $0.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee) }
             }
+        case AF_UNIX:
+            let address = withUnsafePointer(to: &storage) {
+                $0.withMemoryRebound(to: sockaddr_un.self, capacity: 1) { SocketAddress($0.pointee) }
+            }
+            // Abstract names begin with a zero.
+            guard address.pathname?.isEmpty == false else { return nil }
+            self = address
         default: return nil
         }
     }

@@ -46,6 +46,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var inputClosed = false
     private var outputClosed = false
     private var closeOutputWhenFlushed = false
+    /// The transport could not tell its peer yet that everything is written.
+    private var isEndingOutput = false
     private var allowsHalfClosure = false
     private var isFlushing = false
     private var isReading = false
@@ -174,6 +176,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
             self.updateInterest()
             promise?.succeed()
         case .all:
+            self.endOutputIfWritten()
             self.closeAll(error)
             promise?.succeed()
         }
@@ -275,6 +278,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         if self.allowsHalfClosure {
             self.pipeline.syncOperations.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         } else {
+            self.endOutputIfWritten()
             self.closeAll(ChannelError.eof)
         }
     }
@@ -309,9 +313,25 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     private func shutdownOutput() {
         guard !self.outputClosed else { return }
-        self.outputClosed = true
         if let transport { transport.shutdownOutput() } else { shutdown(self.descriptor, Int32(SHUT_WR)) }
+        if let needs = self.transport?.shutdownNeeds {
+            self.writeNeeds = needs
+            self.isEndingOutput = true
+            return self.updateInterest()
+        }
+        self.outputClosed = true
+        if self.isEndingOutput {
+            self.isEndingOutput = false
+            self.updateInterest()
+        }
         if self.inputClosed { self.closeAll(ChannelError.eof) }
+    }
+
+    /// A close says by itself that this was all, but not through a transport. Where something is left to be written it
+    /// must not be said.
+    private func endOutputIfWritten() {
+        guard let transport, self.state == .active, !self.outputClosed, self.writes.isEmpty else { return }
+        transport.shutdownOutput()
     }
 
     // MARK: Closing
@@ -345,7 +365,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         guard self.state == .active, !self.isHungUp else { return }
         var wanted: Readiness = []
         if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
-        if !self.writes.isFlushed { wanted.formUnion(self.writeNeeds) }
+        if !self.writes.isFlushed || self.isEndingOutput { wanted.formUnion(self.writeNeeds) }
         guard wanted != self.interest else { return }
         self.interest = wanted
         self.loop.watch(self.descriptor, for: wanted, by: self)

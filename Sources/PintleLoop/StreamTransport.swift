@@ -16,8 +16,16 @@ package protocol StreamTransport: AnyObject {
     /// Tells the peer that nothing more will be written; everything was.
     func shutdownOutput()
 
+    /// What the descriptor must be ready for before ``shutdownOutput()`` is to be called again; nil when it need not be.
+    var shutdownNeeds: Readiness? { get }
+
     /// Closes the descriptor, and frees what belongs to it. Called once, after the loop has stopped watching it.
     func close()
+}
+
+extension StreamTransport {
+    /// Nil: the end is told at once.
+    package var shutdownNeeds: Readiness? { nil }
 }
 
 /// What became of an attempt to read or to write.

@@ -37,7 +37,7 @@ package struct Lint {
         self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
             + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
-            + self.uselessPermissions + self.unjudgedNames
+            + self.uselessPermissions + self.unjudgedNames + self.listenCertificate
     }
 
     // MARK: Routes
@@ -161,6 +161,25 @@ package struct Lint {
                 .start, "destinations.allow[\(index)]",
                 "\"\(pattern)\" is never allowed: destinations.deny has \"\(deny)\", and denials come first")
         }
+    }
+
+    // MARK: Listeners
+
+    private var listenCertificate: [LintFinding] {
+        guard let files = self.configuration.listenTLS else { return [] }
+        let position = files.certificate.position
+        guard self.configuration.listen.contains(where: \.isTLS) else {
+            return [
+                self.warning(
+                    position, "listen_tls",
+                    "is not used: no listener speaks TLS; write https:// before an address of listen, or remove it")
+            ]
+        }
+        guard let end = self.policy.listenTLS?.identity.chain.first?.notAfter, end <= self.now else { return [] }
+        return [
+            self.warning(
+                position, "listen_tls", "the certificate expired on \(end): clients refuse it; have it renewed")
+        ]
     }
 
     private func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {

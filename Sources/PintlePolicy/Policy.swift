@@ -25,6 +25,8 @@ package final class Policy: Sendable {
     package let securityPolicies: [SecurityPolicy]
     /// What the trust policies show to servers that ask for a certificate, in the same order.
     package let clientIdentities: [ClientIdentity?]
+    /// What listeners with TLS show to clients; nil without `listen_tls`.
+    package let listenTLS: TLSServerContext?
     /// The destinations of `tunnels.verify`.
     let verifiedTunnels: HostIndex
     /// The API description that messages to and from its servers must keep to, on every route.
@@ -45,11 +47,16 @@ package final class Policy: Sendable {
         }
         let trust = TrustCompiler.compile(configuration.trust, report: report)
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings, report: report)
+        let listenTLS = ListenCompiler.compile(configuration, report: report)
         guard problems.isEmpty else { throw ConfigurationError(problems) }
-        self.init(configuration, trust: trust, contracts: contracts)
+        self.init(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
     }
 
-    init(_ configuration: Configuration, trust: [CompiledTrust], contracts: CompiledContracts) {
+    init(
+        _ configuration: Configuration, trust: [CompiledTrust], contracts: CompiledContracts,
+        listenTLS: TLSServerContext?
+    ) {
+        self.listenTLS = listenTLS
         self.securityPolicies = trust.map(\.policy)
         self.clientIdentities = trust.map(\.identity)
         self.configuration = configuration

@@ -30,7 +30,7 @@ struct TrustCompiler {
     }
 
     private func identity(
-        _ files: TrustConfiguration.ClientCertificate, of configuration: TrustConfiguration
+        _ files: IdentityFiles, of configuration: TrustConfiguration
     ) -> ClientIdentity? {
         do throws(TrustError) {
             return try ClientIdentity(

@@ -4,15 +4,15 @@ internal import Glibc
 package import NIOCore
 internal import PintleActivity
 internal import PintleLoop
-internal import PintlePolicy
+package import PintlePolicy
 package import PintleSession
 
 /// The listening proxy: accepts clients on every loop of the engine, until it is drained.
 package final class Proxy: Sendable {
-    /// The addresses that are listened on, with the ports that the system chose.
-    package let addresses: [SocketAddress]
+    /// Where clients are served, with the ports that the system chose.
+    package var places: [ListenAddress] { self.listeners.places }
     private let lanes: [Lane]
-    private let listeners: [LoopBound<Listener>]
+    private let listeners: ListenerGroup
     private let census: ConnectionCensus
 
     /// An address cannot be listened on.
@@ -23,35 +23,16 @@ package final class Proxy: Sendable {
     }
 
     /// Listens on the gate's addresses and begins to accept.
-    package init(gate: Gate, engine: Engine) throws(BindError) {
+    ///
+    /// - Parameter given: sockets that listen there already, one for each place of the configuration; empty where none do.
+    package init(gate: Gate, engine: Engine, given: [Int32] = []) throws(BindError) {
         let census = ConnectionCensus()
         self.census = census
         self.lanes = engine.loops.map { Lane(loop: $0, gate: gate, census: census) }
-        var addresses: [SocketAddress] = []
-        var listeners: [LoopBound<Listener>] = []
-        for wanted in gate.policy.configuration.listen {
-            do {
-                var address = try SocketAddress(ipAddress: wanted.address.description, port: Int(wanted.port))
-                if self.lanes.count > 1 { try Listener.checkFree(address) }
-                for lane in self.lanes {
-                    let listener = try Listener(binding: address, shared: self.lanes.count > 1, loop: lane.loop) {
-                        Self.accept($0, from: $1, on: lane)
-                    }
-                    // The first one has chosen the port for all.
-                    if lane === self.lanes.first { addresses.append(listener.address) }
-                    address = listener.address
-                    listeners.append(LoopBound(listener, loop: lane.loop))
-                }
-            } catch {
-                for listener in listeners { listener.run { $0.stop() } }
-                let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
-                throw BindError(address: wanted.description, cause: cause)
-            }
-        }
-        gate.ownAddresses.set(addresses)
-        self.addresses = addresses
-        self.listeners = listeners
-        for listener in listeners { listener.run { $0.start() } }
+        self.listeners = try ListenerGroup(
+            gate.policy.configuration.listen, given: given, on: self.lanes, accept: Self.accept)
+        gate.ownAddresses.set(self.listeners.addresses)
+        self.listeners.start()
     }
 
     /// Puts another configuration in force, for every request that is received from now on. What is under way ends as it
@@ -72,7 +53,7 @@ package final class Proxy: Sendable {
     ///
     /// - Returns: whether everything ended by itself.
     package func drain(patience: TimeAmount) async -> Bool {
-        for listener in self.listeners { listener.run { $0.stop() } }
+        self.listeners.stop()
         let ends = self.lanes.map { lane in
             let promise = lane.loop.makePromise(of: Void.self)
             lane.loop.execute { lane.drain(promise) }
@@ -95,21 +76,31 @@ package final class Proxy: Sendable {
     /// How many connections over the limit are told so; more are closed without a word.
     private static let refusalsAtATime = 256
 
-    private static func accept(_ descriptor: Int32, from peer: SocketAddress?, on lane: Lane) {
-        let client = peer.flatMap { IPAddress($0) }
-        let channel = SocketChannel(descriptor: descriptor, loop: lane.loop, remoteAddress: peer)
+    @Sendable
+    private static func accept(_ descriptor: Int32, from peer: Listener.Peer, on lane: Lane, isTLS: Bool) {
+        let client = Client(peer)
+        // What was dealt to a lane that drains has said nothing yet, and can try elsewhere. There is no listener with TLS
+        // without a certificate.
+        guard !lane.isDraining, !isTLS || lane.gate.policy.listenTLS != nil else {
+            close(descriptor)
+            return
+        }
+        let tls = lane.gate.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
+        let channel = SocketChannel(
+            descriptor: descriptor, loop: lane.loop, remoteAddress: peer.address, transport: tls)
         let overLimit = lane.census.enter(client, lane.gate.limits)
         guard lane.census.total <= lane.gate.limits.connections + Self.refusalsAtATime else {
             lane.census.leave(client)
             return channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
         }
         var refusal: Problem?
-        if let client, case .denied(let rule) = lane.gate.policy.clients.judge(client) {
-            refusal = Problem(.clientDenied, "\(client) is not in \(rule)")
+        if case .address(let ip) = client, case .denied(let rule) = lane.gate.policy.clients.judge(ip) {
+            refusal = Problem(.clientDenied, "\(ip) is not in \(rule)")
         } else if let overLimit {
             refusal = Problem(.overloaded, "there are as many connections as \(overLimit) allows")
         }
-        let connection = ClientConnection(lane: lane, channel: channel, client: client, refusal: refusal)
+        let connection = ClientConnection(
+            lane: lane, channel: channel, tls: tls, client: client, refusal: refusal)
         do {
             try channel.pipeline.syncOperations.addHandler(connection)
             channel.start()
@@ -117,6 +108,13 @@ package final class Proxy: Sendable {
             lane.census.leave(client)
             channel.close0(error: error, mode: .all, promise: nil)
         }
+    }
+}
+
+extension Listener.Peer {
+    fileprivate var address: SocketAddress? {
+        guard case .address(let address) = self else { return nil }
+        return address
     }
 }
 
@@ -132,4 +130,10 @@ struct LoopBound<Value>: @unchecked Sendable {
     }
 
     func run(_ work: @escaping @Sendable (Value) -> Void) { self.loop.execute { work(self.value) } }
+
+    /// Must not be called from a loop.
+    func runAndWait(_ work: @escaping @Sendable (Value) -> Void) {
+        // A loop that has ended has nothing left to be done.
+        try? self.loop.submit { work(self.value) }.wait()
+    }
 }

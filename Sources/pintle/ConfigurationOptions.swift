@@ -21,10 +21,14 @@ struct ConfigurationOptions: ParsableArguments {
     func load() throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) { try Self.load(self.file) }
 
     /// The same for what `-c` says.
-    static func load(_ file: String?) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+    ///
+    /// - Parameter note: told of every file that it depends on, before it is looked at.
+    static func load(
+        _ file: String?, telling note: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
+        let system = Surroundings.system(environment: ProcessInfo.processInfo.environment)
         do throws(ConfigurationError) {
-            return try PolicyLoader.load(
-                flag: file, surroundings: .system(environment: ProcessInfo.processInfo.environment))
+            return try PolicyLoader.load(flag: file, surroundings: system.telling(note))
         } catch {
             throw CommandFailure(error)
         }

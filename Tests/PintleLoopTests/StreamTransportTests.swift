@@ -48,6 +48,29 @@ struct StreamTransportTests {
         #expect(stage.receive(1 << 20).count == 1 << 20)
     }
 
+    @Test func `an end that cannot be told at once is told when the descriptor takes bytes`() throws {
+        let stage = try ChannelStage(halfClosure: true) { TurnedBytes($0, refusingShutdowns: 2) }
+        stage.finishSending()
+        try stage.recorder.events.wait(for: "the end of input") { $0.contains("input closed") }
+        try stage.onLoop {
+            $0.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "bye")), promise: nil)
+            $0.close(mode: .output, promise: nil)
+        }
+        #expect(String(decoding: stage.receive(4), as: UTF8.self) == turned("bye"))
+        try stage.channel.closeFuture.wait()
+    }
+
+    @Test func `a close tells the peer that this was all, unless something is left or the connection is broken`() throws
+    {
+        for (isReset, count) in [(false, 1), (true, 0)] {
+            let shutdowns = Watched(0)
+            let stage = try ChannelStage { TurnedBytes($0, shutdowns: shutdowns) }
+            try stage.onLoop { if isReset { $0.reset() } else { $0.close(promise: nil) } }
+            try stage.channel.closeFuture.wait()
+            #expect(shutdowns.current == count)
+        }
+    }
+
     @Test func `the end of a transport ends the channel, and its words come before its end`() throws {
         let stage = try ChannelStage(halfClosure: true) { TurnedBytes($0) }
         stage.send(turned("last words"))
@@ -65,8 +88,17 @@ private final class TurnedBytes: StreamTransport {
     private let descriptor: Int32
     private var taken: [UInt8] = []
     private var hasEnded = false
+    private var refusals: Int
+    private let shutdowns: Watched<Int>?
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+    /// - Parameter refusals: so many times the end cannot be told.
+    init(_ descriptor: Int32, refusingShutdowns refusals: Int = 0, shutdowns: Watched<Int>? = nil) {
+        self.descriptor = descriptor
+        self.refusals = refusals
+        self.shutdowns = shutdowns
+    }
+
+    private(set) var shutdownNeeds: Readiness?
 
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         var room = [UInt8](repeating: 0, count: 65_536)
@@ -91,7 +123,12 @@ private final class TurnedBytes: StreamTransport {
         return code == EAGAIN ? .wouldBlock(until: .write) : .failed(IOError(errnoCode: code, reason: "send"))
     }
 
-    func shutdownOutput() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+    func shutdownOutput() {
+        self.shutdowns?.change { $0 += 1 }
+        self.refusals -= 1
+        self.shutdownNeeds = self.refusals >= 0 ? .write : nil
+        if self.refusals < 0 { shutdown(self.descriptor, Int32(SHUT_WR)) }
+    }
 
     func close() { Glibc.close(self.descriptor) }
 }

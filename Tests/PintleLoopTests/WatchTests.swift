@@ -109,7 +109,8 @@ struct WatchTests {
         let accepted = Watched<[String]>([])
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
         let listener = try Listener(binding: address, shared: false, loop: loop) { descriptor, peer in
-            accepted.change { $0.append("\(peer?.ipAddress ?? "?"):\(peer?.port ?? 0)") }
+            guard case .address(let address) = peer else { return }
+            accepted.change { $0.append("\(address.ipAddress ?? "?"):\(address.port ?? 0)") }
             write(descriptor, "hello\n", 6)
             close(descriptor)
         }

@@ -46,8 +46,8 @@ struct StrictLoadingTests {
         Case(
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
-                + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, upstream_proxy"
-        ),
+                + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
+                + "upstream_proxy, listen_tls"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
         Case(

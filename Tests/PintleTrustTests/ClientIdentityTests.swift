@@ -184,7 +184,7 @@ struct ClientIdentityTests {
         #expect(
             self.error { _ = try ClientIdentity(certificateFile: files.certificate, keyFile: other) }?.message
                 == "\(other): the private key does not belong to the certificate \"CN=alice\" of "
-                + "\(files.certificate); give the two that were issued together, the client's certificate before "
+                + "\(files.certificate); give the two that were issued together, the certificate before "
                 + "its signers'")
         // Signers first: the key is there, but not for the first certificate.
         let turned = try self.folder.write(
@@ -192,7 +192,7 @@ struct ClientIdentityTests {
         #expect(
             self.error { _ = try ClientIdentity(certificateFile: turned) }?.message
                 == "\(turned): the private key does not belong to the certificate \"CN=Upper\"; "
-                + "give the two that were issued together, the client's certificate before its signers'")
+                + "give the two that were issued together, the certificate before its signers'")
     }
 
     @Test func `no description shows the key or the password`() throws {

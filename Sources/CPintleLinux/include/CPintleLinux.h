@@ -28,8 +28,23 @@ int pintle_add_wakeup(int epoll, int descriptor);
 void pintle_wake(int descriptor);
 /// accept4 with a non-blocking, close-on-exec descriptor; `address` has room for a `struct sockaddr_storage`.
 int pintle_accept(int listener, void *address);
+/// The user of the process at the other end of a Unix socket, as it connected (SO_PEERCRED); -1 where there is none.
+int64_t pintle_peer_user(int descriptor);
 /// Renames, but not over a file that is there (EEXIST); EINVAL or ENOSYS where that cannot be done.
 int pintle_rename_new(const char *from, const char *to);
+/// Bits of an inotify event's mask; linux.c has the compiler compare them with the system's.
+enum {
+    /// The folder that is watched was removed or renamed, or is watched no more.
+    PINTLE_FOLDER_GONE = 0x400 | 0x800 | 0x8000,
+    /// There were more events than the kernel keeps.
+    PINTLE_FILES_LOST = 0x4000,
+};
+
+/// inotify: a non-blocking, close-on-exec descriptor that tells of files in folders that are added to it; -1 and errno.
+int pintle_file_watch(void);
+/// Watches a folder for files that are made, written, moved or removed; a folder that is watched keeps its number.
+int pintle_file_watch_add(int watch, const char *folder);
+void pintle_file_watch_remove(int watch, int number);
 /// Names the calling thread; at most 15 bytes.
 void pintle_name_thread(const char *name);
 

@@ -27,5 +27,5 @@ package struct ConnectPortRule: Sendable {
 
 extension [ListenAddress] {
     /// The first that other machines may reach, or nil where all are loopback.
-    var exposed: ListenAddress? { self.first { !$0.address.isLoopback } }
+    var exposed: ListenAddress? { self.first(where: \.isExposed) }
 }

@@ -11,6 +11,8 @@ package struct Configuration: Sendable, Equatable {
     /// Where clients are served. Default 127.0.0.1:3128: the port that proxies are looked for on, out of reach of
     /// the network until someone decides otherwise.
     package var listen: [ListenAddress] = [.standard]
+    /// What clients are shown on listeners with TLS; nil where there are none.
+    package var listenTLS: IdentityFiles?
     /// Whether violations stop traffic. Default `enforce`: a rule that only reports must be asked for.
     package var enforcement: Enforcement = .enforce
     /// The pseudonym in Via fields, or nil for none. Default `pintle`: loops are found by it.

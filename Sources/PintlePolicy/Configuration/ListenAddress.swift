@@ -2,23 +2,66 @@
 
 package import PintleMessage
 
-/// An address and a port to listen on.
+/// Where clients are served: an address and a port, in clear or over TLS, or a Unix socket.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
+    package enum Place: Sendable, Hashable {
+        /// A literal address: a name could come to mean another interface without a change here. The port is 0…65535; 0
+        /// lets the system pick a free one.
+        case address(IPAddress, port: UInt16)
+        /// The path of a socket, 1 to 107 bytes.
+        case unix(String)
+    }
+
     /// 127.0.0.1:3128.
     package static let standard = ListenAddress(address: IPAddress(v4: 0x7F00_0001), port: 3128)
 
-    /// A literal address: a name could come to mean another interface without a change here.
-    package let address: IPAddress
-    /// 0…65535; 0 lets the system pick a free port.
-    package let port: UInt16
+    /// What fits into a socket's address (unix(7)) with the zero at its end.
+    private static let longestPath = 107
 
-    package init(address: IPAddress, port: UInt16) {
-        self.address = address
-        self.port = port
+    package let place: Place
+    /// Whether clients speak TLS with it, which never is so on a Unix socket.
+    package let isTLS: Bool
+
+    package init(address: IPAddress, port: UInt16, isTLS: Bool = false) {
+        self.place = .address(address, port: port)
+        self.isTLS = isTLS
     }
 
-    /// Reads `127.0.0.1:3128` or `[::1]:3128`; also what `--listen` takes.
-    package init(_ text: some StringProtocol) throws(Malformed) {
+    /// - Parameter path: at most 107 bytes.
+    package init(unixSocket path: String) {
+        self.place = .unix(path)
+        self.isTLS = false
+    }
+
+    /// Reads `127.0.0.1:3128`, `[::1]:3128`, `https://127.0.0.1:3128` or `unix:PATH`; also what `--listen` takes.
+    ///
+    /// - Parameter resolve: a path as the process must open it.
+    package init(_ text: String, resolving resolve: (String) -> String = { $0 }) throws(Malformed) {
+        if text.hasPrefix("unix:") {
+            self.init(unixSocket: try Self.path(String(text.dropFirst(5)), resolve))
+            return
+        }
+        let isTLS = text.hasPrefix("https://")
+        let (address, port) = try Self.addressAndPort(isTLS ? text.dropFirst(8) : text[...])
+        self.init(address: address, port: port, isTLS: isTLS)
+    }
+
+    private static func path(_ text: String, _ resolve: (String) -> String) throws(Malformed) -> String {
+        guard !text.isEmpty, !text.utf8.contains(0), !text.hasSuffix("/") else {
+            throw Malformed("unix: is followed by the path of a socket, as in unix:/run/pintle.sock")
+        }
+        guard !text.hasPrefix("@") else {
+            throw Malformed("an abstract socket has no file whose mode keeps others out; name a path, or ./\(text)")
+        }
+        let path = resolve(text)
+        guard path.utf8.count <= Self.longestPath else {
+            throw Malformed(
+                "the path of a socket has at most \(Self.longestPath) bytes, and this one \(path.utf8.count)")
+        }
+        return path
+    }
+
+    private static func addressAndPort(_ text: Substring) throws(Malformed) -> (IPAddress, UInt16) {
         let form = "an address and a port, as in 127.0.0.1:3128 or [::1]:3128"
         guard let colon = text.lastIndex(of: ":") else { throw Malformed("not \(form)") }
         var host = text[..<colon]
@@ -35,17 +78,37 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         guard !digits.isEmpty, digits.utf8.count <= 5, digits.utf8.allSatisfy(ASCII.isDigit),
             let port = UInt16(digits)
         else { throw Malformed("a port is a number from 0 (any free one) to 65535") }
-        self.init(address: address, port: port)
+        return (address, port)
+    }
+
+    /// Whether other machines can reach it.
+    var isExposed: Bool {
+        switch self.place {
+        case .address(let address, _): !address.isLoopback
+        case .unix: false
+        }
+    }
+
+    /// Whether both cannot be had at once. Two listeners on port 0 get two ports.
+    func collides(with other: ListenAddress) -> Bool {
+        if case .address(_, port: 0) = self.place { return false }
+        return self.place == other.place
     }
 
     /// Whether connections to an authority end here, as far as can be told without resolving names.
     package func isReached(by authority: Authority) -> Bool {
-        guard self.port == authority.port, let address = IPAddress(authority.host) else { return false }
-        return address == self.address || self.address.isUnspecified && address.isLoopback
+        guard case .address(let own, let port) = self.place, port == authority.port,
+            let address = IPAddress(authority.host)
+        else { return false }
+        return address == own || own.isUnspecified && address.isLoopback
     }
 
     /// As it is written in the configuration.
     package var description: String {
-        self.address.family == .v6 ? "[\(self.address)]:\(self.port)" : "\(self.address):\(self.port)"
+        switch self.place {
+        case .unix(let path): "unix:\(path)"
+        case .address(let address, let port):
+            (self.isTLS ? "https://" : "") + (address.family == .v6 ? "[\(address)]:\(port)" : "\(address):\(port)")
+        }
     }
 }

@@ -25,16 +25,6 @@ package struct TrustConfiguration: Sendable, Equatable {
         case files([Located<String>])
     }
 
-    /// How Pintle proves to servers who it is.
-    package struct ClientCertificate: Sendable, Equatable {
-        /// The file of the certificate and its signers; PEM.
-        package var certificate: Located<String>
-        /// The file of its key; nil for the same file.
-        package var key: Located<String>?
-        /// Of an encrypted key. A secret.
-        package var password: String?
-    }
-
     /// What routes, logs and metrics call it.
     package var name: String
     /// Where the file has it.
@@ -72,7 +62,7 @@ package struct TrustConfiguration: Sendable, Equatable {
     /// How long before their end `check` warns. Default 30 days.
     package var warnBeforeExpiry: Duration = .seconds(30 * 86400)
     /// What servers are shown that ask for a certificate; nil shows none.
-    package var clientCertificate: ClientCertificate?
+    package var clientCertificate: IdentityFiles?
     /// Overrides the configuration's `enforcement`; nil follows it.
     package var enforcement: Enforcement?
 

@@ -55,7 +55,12 @@ struct ConfigurationReader {
     }
 
     private mutating func readGeneral(_ top: StrictMap) {
-        top.read("listen", into: &self.configuration.listen, Self.readListen)
+        top.read("listen", into: &self.configuration.listen) {
+            Self.readListen($0, hasCertificate: top["listen_tls"] != nil)
+        }
+        top.read("listen_tls", into: &self.configuration.listenTLS) { node in
+            node.map(.listenTLS).flatMap(IdentityFiles.read).map { .some($0) }
+        }
         if let admin = top["admin"], !admin.isOff {
             admin.report("\(admin.quoted): only off is built in this version")
         }
@@ -71,14 +76,21 @@ struct ConfigurationReader {
         }
     }
 
-    private static func readListen(_ node: StrictNode) -> [ListenAddress]? {
+    private static func readListen(_ node: StrictNode, hasCertificate: Bool) -> [ListenAddress]? {
         guard let nodes = node.oneOrMore() else { return nil }
         var listeners: [ListenAddress] = []
         for node in nodes {
-            guard let address = node.parsed({ text throws(Malformed) in try ListenAddress(text) }) else { continue }
-            // Two listeners on port 0 get two ports.
-            if address.port != 0, listeners.contains(address) {
-                node.report("\(address) is listed twice")
+            let address = node.parsed { text throws(Malformed) in
+                try ListenAddress(text, resolving: node.context.resolve)
+            }
+            guard let address else { continue }
+            if let other = listeners.first(where: { $0.collides(with: address) }) {
+                node.report(other == address ? "\(address) is listed twice" : "\(address) is taken by \(other)")
+            }
+            if address.isTLS, !hasCertificate {
+                node.report(
+                    "\(address) needs a certificate to show to clients; write "
+                        + "listen_tls: {certificate: FILE, key: FILE}")
             }
             listeners.append(address)
         }

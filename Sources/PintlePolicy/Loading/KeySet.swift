@@ -21,9 +21,10 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy",
+            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls",
         ],
         planned: ["include", "interception", "cache", "unpinned_hosts"])
+    static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])
     static let engine = KeySet(
@@ -88,8 +89,8 @@ extension KeySet {
 
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
-        .top, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract, .route,
-        .routeContract, .upstreamProxy, .match, .request,
+        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract,
+        .route, .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]

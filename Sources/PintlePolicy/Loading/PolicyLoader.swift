@@ -25,14 +25,16 @@ package enum PolicyLoader {
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
             throw ConfigurationError(context.problems)
         }
+        for path in configuration.identityAndTrustFiles { surroundings.note(path) }
         // An entry that was not read whole would only be reported again, less clearly.
         let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
         let trust = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings) {
             context.report($0, path: $1, at: $2)
         }
+        let listenTLS = ListenCompiler.compile(configuration) { context.report($0, path: $1, at: $2) }
         try context.throwProblems()
-        return Policy(configuration, trust: trust, contracts: contracts)
+        return Policy(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
     }
 
     /// Reads and checks the file at `path`.

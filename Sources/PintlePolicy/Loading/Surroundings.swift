@@ -20,6 +20,8 @@ package struct Surroundings: Sendable {
     package var read: @Sendable (_ path: String, _ limit: Int) throws(ReadingError) -> [UInt8]
     /// Whether there is a file at a path.
     package var exists: @Sendable (_ path: String) -> Bool
+    /// Told of files that are read by other means, before they are.
+    package var note: @Sendable (_ path: String) -> Void = { _ in }
 
     package init(
         environment: [String: String],
@@ -37,6 +39,23 @@ package struct Surroundings: Sendable {
             environment: environment,
             read: { (path, limit) throws(ReadingError) in try Self.readFile(path, limit) },
             exists: { access($0, F_OK) == 0 })
+    }
+
+    /// The same, telling of every path on which it depends what is loaded, before it is looked at.
+    package func telling(_ note: @escaping @Sendable (_ path: String) -> Void) -> Surroundings {
+        let (read, exists) = (self.read, self.exists)
+        var surroundings = Surroundings(
+            environment: self.environment,
+            read: { (path, limit) throws(ReadingError) in
+                note(path)
+                return try read(path, limit)
+            },
+            exists: { path in
+                note(path)
+                return exists(path)
+            })
+        surroundings.note = note
+        return surroundings
     }
 
     private static func readFile(_ path: String, _ limit: Int) throws(ReadingError) -> [UInt8] {

@@ -53,7 +53,7 @@ struct TrustReader {
         map.read("extra_roots", into: &policy.extraRoots, Self.readPaths)
         self.readChecks(&policy, map)
         map.read("client_certificate", into: &policy.clientCertificate) { node in
-            node.map(.clientCertificate).flatMap(Self.readClientCertificate).map { .some($0) }
+            node.map(.clientCertificate).flatMap(IdentityFiles.read).map { .some($0) }
         }
         map.read("enforcement", into: &policy.enforcement) { node in
             let enforcement: Enforcement? = node.choice()
@@ -84,21 +84,6 @@ struct TrustReader {
         }
         map.read("on_expiry", into: &policy.onExpiry) { $0.choice() }
         map.read("warn_before_expiry", into: &policy.warnBeforeExpiry) { $0.duration(.zero ... .seconds(3650 * 86400)) }
-    }
-
-    private static func readClientCertificate(_ map: StrictMap) -> TrustConfiguration.ClientCertificate? {
-        guard let node = map["certificate"] else {
-            map.node.report("the key \"certificate\" is missing; name the file of the certificate and its signers")
-            return nil
-        }
-        guard let certificate = node.nonEmptyString() else { return nil }
-        var result = TrustConfiguration.ClientCertificate(
-            certificate: Located(node.context.resolve(certificate), at: node.position))
-        map.read("key", into: &result.key) { node in
-            node.nonEmptyString().map { .some(Located(node.context.resolve($0), at: node.position)) }
-        }
-        map.read("password", into: &result.password) { node in node.nonEmptyString().map { .some($0) } }
-        return result
     }
 
     private static func readPaths(_ node: StrictNode) -> [Located<String>]? {

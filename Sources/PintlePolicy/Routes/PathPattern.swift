@@ -65,11 +65,17 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     package func covers(_ other: PathPattern) -> Bool {
         if self == other || (self.prefix == other.prefix && self.tokens == other.tokens) { return true }
         if self.isSubtree { return other.prefix.starts(with: self.prefix) }
-        return other.tokens.isEmpty && self.matches(bytes: other.prefix)
+        // What was decoded once is not decoded again.
+        var path = other.prefix.makeIterator()
+        return other.tokens.isEmpty && self.matches(&path)
     }
 
     private func matches(bytes: some RandomAccessCollection<UInt8>) -> Bool {
         var input = UnreservedBytes(bytes)
+        return self.matches(&input)
+    }
+
+    private func matches(_ input: inout some IteratorProtocol<UInt8>) -> Bool {
         for expected in self.prefix where input.next() != expected { return false }
         if self.tokens.isEmpty { return input.next() == nil }
         if self.isSubtree { return true }
@@ -77,7 +83,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Walks all positions in the pattern that the path so far can be at, so nothing is ever tried twice.
-    private func runTokens(_ input: inout UnreservedBytes<some RandomAccessCollection<UInt8>>) -> Bool {
+    private func runTokens(_ input: inout some IteratorProtocol<UInt8>) -> Bool {
         var positions = self.withEmptyStars(1)
         while let byte = input.next() {
             var next: UInt128 = 0

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Logging
 internal import NIOCore
+internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleTrust
 
 /// One client connection: takes requests off it one after another, and hands each to an ``Exchange``.
 ///
@@ -28,9 +31,12 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     let lane: Lane
     let channel: SocketChannel
-    let client: IPAddress?
+    /// Nil where the system does not say.
+    let client: Client?
     /// Why this client is not served, if it is not.
-    let refusal: Problem?
+    private(set) var refusal: Problem?
+    /// Nil where the client speaks in clear.
+    private let tls: TLSTransport?
     private(set) var phase = Phase.head
     private var parser: RequestParser
     private var reader: BodyReader
@@ -46,10 +52,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// How much of what the client sends ahead is kept.
     private static let inboxLimit = 64 * 1024
 
-    init(lane: Lane, channel: SocketChannel, client: IPAddress?, refusal: Problem?) {
+    init(lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem?) {
         self.lane = lane
         self.channel = channel
         self.client = client
+        self.tls = tls
         self.refusal = refusal
         self.parser = RequestParser(limits: lane.gate.headLimits)
         self.reader = BodyReader(.none, limits: lane.gate.headLimits)
@@ -58,6 +65,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: The channel's events
 
     func channelActive(context: ChannelHandlerContext) {
+        self.tls?.whenPlainText = { [weak self] in self?.refusal = .plainTextForTLS }
         self.lane.add(self)
         self.timer = ConnectionTimer(connection: self)
         self.timer?.expect(.firstHead)
@@ -100,7 +108,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.leave()
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if let failure = error as? TLSServerFailure, failure.isOfHandshake { self.noteHandshakeFailure("\(failure)") }
+        context.close(promise: nil)
+    }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard let exchange = self.exchange else {
@@ -341,12 +352,29 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
         case .clientToRead: self.abort()
         case .nextHead where self.channel.pendingWriteBytes > 0: self.timer?.expect(.clientToRead)
-        case .firstHead, .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
+        case .firstHead:
+            if self.tls?.isShakingHands == true {
+                self.noteHandshakeFailure("it was not complete in time (limits.header_timeout)")
+            }
+            self.channel.close(promise: nil)
+        case .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
         }
+    }
+
+    private func noteHandshakeFailure(_ reason: String) {
+        self.lane.gate.logger.info(
+            LogKeys.handshakeFailed,
+            metadata: [LogKeys.client: "\(self.client?.description ?? "")", LogKeys.reason: "\(reason)"])
     }
 }
 
 extension Problem {
+    fileprivate static var plainTextForTLS: Problem {
+        Problem(
+            .badRequest,
+            "this port speaks TLS, and the request came in clear; write https:// before the proxy's address")
+    }
+
     /// What is answered to bytes that are not a request.
     init(_ error: WireError) {
         switch error.code {

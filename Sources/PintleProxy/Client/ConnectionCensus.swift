@@ -8,13 +8,13 @@ final class ConnectionCensus: Sendable {
     private struct Counts {
         var total = 0
         var tunnels = 0
-        var byClient: [IPAddress: Int] = [:]
+        var byClient: [Client: Int] = [:]
     }
 
     private let counts = NIOLockedValueBox(Counts())
 
     /// Counts a connection, and says which limit it is over, if any. It must be counted out in any case.
-    func enter(_ client: IPAddress?, _ limits: LimitsConfiguration) -> String? {
+    func enter(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
         self.counts.withLockedValue { counts in
             counts.total += 1
             var own = 0
@@ -28,7 +28,7 @@ final class ConnectionCensus: Sendable {
         }
     }
 
-    func leave(_ client: IPAddress?) {
+    func leave(_ client: Client?) {
         self.counts.withLockedValue { counts in
             counts.total -= 1
             guard let client, let own = counts.byClient[client] else { return }

@@ -61,6 +61,9 @@ package enum MemoryHandshake {
             SSL_CTX_set_security_level(self.pointer, CInt(level))
         }
 
+        /// Refuses servers that the context's own store does not vouch for.
+        package func demandTrust() { SSL_CTX_set_verify(self.pointer, SSL_VERIFY_PEER, nil) }
+
         /// Puts an anchor into the context's own store, as libcurl does with its CA file.
         package func addAnchor(_ certificate: Certificate) throws {
             let parsed = try MintRequest.parse(certificate.der)

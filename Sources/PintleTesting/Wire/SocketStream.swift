@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import Glibc
+package import Glibc
 
 /// One TCP connection, blocking and bounded in time, that remembers every byte it received.
 ///
@@ -45,6 +45,18 @@ package final class SocketStream: Sendable {
             let code = errno
             Glibc.close(descriptor)
             throw TestFailure("connect to port \(port): errno \(code)")
+        }
+        self.init(descriptor: descriptor)
+    }
+
+    /// Connects to a Unix socket.
+    package convenience init(path: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw TestFailure("socket: errno \(errno)") }
+        guard UnixAddress.with(path, { connect(descriptor, $0, $1) }) == 0 else {
+            let code = errno
+            Glibc.close(descriptor)
+            throw TestFailure("connect to \(path): errno \(code)")
         }
         self.init(descriptor: descriptor)
     }
@@ -232,6 +244,25 @@ enum LoopbackAddress {
         address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
         return withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+}
+
+/// The path of a Unix socket, or `@` and an abstract name, for socket calls.
+package enum UnixAddress {
+    package static func with(_ path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        // The zero at the end is there already.
+        withUnsafeMutableBytes(of: &address.sun_path) { space in
+            space.copyBytes(from: path.utf8.prefix(space.count - 1))
+            if path.hasPrefix("@") { space[0] = 0 }
+        }
+        // An abstract name is as long as the address says.
+        let all = MemoryLayout<sockaddr_un>.size
+        let length = path.hasPrefix("@") ? all - MemoryLayout.size(ofValue: address.sun_path) + path.utf8.count : all
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(length)) }
         }
     }
 }

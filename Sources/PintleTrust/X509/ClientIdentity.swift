@@ -50,16 +50,22 @@ public struct ClientIdentity: Sendable {
     /// - Throws: `.unreadableIdentity` when OpenSSL does not accept it, as when the context's security level demands a
     ///   longer key.
     package func install(on sslContext: OpaquePointer) throws(TrustError) {
-        OpenSSLErrors.clear()
-        let isInstalled = self.credentials.lend { leaf, key, issuers in
-            SSL_CTX_use_cert_and_key(sslContext, leaf, key, issuers, 1) == 1
-        }
-        guard isInstalled else {
+        guard self.isInstalled(onContext: sslContext) else {
             throw TrustError(
                 code: .unreadableIdentity,
                 message: "the client certificate \(self.chain.first?.label ?? ""): OpenSSL does not accept it; "
                     + "have one issued with a stronger key",
                 cause: OpenSSLErrors.drain())
+        }
+    }
+
+    /// Gives every connection of a context this identity.
+    ///
+    /// - Returns: whether OpenSSL accepts it; its reason otherwise stays in the error queue.
+    func isInstalled(onContext context: OpaquePointer) -> Bool {
+        OpenSSLErrors.clear()
+        return self.credentials.lend { leaf, key, issuers in
+            SSL_CTX_use_cert_and_key(context, leaf, key, issuers, 1) == 1
         }
     }
 
@@ -110,7 +116,7 @@ private final class ClientCredentials: @unchecked Sendable {
                 keyFile,
                 "the private key does not belong to the certificate \(certificate.label)"
                     + (keyFile == certificateFile ? "" : " of \(certificateFile)")
-                    + "; give the two that were issued together, the client's certificate before its signers'",
+                    + "; give the two that were issued together, the certificate before its signers'",
                 cause: OpenSSLErrors.drain())
         }
         self.leaf = leaf

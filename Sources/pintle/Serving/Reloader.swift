@@ -26,6 +26,9 @@ actor Reloader {
         let exchangeLog: ExchangeLog
         let reachability: Reachability
         let logger: Logger
+        let manager: ServiceManager?
+        /// What the manager is told of a proxy that serves.
+        let status: String
     }
 
     private let parts: Parts
@@ -33,6 +36,9 @@ actor Reloader {
     private var policy: Policy
     /// What is in force.
     private(set) var gate: Gate
+    /// One reload at a time: another one waits for it.
+    private var last: Task<ControlAnswer, Never>?
+    private var whenRead: (@Sendable (ReadFiles, _ isInForce: Bool) -> Void)?
 
     init(_ parts: Parts, policy: Policy, gate: Gate, load: @escaping Serve.Loading) {
         self.parts = parts
@@ -41,25 +47,61 @@ actor Reloader {
         self.load = load
     }
 
-    /// Reloads, or says why not: on the log, too.
+    /// Has `whenRead` told after each attempt which files it has read, whatever came of it.
+    func tellOfFiles(_ whenRead: @escaping @Sendable (ReadFiles, _ isInForce: Bool) -> Void) {
+        self.whenRead = whenRead
+    }
+
+    /// Reloads, or says why not: on the log, too. The exchange log is opened anew in any case.
     func reload(_ wish: Wish) async -> ControlAnswer {
-        let answer: ControlAnswer
+        let previous = self.last
+        let task = Task {
+            _ = await previous?.value
+            return await self.reloadNow(wish)
+        }
+        self.last = task
+        return await task.value
+    }
+
+    private func reloadNow(_ wish: Wish) async -> ControlAnswer {
+        self.parts.manager?.reloading()
+        let logProblem = self.reopenLog()
+        let files = ReadFiles()
+        var answer: ControlAnswer
         do throws(CommandFailure) {
-            answer = try await self.attempt(wish)
+            answer = try await self.attempt(wish, files)
         } catch {
             answer = ControlAnswer(code: error.code.rawValue, lines: error.lines)
         }
-        if answer.code == ProcessExit.success.rawValue {
+        let isInForce = answer.code == ProcessExit.success.rawValue
+        self.whenRead?(files, isInForce)
+        if isInForce {
             for line in answer.lines { self.parts.logger.notice("\(line)") }
+            if logProblem != nil { answer.code = ProcessExit.incomplete.rawValue }
         } else {
             for line in answer.lines { self.parts.logger.error("\(line)") }
             self.parts.logger.error("the configuration was not reloaded; the running one stays")
         }
+        let failure = isInForce ? "" : "; the last reload was refused: \(answer.lines.first ?? "")"
+        self.parts.manager?.ready(self.parts.status + failure)
+        answer.lines = (logProblem.map { [$0] } ?? []) + answer.lines
         return answer
     }
 
-    private func attempt(_ wish: Wish) async throws(CommandFailure) -> ControlAnswer {
-        let (policy, origin) = try self.load()
+    /// Goes on in the file that has the log's path now: the old one may have been moved away.
+    private func reopenLog() -> String? {
+        do throws(LogFileError) {
+            try self.parts.exchangeLog.reopen()
+            return nil
+        } catch {
+            let problem = "log.exchanges: \(error); lines go on into the file that was open"
+            self.parts.logger.error("\(problem)")
+            return problem
+        }
+    }
+
+    private func attempt(_ wish: Wish, _ files: ReadFiles) async throws(CommandFailure) -> ControlAnswer {
+        let (policy, origin) = try self.load(files)
         try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
         let counters = Counters(
             routes: policy.routes.routes.map(\.name), continuing: self.parts.activity.counters)

@@ -18,6 +18,12 @@ struct Service {
     let portFile: String?
     /// Reads the configuration anew.
     let load: Serve.Loading
+    /// What the configuration was made of, where it is to be reloaded when that changes.
+    let watched: ReadFiles?
+    /// Whoever started this process and wants to hear how it fares.
+    let manager: ServiceManager?
+    /// Sockets that listen already, one for each place of the configuration; empty where none do.
+    let given: [Int32]
 
     func run() async throws(CommandFailure) {
         let logger = self.makeLogger()
@@ -41,22 +47,32 @@ struct Service {
         // Signals are caught before the address is announced: who reads it may send one at once.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
         do {
-            proxy = try Proxy(gate: gate, engine: engine)
+            proxy = try Proxy(gate: gate, engine: engine, given: self.given)
         } catch {
             throw CommandFailure(.incomplete, "\(error)")
         }
         let reloader = Reloader(
             Reloader.Parts(
                 proxy: proxy, engine: engine, activity: activity, exchangeLog: exchangeLog, reachability: reachability,
-                logger: logger), policy: self.policy, gate: gate, load: self.load)
+                logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy, gate: gate,
+            load: self.load)
         let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
         let obedience = Task { await self.obey(signals, requestStop, activity, reloader) }
         defer { obedience.cancel() }
+        let watch = try await self.watchFiles(reloader, engine, logger)
+        defer { watch?.stop() }
         let control = self.openControl(reloader, logger)
         defer { control?.stop() }
         try self.announce(proxy, logger)
         activity.start()
+        self.manager?.ready(Self.status(of: proxy))
+        let watchdog = self.manager?.watchdog.map { [manager] interval in
+            Watchdog(engine.loops, interval: interval) { manager?.isAlive() }
+        }
+        watchdog?.start()
+        defer { watchdog?.stop() }
         for await _ in stop { break }
+        self.manager?.stopping("waiting for \(proxy.connections) connections to end")
         logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
         let patience = self.policy.configuration.limits.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
@@ -145,12 +161,36 @@ struct Service {
         }
     }
 
+    /// Reloads when files change. Nobody can be asked back, and nobody has asked: what would refuse hosts that work is not put
+    /// in force.
+    private func watchFiles(
+        _ reloader: Reloader, _ engine: Engine, _ logger: Logger
+    ) async throws(CommandFailure) -> ConfigurationWatch? {
+        guard let watched else { return nil }
+        let watch = try ConfigurationWatch(loop: engine.loops[0], logger: logger) {
+            Task { await reloader.reload(Reloader.Wish()) }
+        }
+        await reloader.tellOfFiles { watch.follow($0, isInForce: $1) }
+        watch.follow(watched, isInForce: true)
+        return watch
+    }
+
     // MARK: Life
+
+    /// What a service manager shows of a proxy that serves.
+    private static func status(of proxy: Proxy) -> String {
+        "listening on \(proxy.places.map(\.description).joined(separator: " "))"
+    }
 
     /// Says where clients may connect. The line is written whatever the log level is.
     private func announce(_ proxy: Proxy, _ logger: Logger) throws(CommandFailure) {
         if let portFile {
-            let ports = proxy.addresses.map { "\($0.port ?? 0)\n" }.joined()
+            let ports = proxy.places.map { place in
+                switch place.place {
+                case .address(_, let port): "\(port)\n"
+                case .unix(let path): "\(path)\n"
+                }
+            }.joined()
             do {
                 try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
             } catch {
@@ -160,8 +200,8 @@ struct Service {
         }
         var logger = logger
         logger.logLevel = .notice
-        let addresses = proxy.addresses.map { "\($0.ipAddress ?? ""):\($0.port ?? 0)" }.joined(separator: " ")
-        logger.notice("ready", metadata: ["listening": "\(addresses)", "configuration": "\(self.origin)"])
+        let places = proxy.places.map(\.description).joined(separator: " ")
+        logger.notice("ready", metadata: ["listening": "\(places)", "configuration": "\(self.origin)"])
     }
 
     /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.

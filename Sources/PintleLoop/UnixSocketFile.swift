@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+
+/// The file of a listening Unix socket: taken only where nobody listens, and removed at the end.
+///
+/// Beside it is a locked file, `PATH.lock`, for as long as somebody listens. Of two processes that find a socket that is
+/// left over, both would otherwise remove it, and one of them the other's new one.
+final class UnixSocketFile {
+    private let path: String
+    private let lock: LockFile
+    private let identity: FileIdentity
+
+    private init(path: String, lock: LockFile, identity: FileIdentity) {
+        self.path = path
+        self.lock = lock
+        self.identity = identity
+    }
+
+    /// A socket that is bound to `path`, which only this user may connect to.
+    ///
+    /// - Throws: `IOError`: EADDRINUSE where somebody listens or the file is no socket, or the code of the call that failed.
+    static func bind(_ path: String) throws -> (descriptor: Int32, file: UnixSocketFile) {
+        let address = try SocketAddress(unixDomainSocketPath: path)
+        let lock = try LockFile("\(path).lock")
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        do {
+            guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+            // The file gets the mode of the socket, less the umask: unlike the umask it is this socket's alone.
+            guard fchmod(descriptor, 0o600) == 0 else { throw IOError(errnoCode: errno, reason: "fchmod") }
+            if !Self.isBound(descriptor, address) {
+                guard errno == EADDRINUSE else { throw IOError(errnoCode: errno, reason: "bind") }
+                try Self.removeLeftOver(path, address)
+                guard Self.isBound(descriptor, address) else { throw IOError(errnoCode: errno, reason: "bind") }
+            }
+            guard let identity = FileIdentity(path) else { throw IOError(errnoCode: errno, reason: "lstat") }
+            return (descriptor, UnixSocketFile(path: path, lock: lock, identity: identity))
+        } catch {
+            if descriptor >= 0 { close(descriptor) }
+            lock.release()
+            throw error
+        }
+    }
+
+    /// Takes the file out of its folder, unless it is another's by now.
+    func remove() {
+        if FileIdentity(self.path) == self.identity { unlink(self.path) }
+        self.lock.release()
+    }
+
+    private static func isBound(_ descriptor: Int32, _ address: SocketAddress) -> Bool {
+        address.withSockAddr { Glibc.bind(descriptor, $0, socklen_t($1)) } == 0
+    }
+
+    private static func removeLeftOver(_ path: String, _ address: SocketAddress) throws {
+        let inUse = IOError(errnoCode: EADDRINUSE, reason: "bind")
+        guard FileIdentity(path)?.isSocket == true else { throw inUse }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { throw IOError(errnoCode: errno, reason: "socket") }
+        defer { close(probe) }
+        guard address.withSockAddr({ connect(probe, $0, socklen_t($1)) }) != 0, errno == ECONNREFUSED else {
+            throw inUse
+        }
+        unlink(path)
+    }
+}
+
+/// Which file has a path now.
+private struct FileIdentity: Equatable {
+    let device: dev_t
+    let number: ino_t
+    let isSocket: Bool
+
+    init?(_ path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        self.device = status.st_dev
+        self.number = status.st_ino
+        self.isSocket = status.st_mode & S_IFMT == S_IFSOCK
+    }
+}
+
+/// A file that one process at a time holds; the kernel lets go of it when the process dies.
+private struct LockFile {
+    private let path: String
+    private let descriptor: Int32
+
+    /// - Throws: `IOError`: EADDRINUSE where another process holds it.
+    init(_ path: String) throws {
+        self.path = path
+        while true {
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { throw IOError(errnoCode: errno, reason: "open") }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                close(descriptor)
+                throw IOError(errnoCode: code == EWOULDBLOCK ? EADDRINUSE : code, reason: "flock")
+            }
+            var status = stat()
+            // Whoever held it before may have removed it in the meantime; then it keeps nobody out.
+            if fstat(descriptor, &status) == 0, FileIdentity(path) == FileIdentity(status) {
+                self.descriptor = descriptor
+                return
+            }
+            close(descriptor)
+        }
+    }
+
+    func release() {
+        unlink(self.path)
+        close(self.descriptor)
+    }
+}

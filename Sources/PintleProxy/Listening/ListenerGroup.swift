@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import PintleLoop
+internal import PintlePolicy
+
+/// All listeners of a proxy.
+///
+/// Every lane listens on a TCP address by itself, and the kernel spreads the connections. A Unix socket cannot be shared like
+/// that, nor one that was given to the process: the first lane listens, and deals what it accepts to all of them in turn.
+struct ListenerGroup: Sendable {
+    /// Where clients are served, with the ports that the system chose.
+    let places: [ListenAddress]
+    /// The addresses among them.
+    let addresses: [SocketAddress]
+    private let listeners: [LoopBound<Listener>]
+
+    /// Gets a connection, on the lane's thread.
+    typealias Acceptance = @Sendable (Int32, Listener.Peer, Lane, _ isTLS: Bool) -> Void
+
+    /// Binds and listens; connections are accepted after ``start()``.
+    ///
+    /// - Parameter given: sockets that listen on these places already, in the same order; empty where none do.
+    init(
+        _ wanted: [ListenAddress], given: [Int32], on lanes: [Lane], accept: @escaping Acceptance
+    ) throws(Proxy.BindError) {
+        var places: [ListenAddress] = []
+        var addresses: [SocketAddress] = []
+        var listeners: [LoopBound<Listener>] = []
+        for (index, place) in wanted.enumerated() {
+            do {
+                let new = try Self.listeners(
+                    for: place, given: given.isEmpty ? nil : given[index], on: lanes, accept)
+                listeners += new.map { LoopBound($0.listener, loop: $0.lane.loop) }
+                guard let address = new.first?.listener.address else { continue }
+                places.append(place.with(port: address.port))
+                if address.port != nil { addresses.append(address) }
+            } catch {
+                for listener in listeners { listener.runAndWait { $0.stop() } }
+                let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+                throw Proxy.BindError(address: place.description, cause: cause)
+            }
+        }
+        (self.places, self.addresses, self.listeners) = (places, addresses, listeners)
+    }
+
+    func start() { for listener in self.listeners { listener.run { $0.start() } } }
+
+    /// Listens no more; connections that were accepted stay.
+    func stop() { for listener in self.listeners { listener.run { $0.stop() } } }
+
+    private static func listeners(
+        for place: ListenAddress, given: Int32?, on lanes: [Lane], _ accept: @escaping Acceptance
+    ) throws -> [(listener: Listener, lane: Lane)] {
+        let isTLS = place.isTLS
+        let dealer = Dealer(lanes)
+        let deal: Listener.Acceptance = { descriptor, peer in dealer.deal { accept(descriptor, peer, $0, isTLS) } }
+        if let given { return [(try Listener(adopting: given, loop: lanes[0].loop, accepted: deal), lanes[0])] }
+        switch place.place {
+        case .address(let ip, let port):
+            var address = try SocketAddress(ipAddress: ip.description, port: Int(port))
+            let isShared = lanes.count > 1
+            if isShared { try Listener.checkFree(address) }
+            return try lanes.map { lane in
+                let listener = try Listener(binding: address, shared: isShared, loop: lane.loop) {
+                    accept($0, $1, lane, isTLS)
+                }
+                // The first one has chosen the port for all.
+                address = listener.address
+                return (listener, lane)
+            }
+        case .unix(let path):
+            let address = try SocketAddress(unixDomainSocketPath: path)
+            let listener = try Listener(binding: address, shared: false, loop: lanes[0].loop, accepted: deal)
+            return [(listener, lanes[0])]
+        }
+    }
+}
+
+/// Gives connections that the first lane accepts to every lane in turn. Used on the first lane's thread.
+private final class Dealer {
+    private let lanes: [Lane]
+    private var next = 0
+
+    init(_ lanes: [Lane]) { self.lanes = lanes }
+
+    func deal(_ work: @escaping @Sendable (Lane) -> Void) {
+        let lane = self.lanes[self.next]
+        self.next = (self.next + 1) % self.lanes.count
+        if lane === self.lanes[0] { work(lane) } else { lane.loop.execute { work(lane) } }
+    }
+}
+
+extension ListenAddress {
+    /// The same with the port that the system chose.
+    fileprivate func with(port: Int?) -> ListenAddress {
+        guard case .address(let address, _) = self.place, let port = port.flatMap({ UInt16(exactly: $0) }) else {
+            return self
+        }
+        return ListenAddress(address: address, port: port, isTLS: self.isTLS)
+    }
+}

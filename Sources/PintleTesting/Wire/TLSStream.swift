@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleOpenSSL
+internal import Glibc
+
+/// The client's end of a TLS connection, blocking and bounded in time. One thread uses it.
+package final class TLSStream {
+    /// How a peer ended the connection.
+    package enum Ending: Sendable, Equatable {
+        /// By saying so: everything that was sent has arrived.
+        case closed
+        /// In any other way.
+        case cut
+    }
+
+    private let context: MemoryHandshake.ClientContext
+    private let pointer: OpaquePointer
+    private let descriptor: Int32
+
+    /// Takes over a connected socket and shakes hands; nobody is verified unless `context` does.
+    ///
+    /// - Parameter protocols: offered by ALPN.
+    package init(
+        descriptor: Int32, context: MemoryHandshake.ClientContext, protocols: [String] = []
+    ) throws {
+        self.descriptor = descriptor
+        self.context = context
+        var patience = timeval(tv_sec: Int(Patience.seconds), tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        ERR_clear_error()
+        guard let pointer = SSL_new(context.pointer) else { throw TestPKIError("SSL_new") }
+        self.pointer = pointer
+        let names = protocols.flatMap { [UInt8($0.utf8.count)] + $0.utf8 }
+        guard names.isEmpty || SSL_set_alpn_protos(pointer, names, CUnsignedInt(names.count)) == 0,
+            SSL_set_fd(pointer, descriptor) == 1, SSL_connect(pointer) == 1
+        else { throw TestPKIError("SSL_connect") }
+    }
+
+    /// Connects to a port of this machine.
+    package convenience init(
+        port: Int, context: MemoryHandshake.ClientContext? = nil, protocols: [String] = []
+    ) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0, LoopbackAddress.connect(descriptor, port: port) == 0 else {
+            throw TestFailure("connect to port \(port): errno \(errno)")
+        }
+        try self.init(
+            descriptor: descriptor, context: try context ?? MemoryHandshake.ClientContext(), protocols: protocols)
+    }
+
+    deinit {
+        SSL_free(self.pointer)
+        close(self.descriptor)
+    }
+
+    /// What ALPN chose.
+    package var chosenProtocol: String? {
+        var start: UnsafePointer<UInt8>?
+        var count: CUnsignedInt = 0
+        SSL_get0_alpn_selected(self.pointer, &start, &count)
+        return start.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(count)), as: UTF8.self) }
+    }
+
+    /// The end-entity certificate that the server showed, as DER.
+    package var serverCertificate: [UInt8] {
+        guard let certificate = SSL_get0_peer_certificate(self.pointer) else { return [] }
+        return (try? MintRequest.encode(certificate)) ?? []
+    }
+
+    package func send(_ bytes: [UInt8]) throws {
+        ERR_clear_error()
+        guard bytes.isEmpty || SSL_write(self.pointer, bytes, CInt(bytes.count)) == bytes.count else {
+            throw TestPKIError("SSL_write")
+        }
+    }
+
+    package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
+
+    /// The next `count` bytes.
+    package func read(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard let more = self.readSome(count - bytes.count) else {
+                throw TestFailure("the peer ended the connection \(count - bytes.count) bytes too early")
+            }
+            bytes += more
+        }
+        return bytes
+    }
+
+    /// Everything up to the end, and how it ended.
+    package func readToEnd() -> (bytes: [UInt8], ending: Ending) {
+        var bytes: [UInt8] = []
+        while let more = self.readSome(1 << 16) { bytes += more }
+        return (bytes, SSL_get_shutdown(self.pointer) & SSL_RECEIVED_SHUTDOWN != 0 ? .closed : .cut)
+    }
+
+    private func readSome(_ most: Int) -> [UInt8]? {
+        var space = [UInt8](repeating: 0, count: most)
+        ERR_clear_error()
+        let count = SSL_read(self.pointer, &space, CInt(most))
+        return count > 0 ? Array(space[..<Int(count)]) : nil
+    }
+
+    /// Says by TLS that nothing more will be sent.
+    package func finishSending() { SSL_shutdown(self.pointer) }
+
+    /// Ends what is sent without saying so.
+    package func cutSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+internal import NIOCore
+internal import PintleLoop
+internal import PintlePolicy
+
+/// Sockets that a service manager listens on for this process (sd_listen_fds(3)): they take the place of `listen`.
+struct GivenSockets: Sendable {
+    /// Where they are bound, one for each descriptor; `https` for its name means TLS.
+    let places: [ListenAddress]
+    let descriptors: [Int32]
+
+    /// The first that is passed, by the protocol.
+    private static let first: Int32 = 3
+    private static let most: Int32 = 1024
+
+    /// Takes what the environment says of them, which is not there any more then: it is meant for this process alone.
+    ///
+    /// - Throws: naming the descriptor that is no listening stream socket.
+    static func taken() throws(CommandFailure) -> GivenSockets {
+        let environment = ProcessInfo.processInfo.environment
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+        // They may be meant for a process that started this one.
+        guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid() else {
+            return GivenSockets(places: [], descriptors: [])
+        }
+        guard let count = Int32(text), (0...Self.most).contains(count) else {
+            throw CommandFailure(.usage, "LISTEN_FDS=\(text.prefix(100)): a number from 0 to \(Self.most)")
+        }
+        let names = (environment["LISTEN_FDNAMES"] ?? "").split(separator: ":", omittingEmptySubsequences: false)
+        let descriptors = Array(Self.first..<Self.first + count)
+        var places: [ListenAddress] = []
+        for (index, descriptor) in descriptors.enumerated() {
+            let name = index < names.count ? String(names[index]) : ""
+            places.append(try Self.place(of: descriptor, named: name))
+        }
+        return GivenSockets(places: places, descriptors: descriptors)
+    }
+
+    private static func place(of descriptor: Int32, named name: String) throws(CommandFailure) -> ListenAddress {
+        func refusal(_ reason: String) -> CommandFailure {
+            let words = name.isEmpty ? "" : " \"\(name.prefix(100))\""
+            return CommandFailure(.incomplete, "the descriptor \(descriptor)\(words) of LISTEN_FDS \(reason)")
+        }
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw refusal("is not open") }
+        guard let type = Self.option(SO_TYPE, of: descriptor) else { throw refusal("is no socket") }
+        guard type == Int32(SOCK_STREAM.rawValue) else { throw refusal("is no stream socket; use ListenStream=") }
+        guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else {
+            throw refusal("does not listen; leave Accept=no in its unit")
+        }
+        let isTLS = name == "https"
+        guard let address = SocketAddress(boundTo: descriptor) else {
+            throw refusal("is bound to neither an IP address nor a path")
+        }
+        if let path = address.pathname, address.port == nil {
+            guard !isTLS else { throw refusal("is a Unix socket, on which no TLS is spoken; give it another name") }
+            return ListenAddress(unixSocket: path)
+        }
+        guard let ip = address.ipAddress.flatMap({ IPAddress($0) }),
+            let port = address.port.flatMap({ UInt16(exactly: $0) })
+        else { throw refusal("is bound to neither an IP address nor a path") }
+        return ListenAddress(address: ip, port: port, isTLS: isTLS)
+    }
+
+    private static func option(_ option: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import PintleActivity
+internal import PintleLoop
+
+/// What a configuration was made of: every file that was looked at while it was loaded, with its mark from before that.
+final class ReadFiles: Sendable {
+    private let files = Locked<[String: FileMark]>([:])
+
+    /// The marks by path.
+    var marks: [String: FileMark] { self.files.withLock { $0 } }
+
+    /// Takes note of a file, and of the files in a folder. The first mark counts: what is read twice must not change
+    /// in between.
+    func note(_ path: String) {
+        let members = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let paths = [path] + members.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
+        self.files.withLock { files in
+            for path in paths where files[path] == nil { files[path] = FileMark(path) }
+        }
+    }
+}
