@@ -22,7 +22,7 @@ public struct RequestHead: Sendable, Equatable {
 
 extension RequestHead {
     /// Whether the request may be made twice with the same effect as once (RFC 9110 §9.2.2), as far as its method tells.
-    public var isIdempotent: Bool {
+    package var isIdempotent: Bool {
         switch self.method {
         case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
         default: false
