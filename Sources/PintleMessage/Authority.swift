@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// A host and a port (RFC 3986 §3.2 without user information).
 ///
 /// The host is in lower case, without a trailing dot; an IPv6 address is without its brackets.
@@ -55,7 +57,7 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         if bytes.first == UInt8(ascii: "[") {
             guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), from: 0) else { return nil }
             host = 1..<close
-            guard bytes[host].contains(UInt8(ascii: ":")), bytes[host].allSatisfy(Self.isIPv6Byte) else { return nil }
+            guard Self.isIPv6Address(UnsafeRawBufferPointer(rebasing: bytes[host])) else { return nil }
             end = close + 1
             guard end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return nil }
         } else {
@@ -82,6 +84,14 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     private static func isNameByte(_ byte: UInt8) -> Bool {
         ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
+    }
+
+    /// Whether `bytes` are an address, without a zone (RFC 3986 §3.2.2).
+    private static func isIPv6Address(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count < Int(INET6_ADDRSTRLEN), bytes.allSatisfy(Self.isIPv6Byte) else { return false }
+        let text = bytes.map { CChar(bitPattern: $0) } + [0]
+        var address = in6_addr()
+        return inet_pton(AF_INET6, text, &address) == 1
     }
 
     private static func isIPv6Byte(_ byte: UInt8) -> Bool {

@@ -20,6 +20,16 @@ public struct RequestHead: Sendable, Equatable {
     }
 }
 
+extension RequestHead {
+    /// Whether the request may be made twice with the same effect as once (RFC 9110 §9.2.2), as far as its method tells.
+    package var isIdempotent: Bool {
+        switch self.method {
+        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
+        default: false
+        }
+    }
+}
+
 /// The four forms of a request target (RFC 9112 §3.2).
 public enum RequestTarget: Sendable, Equatable {
     /// `/path?query`, to a gateway or an origin server.

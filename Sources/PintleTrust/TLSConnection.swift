@@ -9,6 +9,17 @@ package enum TLSConnection {
     /// - Parameter ssl: an `SSL *` whose handshake is complete.
     package static func version(of ssl: OpaquePointer) -> String { String(cString: SSL_get_version(ssl)) }
 
+    /// Whether HTTP/2 was agreed on.
+    package static func speaksHTTP2(_ ssl: OpaquePointer) -> Bool {
+        var name: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &count)
+        return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
+    }
+
+    /// Whether bytes were received and deciphered that nobody has read.
+    package static func hasUnread(_ ssl: OpaquePointer) -> Bool { SSL_pending(ssl) > 0 }
+
     /// Whether a newest version was set for connections of a context; without one it is the library's.
     ///
     /// - Parameter sslContext: an `SSL_CTX *`.

@@ -41,13 +41,16 @@ extension RequestHead {
 }
 
 extension ResponseHead {
-    /// The framing of the body of this response to `method` (RFC 9112 §6.3). A transfer coding overrides a length.
+    /// The framing of the body of this response to `method` (RFC 9112 §6.3).
     ///
-    /// - Throws: ``WireError`` where lengths differ or are malformed, and where the coding is not chunked alone.
+    /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, a coding that is not
+    ///   chunked alone.
     public func bodyFraming(to method: String) throws(WireError) -> BodyFraming {
+        let length = try self.fields.contentLength()
         if self.forbidsBody(to: method) { return .none }
-        guard self.fields.contains(.transferEncoding) else {
-            return try self.fields.contentLength().map { .length($0) } ?? .untilClose
+        guard self.fields.contains(.transferEncoding) else { return length.map { .length($0) } ?? .untilClose }
+        guard length == nil else {
+            throw WireError(.malformed, "it has both Content-Length and Transfer-Encoding")
         }
         var codings: [String] = []
         self.fields.forEachToken(in: .transferEncoding) {

@@ -14,6 +14,7 @@ public struct ChunkedDecoder: Sendable {
 
     private enum State: Sendable {
         case size(digits: Int, value: UInt64)
+        case spaceBeforeExtension(length: Int)
         case chunkExtension(length: Int)
         case sizeLineFeed(value: UInt64)
         case data(left: UInt64)
@@ -45,8 +46,18 @@ public struct ChunkedDecoder: Sendable {
                     switch byte {
                     case .cr: self.state = .sizeLineFeed(value: value)
                     case UInt8(ascii: ";"): self.state = .chunkExtension(length: 0)
+                    case .space, 0x09: self.state = .spaceBeforeExtension(length: 1)
                     default: throw WireError(.malformed, "a chunk size is followed by something else than a line end")
                     }
+                }
+                offset += 1
+            case .spaceBeforeExtension(let length):
+                guard length < self.limits.line else { throw WireError(.malformed, "a chunk extension is too long") }
+                // Bad white space, which a recipient must understand (RFC 9112 §7.1.1), but only in front of an extension.
+                switch byte {
+                case UInt8(ascii: ";"): self.state = .chunkExtension(length: length)
+                case .space, 0x09: self.state = .spaceBeforeExtension(length: length + 1)
+                default: throw WireError(.malformed, "a chunk size is followed by something else than a line end")
                 }
                 offset += 1
             case .chunkExtension(let length):

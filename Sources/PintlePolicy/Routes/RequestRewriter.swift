@@ -113,6 +113,8 @@ extension RequestHead {
         Forwarding.removeHopByHop(from: &fields)
         // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
+        // HTTP/1.0 knows no expectations, and its client waits for none to be met (RFC 9110 §10.1.1).
+        if self.minorVersion == 0 { fields.remove(.expect) }
         if let via { Forwarding.appendVia(via, version: version, to: &fields) }
         if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
         return RequestHead(

@@ -16,6 +16,7 @@ extension Exchange {
         for name in [FieldName.authorization, .proxyAuthorization, .cookie] { echoed.remove(name) }
         var body = ByteBuffer(string: "TRACE \(self.head.target.path ?? "*") HTTP/1.\(self.head.minorVersion)\r\n")
         echoed.forEachRun { body.writeBytes($0) }
+        body.writeStaticString("\r\n")
         let response = ResponseHead(status: 200, reason: "OK", fields: ["Content-Type": "message/http"])
         self.write(response, framing: .length(UInt64(body.readableBytes)))
         self.connection.write { $0.writeBuffer(&body) }

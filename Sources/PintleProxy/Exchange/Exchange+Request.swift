@@ -205,6 +205,7 @@ extension Exchange {
         var request = TransferRequest(
             method: head.method, scheme: decision.scheme, authority: decision.authority, path: path,
             fields: head.fields, body: body)
+        request.isRepeatable = head.isIdempotent && !body.isStreamed
         request.collectsMetrics = self.gate.exchangeLog.isEnabled
         if let rules {
             request.timeout = rules.timeout
@@ -289,6 +290,8 @@ extension Exchange {
 }
 
 extension TransferRequest.Body {
+    fileprivate var isStreamed: Bool { if case .stream = self { true } else { false } }
+
     fileprivate var isKnownToBeEmpty: Bool {
         switch self {
         case .none: true

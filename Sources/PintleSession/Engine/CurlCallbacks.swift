@@ -77,6 +77,14 @@ func sslContextCallback(
     return CURLE_OK
 }
 
+func startCallback(
+    _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
+    _ peerPort: Int32, _ ownPort: Int32
+) -> Int32 {
+    transfer(context)?.isStarting(from: UInt16(truncatingIfNeeded: ownPort))
+    return CURL_PREREQFUNC_OK
+}
+
 func openSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {
@@ -93,7 +101,7 @@ func socketCallback(
     _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ what: Int32, _ context: UnsafeMutableRawPointer?,
     _ socketContext: UnsafeMutableRawPointer?
 ) -> Int32 {
-    pool(context)?.setInterest(what, in: socket)
+    pool(context)?.setInterest(what, in: socket, for: easy)
     return 0
 }
 

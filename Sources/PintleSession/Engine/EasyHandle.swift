@@ -44,7 +44,8 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         self.configureProxies()
         if let interface = configuration.interface { self.set(CURLOPT_INTERFACE, "if!\(interface)") }
-        self.set(CURLOPT_HTTP_TRANSFER_DECODING, 1)
+        // Chunks are taken apart here, more strictly. libcurl still follows them to know where they end.
+        self.set(CURLOPT_HTTP_TRANSFER_DECODING, 0)
         self.set(CURLOPT_PATH_AS_IS, 1)
         self.set(CURLOPT_FOLLOWLOCATION, 0)
         self.set(CURLOPT_TCP_NODELAY, 1)
@@ -68,6 +69,7 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_SEEKDATA, context)
         self.set(CURLOPT_SSL_CTX_DATA, context)
         self.set(CURLOPT_OPENSOCKETDATA, context)
+        self.set(CURLOPT_PREREQDATA, context)
         // A connection outlives its transfer, so the one that closes its socket must live longer.
         self.set(CURLOPT_CLOSESOCKETDATA, pool)
         _ = pintle_set_data_function(self.pointer, CURLOPT_HEADERFUNCTION, headerCallback)
@@ -75,6 +77,7 @@ struct EasyHandle: ~Copyable {
         _ = pintle_set_data_function(self.pointer, CURLOPT_READFUNCTION, readCallback)
         _ = pintle_set_seek_function(self.pointer, seekCallback)
         _ = pintle_set_ssl_function(self.pointer, sslContextCallback)
+        _ = pintle_set_start_function(self.pointer, startCallback)
         _ = pintle_set_open_function(self.pointer, openSocketCallback)
         _ = pintle_set_close_function(self.pointer, closeSocketCallback)
     }
@@ -131,6 +134,7 @@ struct EasyHandle: ~Copyable {
             self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
         }
         self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
+        self.set(CURLOPT_FRESH_CONNECT, 0)
         self.set(CURLOPT_HTTPPROXYTUNNEL, request.connectOnly ? 1 : 0)
         isTaken = self.set(CURLOPT_REQUEST_TARGET, self.target(of: request)) && isTaken
         // The order matters: each of these three resets what the others set.
@@ -198,6 +202,12 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_UPLOAD, 1)
         _ = pintle_set_offset(self.pointer, CURLOPT_INFILESIZE_LARGE, length)
     }
+
+    /// Makes another connection from here on: the one that was kept may be one of many that have ended.
+    func avoidKeptConnections() { self.set(CURLOPT_FRESH_CONNECT, 1) }
+
+    /// Closes the connection in use when the transfer is over.
+    func giveUpConnection() { self.set(CURLOPT_FORBID_REUSE, 1) }
 
     /// Sends trailers behind the chunked body that is under way; libcurl asks for them when the body has ended.
     func sendTrailers(context: UnsafeMutableRawPointer) {

@@ -23,10 +23,24 @@ final class TransferPool: @unchecked Sendable {
     private var multi: UnsafeMutableRawPointer
     private var idle: [Transfer] = []
     private var running: [ObjectIdentifier: Transfer] = [:]
-    /// What libcurl wants of a descriptor, and what epoll was told. They differ on purpose, see `setInterest`.
-    private var wanted: [UInt8] = []
-    private var registered: [UInt8] = []
-    private var isOurs: [Bool] = []
+    /// What is known of a descriptor.
+    struct Descriptor {
+        /// What libcurl wants of it, and what epoll was told. They differ on purpose, see `setInterest`.
+        var wanted: UInt8 = 0
+        var registered: UInt8 = 0
+        var isOurs = false
+        /// The last transfer that used it.
+        var user: ObjectIdentifier?
+        /// Whether it is kept, and nothing is expected on it.
+        var isIdle = false
+        /// Its own port, once a request was sent over it.
+        var port: UInt16?
+    }
+    /// By their numbers.
+    var descriptors: [Descriptor] = []
+    /// Sockets by their own ports: all that libcurl tells of the connection that it is going to use. Two connections may
+    /// have one port.
+    var sockets: [UInt16: [Int32]] = [:]
     private var timer: LoopTimer?
     private var turnEndRequested = false
     /// Inside libcurl, where its multi functions must not be called.
@@ -35,7 +49,7 @@ final class TransferPool: @unchecked Sendable {
     private var unstartable: [Transfer] = []
     /// Where transfers run that only make a connection.
     var connecting: TransferPool?
-    private let onlyConnects: Bool
+    let onlyConnects: Bool
     /// Who uses the connections that were made and that libcurl keeps.
     var streams: [ObjectIdentifier: WeakStream] = [:]
     private var isClosed = false
@@ -223,12 +237,16 @@ final class TransferPool: @unchecked Sendable {
             }
             let finished = pintle_multi_next_finished(self.multi)
             guard let easy = finished.easy else { return }
-            var context: UnsafePointer<CChar>?
-            _ = pintle_get_text(easy, CURLINFO_PRIVATE, &context)
-            guard let context else { continue }
-            let transfer = Unmanaged<Transfer>.fromOpaque(UnsafeRawPointer(context)).takeUnretainedValue()
+            guard let transfer = Self.transfer(of: easy) else { continue }
             self.finish(transfer, finished.result)
         }
+    }
+
+    /// The owner of an easy handle.
+    static func transfer(of easy: UnsafeMutableRawPointer) -> Transfer? {
+        var context: UnsafePointer<CChar>?
+        _ = pintle_get_text(easy, CURLINFO_PRIVATE, &context)
+        return context.map { Unmanaged<Transfer>.fromOpaque(UnsafeRawPointer($0)).takeUnretainedValue() }
     }
 
     private func finish(_ transfer: Transfer, _ result: CURLcode) {
@@ -239,6 +257,7 @@ final class TransferPool: @unchecked Sendable {
 
     private func takeOut(_ transfer: Transfer) {
         if !transfer.isKept { self.remove(transfer) }
+        self.retire(transfer)
         transfer.end()
         self.running[ObjectIdentifier(transfer)] = nil
         if transfer.isReusable, self.idle.count < Self.idleHandles, !self.isClosed { self.idle.append(transfer) }
@@ -272,23 +291,25 @@ final class TransferPool: @unchecked Sendable {
     ///
     /// libcurl removes its socket after every transfer and adds it again for the next: two system calls a request. The
     /// registration for reading is kept instead, and dropped when an event arrives that nobody wants, or on close.
-    func setInterest(_ what: Int32, in socket: Int32) {
+    func setInterest(_ what: Int32, in socket: Int32, for easy: UnsafeMutableRawPointer?) {
         let index = Int(socket)
         self.makeRoom(for: index)
+        if what != CURL_POLL_REMOVE { self.noteUser(of: index, easy) }
         var interest: Readiness = []
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.write) }
-        self.wanted[index] = UInt8(interest.rawValue)
+        self.descriptors[index].wanted = UInt8(interest.rawValue)
         // A socket that stays registered for writing would be ready all the time. Of the sockets that libcurl opens for
         // itself we are not told when they close, so nothing of theirs is kept.
-        let kept = self.isOurs[index] ? Readiness(rawValue: UInt32(self.registered[index])).intersection(.read) : []
+        let known = self.descriptors[index]
+        let kept = known.isOurs ? Readiness(rawValue: UInt32(known.registered)).intersection(.read) : []
         self.register(interest.union(kept), socket)
     }
 
     /// A socket was opened for a connection; its closing will be told.
     func opened(_ socket: Int32) {
         self.makeRoom(for: Int(socket))
-        self.isOurs[Int(socket)] = true
+        self.descriptors[Int(socket)] = Descriptor(isOurs: true)
     }
 
     /// Somebody else watches a socket from now on; it stays libcurl's to close.
@@ -298,35 +319,35 @@ final class TransferPool: @unchecked Sendable {
     }
 
     private func makeRoom(for index: Int) {
-        guard self.wanted.count <= index else { return }
-        let more = max(64, index + 1 - self.wanted.count)
-        self.wanted.append(contentsOf: repeatElement(0, count: more))
-        self.registered.append(contentsOf: repeatElement(0, count: more))
-        self.isOurs.append(contentsOf: repeatElement(false, count: more))
+        guard self.descriptors.count <= index else { return }
+        let more = max(64, index + 1 - self.descriptors.count)
+        self.descriptors.append(contentsOf: repeatElement(Descriptor(), count: more))
     }
 
     func forget(_ socket: Int32) {
         let index = Int(socket)
-        guard index < self.wanted.count else { return }
-        self.isOurs[index] = false
-        self.wanted[index] = 0
-        guard self.registered[index] != 0 else { return }
-        self.registered[index] = 0
-        self.loop.unwatch(socket)
+        guard index < self.descriptors.count else { return }
+        let known = self.descriptors[index]
+        self.descriptors[index] = Descriptor()
+        if known.registered != 0 { self.loop.unwatch(socket) }
+        self.forgetPort(of: socket, known)
     }
 
     private func register(_ interest: Readiness, _ socket: Int32) {
         let index = Int(socket)
-        guard self.registered[index] != UInt8(interest.rawValue) else { return }
-        self.registered[index] = UInt8(interest.rawValue)
+        guard self.descriptors[index].registered != UInt8(interest.rawValue) else { return }
+        self.descriptors[index].registered = UInt8(interest.rawValue)
         if interest.isEmpty { self.loop.unwatch(socket) } else { self.loop.watch(socket, for: interest, by: self) }
     }
 }
 
 extension TransferPool: DescriptorWatcher, TurnEndWork {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        guard self.wanted[Int(descriptor)] != 0 else {
-            // An idle connection was closed by its peer; libcurl finds out when it wants to use it.
+        let known = self.descriptors[Int(descriptor)]
+        guard known.wanted != 0 else {
+            // An idle connection was closed by its peer, or is to bring the answer to a request that was not made; libcurl
+            // finds out when it wants to use it.
+            if known.isIdle { KeptSocket.spoil(descriptor) }
             self.register([], descriptor)
             return
         }

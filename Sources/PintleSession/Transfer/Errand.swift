@@ -13,6 +13,7 @@ struct Errand {
     var timeout = TimeAmount.zero
     var connectOnly = false
     var collectsMetrics = false
+    var isRepeatable = true
     /// The proxy that it goes by.
     var proxy: ProxyLink?
 
@@ -28,6 +29,7 @@ struct Errand {
         self.timeout = request.timeout
         self.connectOnly = request.connectOnly
         self.collectsMetrics = request.collectsMetrics
+        self.isRepeatable = request.isRepeatable
     }
 }
 

@@ -20,12 +20,24 @@ package struct ResponseReader {
     /// Of the head and the interim responses before it, or of the trailers.
     private var byteCount = 0
     private var lineCount = 0
-    /// What came after the body; libcurl does not say where it ends, so it is complete when the transfer is.
+    /// What came after the body. With HTTP/2 they are complete when the transfer is.
     private(set) var trailers = Fields()
+    private var body = Body.unlimited
+    /// HTTP/2 looks like HTTP/1.1 here; in the bytes of a connection without it, it is a lie.
+    private let mayBeHTTP2: Bool
     /// `1.0`, `1.1` or `2`.
     package private(set) var version = "1.1"
     /// Whether the final head was delivered.
     private(set) var isComplete = false
+
+    /// What is known of the body's end.
+    private enum Body {
+        case unlimited
+        case length(left: UInt64)
+        case chunks(ChunkedDecoder)
+        /// The end was there, and perhaps something behind it.
+        case over(hasExcess: Bool)
+    }
 
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
     /// Room for what most responses have, so that it does not grow line by line.
@@ -34,14 +46,17 @@ package struct ResponseReader {
     }
 
     /// Makes a reader for the answer to one request.
-    package init(limits: HeadLimits) { self.limits = limits }
+    package init(limits: HeadLimits, mayBeHTTP2: Bool = false) {
+        self.limits = limits
+        self.mayBeHTTP2 = mayBeHTTP2
+    }
 
     /// Takes a line with its line end.
     ///
     /// - Parameter method: of the request.
     /// - Throws: ``WireError`` where it is malformed, or goes over the limits together with those before it.
     package mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
-        let line = Self.withoutLineEnd(line)
+        let line = try Self.withoutLineEnd(line)
         try self.count(line)
         if self.isComplete {
             if !line.isEmpty { try self.trailers.append(line: line) }
@@ -51,7 +66,7 @@ package struct ResponseReader {
             let start = try ResponseHead(statusLine: line)
             (self.head.status, self.head.reason) = (start.status, start.reason)
             self.hasStatusLine = true
-            self.version = Self.version(of: line)
+            self.version = try self.version(of: line)
             return .more
         }
         guard line.isEmpty else {
@@ -66,11 +81,66 @@ package struct ResponseReader {
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
         (self.byteCount, self.lineCount) = (0, 0)
-        // A transfer coding overrides a length, which then must not be believed (RFC 9112 §6.3).
-        let length = try head.fields.declaredLength()
-        let isChunked = head.fields.contains(.transferEncoding)
-        return .head(head, length: isChunked || head.forbidsBody(to: method) ? nil : length)
+        switch try head.bodyFraming(to: method) {
+        case .length(let length):
+            self.body = length == 0 ? .over(hasExcess: false) : .length(left: length)
+            return .head(head, length: length)
+        case .chunked:
+            guard self.version != "1.0" else {
+                throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
+            }
+            self.body = .chunks(ChunkedDecoder(limits: self.limits))
+        case .untilClose: self.body = .unlimited
+        case .none: self.body = .over(hasExcess: false)
+        }
+        return .head(head, length: nil)
     }
+
+    // MARK: The body
+
+    /// Takes the next piece out of bytes as they are on the wire; nil when there is no more in them.
+    mutating func nextBody(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Range<Int>? {
+        switch self.body {
+        case .unlimited:
+            defer { offset = bytes.count }
+            return offset < bytes.count ? offset..<bytes.count : nil
+        case .length(let left):
+            guard offset < bytes.count else { return nil }
+            let piece = offset..<bytes.count
+            offset = bytes.count
+            // libcurl goes no further than the length.
+            self.body = left > UInt64(piece.count) ? .length(left: left - UInt64(piece.count)) : .over(hasExcess: false)
+            return piece
+        case .chunks(var chunks):
+            let step = try chunks.next(bytes, from: &offset)
+            switch step {
+            case .data(let piece):
+                self.body = .chunks(chunks)
+                return piece
+            case .needMore:
+                self.body = .chunks(chunks)
+                return nil
+            case .end(let end, let trailers):
+                self.trailers = trailers
+                self.body = .over(hasExcess: end < bytes.count)
+                return nil
+            }
+        case .over(let hasExcess):
+            self.body = .over(hasExcess: hasExcess || offset < bytes.count)
+            return nil
+        }
+    }
+
+    /// Whether chunks are missing.
+    var lacksChunks: Bool { if case .chunks = self.body { true } else { false } }
+
+    /// Whether the end of the body was there, by its length or in its chunks.
+    var isBodyOver: Bool { if case .over = self.body { true } else { false } }
+
+    /// Whether bytes came behind the end of the body.
+    var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
+
+    // MARK: Inside
 
     /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
     private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {
@@ -81,16 +151,18 @@ package struct ResponseReader {
         else { throw WireError(.headerTooLarge, "its head or trailers are over the limits") }
     }
 
-    /// Of a line that was understood as a status line, which begins with `HTTP/`.
-    private static func version(of line: UnsafeRawBufferPointer) -> String {
-        if line[5] == UInt8(ascii: "2") { return "2" }
-        return line[7] == UInt8(ascii: "0") ? "1.0" : "1.1"
+    /// Of a line that was understood as a status line.
+    private func version(of line: UnsafeRawBufferPointer) throws(WireError) -> String {
+        if line.starts(with: "HTTP/1.1 ".utf8) { return "1.1" }
+        if line.starts(with: "HTTP/1.0 ".utf8) { return "1.0" }
+        if self.mayBeHTTP2, line.starts(with: "HTTP/2 ".utf8) { return "2" }
+        throw WireError(.versionNotSupported, "its version is none that was asked for")
     }
 
-    private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        var end = line.count
-        if end > 0, line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
-        if end > 0, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
-        return UnsafeRawBufferPointer(rebasing: line[..<end])
+    private static func withoutLineEnd(_ line: UnsafeRawBufferPointer) throws(WireError) -> UnsafeRawBufferPointer {
+        guard line.count >= 2, line[line.count - 2] == UInt8(ascii: "\r") else {
+            throw WireError(.malformed, "a line ends with a bare line feed")
+        }
+        return UnsafeRawBufferPointer(rebasing: line[..<(line.count - 2)])
     }
 }

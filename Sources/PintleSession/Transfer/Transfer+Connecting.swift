@@ -28,7 +28,41 @@ extension Transfer {
             identity: questions.map { questions in { questions.identity(for: $0) } })
     }
 
+    /// libcurl has a connection, and sends the request over it next.
+    ///
+    /// It does so again, up to five times, where kept connections turn out to be closed. Once more is enough, and then over
+    /// a connection of its own.
+    func isStarting(from port: UInt16) {
+        // libcurl 7.88 counts how often a handle began again for as long as the handle is there, and then gives up.
+        if self.attempts > 0 { self.isReusable = false }
+        self.easy.avoidKeptConnections()
+        if !self.isOnHTTP2, self.pool.spoilsConnection(of: self, from: port) {
+            self.isReusable = false
+        } else {
+            self.attempts += 1
+        }
+    }
+
+    /// Whether the connection that libcurl has is one of HTTP/2, on which frames come at any time.
+    private var isOnHTTP2: Bool {
+        guard self.errand.scheme == .https else { return self.speaksHTTP2InClear }
+        return self.easy.tlsConnection().map { TLSConnection.speaksHTTP2($0) } ?? false
+    }
+
+    /// Whether the request may be begun another time.
+    private var mayStart: Bool {
+        if self.attempts == 0 { return true }
+        return self.attempts == 1 && self.errand.isRepeatable
+    }
+
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        guard self.mayStart else {
+            self.isReusable = false
+            self.error = SessionError(
+                .connectionBroken, "\(self.errand.authority) closed without a response",
+                cause: "the request is not sent again")
+            return CURL_SOCKET_BAD
+        }
         if let judge = self.pool.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
             if let refusal = self.refusal(of: peer, by: judge) {
@@ -52,6 +86,19 @@ extension Transfer {
         let host = self.errand.authority
         guard self.errand.proxy != nil else { return judge.refusal(dialling: peer, asked: host) }
         return judge.refusal(diallingProxy: peer, asked: host)
+    }
+
+    /// What comes behind a response would be taken for the next one's beginning.
+    func checkExcess() {
+        guard !self.response.hasExcess else { return self.giveUpConnection() }
+        guard self.speaksTLS, self.responseVersion != "2", let ssl = self.easy.tlsConnection() else { return }
+        // libcurl asks for no more than is left of the body, and does not look at the rest of the record.
+        if TLSConnection.hasUnread(ssl) { self.giveUpConnection() }
+    }
+
+    private func giveUpConnection() {
+        self.easy.giveUpConnection()
+        self.isReusable = false
     }
 
     /// Gives the connection that was made to its owner.

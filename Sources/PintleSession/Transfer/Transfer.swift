@@ -25,7 +25,7 @@ package final class Transfer {
     private(set) var errand = Errand()
     var isAdded = false
     /// Whether another request may be sent with this handle.
-    private(set) var isReusable = true
+    var isReusable = true
     /// Whether the connection that was made stays with this handle, which is then not used for another one.
     var isKept = false {
         didSet { self.isReusable = !self.isKept }
@@ -33,7 +33,8 @@ package final class Transfer {
 
     // What is received.
     private let limits: HeadLimits
-    private var response: ResponseReader
+    let speaksHTTP2InClear: Bool
+    private(set) var response: ResponseReader
     private var readingPaused = false
 
     // What is sent.
@@ -45,6 +46,10 @@ package final class Transfer {
     private(set) var trailersToSend = Fields()
 
     // How it ends.
+    /// How often the request was begun to be sent.
+    var attempts = 0
+    /// Over which it goes, as far as libcurl has said.
+    var usedSocket: Int32?
     var error: SessionError?
     var socketRefusal: SocketRefusal?
     var trust: VerdictBox?
@@ -58,6 +63,7 @@ package final class Transfer {
     init(pool: TransferPool, configuration: SessionConfiguration) {
         self.pool = pool
         self.limits = configuration.responseHead
+        self.speaksHTTP2InClear = configuration.httpVersion == .http2
         self.response = ResponseReader(limits: configuration.responseHead)
         self.easy = EasyHandle(configuration)
         self.easy.configure(
@@ -71,6 +77,8 @@ package final class Transfer {
     var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
     var isRunning: Bool { self.delegate != nil }
     var hasFailed: Bool { self.error != nil }
+    /// Whether the head of a final response was received.
+    var hasResponse: Bool { self.response.isComplete }
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     package var verdict: Verdict? {
@@ -149,7 +157,10 @@ package final class Transfer {
     func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
         self.errand = Errand(request, by: self.pool.proxy(for: request))
         self.delegate = delegate
-        self.response = ResponseReader(limits: self.limits)
+        self.response = ResponseReader(
+            limits: self.limits, mayBeHTTP2: self.speaksHTTP2InClear || request.scheme == .https)
+        self.attempts = 0
+        self.usedSocket = nil
         self.metrics = TransferMetrics()
         self.trust = nil
         self.proxyTrust = nil
@@ -197,6 +208,8 @@ package final class Transfer {
                 self.handOver()
             } else if !self.response.isComplete {
                 self.error = SessionError(.malformedResponse, "\(self.errand.authority) sent no complete response head")
+            } else if self.response.lacksChunks {
+                self.error = SessionError(.truncated, "\(self.errand.authority) sent no last chunk")
             }
         } else if self.error == nil {
             self.error =
@@ -271,7 +284,17 @@ package final class Transfer {
         self.lastActivity = self.pool.loop.turnTime
         // libcurl does not pause a transfer that has no connection yet, and finishes the piece that it is at.
         if self.readingPaused { return .later }
-        self.delegate?.transfer(self, receivedBody: bytes)
+        var offset = 0
+        do throws(WireError) {
+            while self.isRunning, let piece = try self.response.nextBody(bytes, from: &offset) {
+                self.delegate?.transfer(self, receivedBody: UnsafeRawBufferPointer(rebasing: bytes[piece]))
+            }
+        } catch {
+            self.error = SessionError(
+                .malformedResponse, "the response of \(self.errand.authority) is malformed: \(error.message)")
+            return .abort
+        }
+        if self.response.isBodyOver { self.checkExcess() }
         return self.isRunning ? .taken : .abort
     }
 

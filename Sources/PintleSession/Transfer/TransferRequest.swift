@@ -50,6 +50,10 @@ package struct TransferRequest: Sendable {
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
     package var connectFields: Fields?
 
+    /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
+    /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
+    package var isRepeatable = true
+
     /// Makes a request.
     package init(
         method: String, scheme: Scheme, authority: Authority, path: String, fields: Fields = Fields(),

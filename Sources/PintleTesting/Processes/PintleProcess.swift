@@ -40,7 +40,7 @@ package final class PintleProcess: Sendable {
         if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
         self.process = try ChildProcess(
             command[0], Array(command.dropFirst()),
-            environment: environment.merging(
+            environment: Self.sanitizerOptions.merging(environment) { $1 }.merging(
                 ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "XDG_STATE_HOME": folder.path],
                 uniquingKeysWith: { own, _ in own }),
             in: network)
@@ -135,9 +135,20 @@ package final class PintleProcess: Sendable {
     /// Asks it to stop, and waits.
     ///
     /// - Returns: the exit code.
+    /// - Throws: ``TestFailure`` with the first lines of what a sanitizer has reported on it.
     @discardableResult
     package func stop() throws -> Int32 {
         self.process.signal(SIGTERM)
-        return try self.process.waitForExit()
+        let code = try self.process.waitForExit()
+        let errors = self.process.errors
+        if let start = errors.firstIndex(where: { $0.contains("Sanitizer") || $0.contains(": runtime error: ") }) {
+            throw TestFailure("a sanitizer reports:\n\(errors[start...].prefix(60).joined(separator: "\n"))")
+        }
+        return code
+    }
+
+    /// What a sanitizer is told in this process; the binary that was built with it is told the same.
+    private static let sanitizerOptions = ProcessInfo.processInfo.environment.filter {
+        ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].contains($0.key)
     }
 }

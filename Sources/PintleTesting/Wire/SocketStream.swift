@@ -69,6 +69,9 @@ package final class SocketStream: Sendable {
     /// ``received`` as text.
     package var receivedText: String { String(decoding: self.received, as: UTF8.self) }
 
+    /// What was read and not taken yet.
+    package var unread: [UInt8] { self.state.change { Array($0.received[$0.position...]) } }
+
     /// How the peer ended it, as far as a read has found out.
     package var knownEnding: Ending? { self.ending.current }
 
@@ -195,6 +198,14 @@ package final class SocketStream: Sendable {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
         self.close()
+    }
+
+    /// Ends the reading at this side: a thread that waits for bytes finds the end. The peer notices nothing.
+    package func finishReading() {
+        self.state.change { state in
+            // The number of a closed descriptor may be somebody else's by now.
+            if state.isOpen { shutdown(self.descriptor, Int32(SHUT_RD)) }
+        }
     }
 
     /// Wakes a thread that reads, for stopping a server.

@@ -43,7 +43,7 @@ struct UpgradeOfferTests {
             ("GET", 304, ["Content-Length": "3"], BodyFraming.none),
             ("GET", 204, ["Transfer-Encoding": "chunked"], BodyFraming.none),
             ("GET", 200, ["Transfer-Encoding": "Chunked"], .chunked),
-            ("GET", 200, ["Transfer-Encoding": "chunked", "Content-Length": "3"], .chunked),
+            ("GET", 200, ["Transfer-Encoding": "chunked", "Content-Length": "3"], nil),
             ("GET", 200, ["Transfer-Encoding": "gzip, chunked"], nil), ("GET", 200, ["Content-Length": "+3"], nil),
             ("GET", 200, ["Content-Length": "3, 3"], nil), ("GET", 200, ["Transfer-Encoding": ""], nil),
         ] as [(String, UInt16, Fields, BodyFraming?)])

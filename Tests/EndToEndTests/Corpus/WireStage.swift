@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleTesting
+import Testing
+
+/// Plays a case: takes its steps one by one, and then shows that nothing else has happened.
+final class WireStage {
+    private let pintle: PintleProcess
+    private let origin: PuppetOrigin
+    private var client: SocketStream
+    private var isClientOpen = true
+    /// The connection of the origin that the case speaks of.
+    private var current = -1
+    /// What the client asked with last, and what it got since.
+    private var method = "GET"
+
+    private init(_ pintle: PintleProcess) throws {
+        self.pintle = pintle
+        self.origin = try PuppetOrigin()
+        self.client = try pintle.connect()
+    }
+
+    /// - Throws: ``TestFailure`` with the number of the step that did not go as it must.
+    static func play(_ test: WireCase, on pintle: PintleProcess) throws {
+        let stage = try WireStage(pintle)
+        defer { stage.origin.stop() }
+        for (index, step) in test.steps.enumerated() {
+            do {
+                try stage.take(step)
+            } catch {
+                throw TestFailure("step \(index + 1), \(step): \(error)")
+            }
+        }
+        if let connections = test.connections, connections != stage.origin.connectionCount {
+            throw TestFailure("the origin has seen \(stage.origin.connectionCount) connections, not \(connections)")
+        }
+        try stage.checkAfterwards()
+    }
+
+    // MARK: Steps
+
+    private func take(_ step: WireCase.Step) throws {
+        switch step {
+        case .client(let text):
+            self.noteMethod(text)
+            try self.client.send(self.bytes(text))
+        case .clientTries(let text): try? self.client.send(self.bytes(text))
+        case .clientFinishes: self.client.finishSending()
+        case .clientLeaves:
+            self.client.close()
+            self.isClientOpen = false
+        case .clientResets:
+            self.client.reset()
+            self.isClientOpen = false
+        case .newClient:
+            self.client = try self.pintle.connect()
+            self.isClientOpen = true
+        case .answer(let text): try self.expectAnswer(self.bytes(text))
+        case .refusal(let status, let problem):
+            try self.expectProblem(status, problem, closes: true)
+            try self.expectEnd()
+        case .problem(let status, let problem): try self.expectProblem(status, problem, closes: false)
+        case .cut: try self.expectCut()
+        case .closed: try self.expectEnd()
+        case .seen(let text):
+            self.current = try self.origin.waitForBytes(text.text)
+            try self.origin.take(self.bytes(text), on: self.current)
+        case .origin(let text): try self.origin.send(self.bytes(text), on: self.current)
+        case .originTries(let text): try? self.origin.send(self.bytes(text), on: self.current)
+        case .originCloses: self.origin.close(self.current)
+        case .originFinishes: self.origin.finishSending(on: self.current)
+        case .originResets: self.origin.reset(self.current)
+        case .originAbandoned:
+            let rest = try self.origin.waitForEnd(of: self.current)
+            guard rest.isEmpty else { throw TestFailure("the origin got more:\n\(shown(rest))") }
+        }
+    }
+
+    private func bytes(_ text: WireBytes) -> [UInt8] { text.bytes(originPort: self.origin.port) }
+
+    private func noteMethod(_ text: WireBytes) {
+        if text.text.contains("HTTP/1."), let method = text.text.split(separator: " ").first {
+            self.method = String(method)
+        }
+    }
+
+    // MARK: What the client gets
+
+    private func expectAnswer(_ expected: [UInt8]) throws {
+        while true {
+            let there = self.client.unread
+            if there.starts(with: expected) {
+                _ = try self.client.read(expected.count)
+                return
+            }
+            guard expected.starts(with: there), try self.client.fill() else {
+                throw TestFailure("the client got:\n\(shown(there))\nand not:\n\(shown(expected))")
+            }
+        }
+    }
+
+    /// The contract's answer to what is refused (§3.4).
+    private func expectProblem(_ status: Int, _ problem: String, closes: Bool) throws {
+        let answer = try self.client.readResponse(to: self.method)
+        let isNamed =
+            answer.text.contains("\"urn:pintle:problem:\(problem)\"") && answer.text.contains("\"status\":\(status)")
+        let isRight =
+            answer.status == status && answer["Content-Type"] == "application/problem+json"
+            && (self.method == "HEAD" ? answer.body.isEmpty : isNamed)
+            && answer["Proxy-Status"]?.hasPrefix("pintle; error=") == true
+            && (answer["Connection"] == "close") == closes
+        guard isRight else { throw TestFailure("the client got \(answer.head)\n\(answer.text)") }
+    }
+
+    private func expectEnd() throws {
+        let rest = try self.client.readToEnd()
+        self.isClientOpen = false
+        guard rest.bytes.isEmpty, rest.ending == .closed else {
+            throw TestFailure("the client's connection ends with \(rest.ending) after:\n\(shown(rest.bytes))")
+        }
+    }
+
+    private func expectCut() throws {
+        let rest = try self.client.readToEnd()
+        self.isClientOpen = false
+        let all = self.client.received
+        guard !FramingJudge.isComplete(all, to: self.method, ending: rest.ending) else {
+            throw TestFailure("the client takes this for a whole response:\n\(shown(all))")
+        }
+        // What belongs to nobody is called so.
+        guard rest.bytes.firstRange(of: Array("evil".utf8)) == nil else {
+            throw TestFailure("the client got what was not for it:\n\(shown(all))")
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// No byte is anywhere that no step has spoken of, and the proxy serves this client and others as ever: each gets
+    /// its own answer, and the origin sees nothing in front of its request.
+    private func checkAfterwards() throws {
+        if self.isClientOpen { try self.checkServes(self.client, "/same") }
+        try self.checkServes(try self.pintle.connect(), "/other")
+        for number in 0..<self.origin.connectionCount {
+            let rest = self.origin.unread(on: number)
+            guard rest.isEmpty else { throw TestFailure("the origin got what nobody sent:\n\(shown(rest))") }
+        }
+    }
+
+    private func checkServes(_ client: SocketStream, _ path: String) throws {
+        do {
+            self.client = client
+            try client.send(self.bytes(ask("GET", path)))
+            let number = try self.origin.waitForBytes("GET \(path)")
+            try self.origin.take(self.bytes(asked("GET", path)), on: number)
+            try self.origin.send(self.bytes(ok("own \(path)")), on: number)
+            try self.expectAnswer(self.bytes(okSeen("own \(path)")))
+            guard client.unread.isEmpty else { throw TestFailure("there is more:\n\(shown(client.unread))") }
+        } catch {
+            throw TestFailure("afterwards, \(path): \(error)")
+        }
+    }
+}
