@@ -23,6 +23,15 @@ struct ListenAddressTests {
         #expect(throws: Malformed.self) { _ = try ListenAddress(text) }
     }
 
+    @Test(arguments: ["http://127.0.0.1:80", "ftp://x:1", "HTTPS://127.0.0.1:1"])
+    func `a scheme that there is not is answered with those that there are`(text: String) {
+        do throws(Malformed) {
+            Issue.record("\(try ListenAddress(text))")
+        } catch {
+            #expect(error.reason.contains("https://ADDRESS:PORT for TLS, or unix:PATH"))
+        }
+    }
+
     @Test func `the longest path fits, and relative ones are the file's`() throws {
         let path = "/" + String(repeating: "a", count: 106)
         #expect(try ListenAddress("unix:\(path)").place == .unix(path))

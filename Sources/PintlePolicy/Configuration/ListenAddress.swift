@@ -42,6 +42,9 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
             return
         }
         let isTLS = text.hasPrefix("https://")
+        guard isTLS || !text.contains("://") else {
+            throw Malformed("a place is written ADDRESS:PORT, https://ADDRESS:PORT for TLS, or unix:PATH")
+        }
         let (address, port) = try Self.addressAndPort(isTLS ? text.dropFirst(8) : text[...])
         self.init(address: address, port: port, isTLS: isTLS)
     }
