@@ -148,7 +148,8 @@ enum WatchedPlaces {
     /// As the kernel has it.
     private static let mostLinks = 40
 
-    /// Adds the folders on the way to `path` in which a name matters: a symbolic link, the file itself, or what is missing.
+    /// Adds the folders on the way to `path`, in each of which one name matters: the next folder, which may be replaced, a
+    /// symbolic link, the file itself, or what is missing.
     /// An empty set of names stands for all.
     static func add(_ path: String, to folders: inout [String: Set<String>]) {
         var links = 0
@@ -170,6 +171,7 @@ enum WatchedPlaces {
                 if target.hasPrefix("/") { folder = "" }
                 rest = (self.names(target) + rest)[...]
             case S_IFDIR:
+                self.add(name, in: folder, &folders)
                 folder = full
                 if rest.isEmpty { folders[full] = [] }
             default:

@@ -172,7 +172,8 @@ package struct Lint {
             return [
                 self.warning(
                     position, "listen_tls",
-                    "is not used: no listener speaks TLS; write https:// before an address of listen, or remove it")
+                    "is not used: no listener speaks TLS; write https:// before an address of listen, or keep it for "
+                        + "--listen https:// and sockets that are named https")
             ]
         }
         guard let end = self.policy.listenTLS?.identity.chain.first?.notAfter, end <= self.now else { return [] }

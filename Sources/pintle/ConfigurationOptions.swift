@@ -22,13 +22,15 @@ struct ConfigurationOptions: ParsableArguments {
 
     /// The same for what `-c` says.
     ///
-    /// - Parameter note: told of every file that it depends on, before it is looked at.
+    /// - Parameters:
+    ///   - listen: where clients are served whatever the file says; nil where it decides.
+    ///   - note: told of every file that it depends on, before it is looked at.
     static func load(
-        _ file: String?, telling note: @escaping @Sendable (String) -> Void = { _ in }
+        _ file: String?, listen: [ListenAddress]? = nil, telling note: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let system = Surroundings.system(environment: ProcessInfo.processInfo.environment)
         do throws(ConfigurationError) {
-            return try PolicyLoader.load(flag: file, surroundings: system.telling(note))
+            return try PolicyLoader.load(flag: file, surroundings: system.telling(note), listen: listen)
         } catch {
             throw CommandFailure(error)
         }

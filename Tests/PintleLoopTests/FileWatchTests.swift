@@ -62,6 +62,16 @@ final class FileWatchTests: @unchecked Sendable {
         }
     }
 
+    @Test func `a folder above the one that is watched may be replaced`() throws {
+        try self.folder.write("1", to: "top/deep/a")
+        try self.folder.write("22", to: "next/deep/a")
+        try self.expectChange("top/deep/a") {
+            rename(self.path("top"), self.path("old"))
+            rename(self.path("next"), self.path("top"))
+        }
+        try self.expectChange("top/deep/a") { try self.folder.write("333", to: "top/deep/a") }
+    }
+
     @Test func `symbolic links count wherever they are on the way`() throws {
         try self.folder.write("1", to: "v1/a")
         try self.folder.write("22", to: "v2/a")

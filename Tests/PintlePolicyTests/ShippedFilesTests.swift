@@ -48,9 +48,9 @@ struct ShippedFilesTests {
         if keys.path.hasPrefix("routes[]") {
             start = try #require(definitions["route"] as? [String: Any])
             steps = keys.path.split(separator: ".").dropFirst().map { $0 }
-        } else if keys.path == "trust.NAME" {
+        } else if keys.path.hasPrefix("trust.NAME") {
             start = try #require(definitions["trust"] as? [String: Any])
-            steps = []
+            steps = keys.path.split(separator: ".").dropFirst(2).map { $0 }
         } else {
             start = schema
             steps = keys.path.split(separator: ".")

@@ -174,6 +174,21 @@ struct UpstreamProxyTests {
         #expect(tunnel.way == .parent(0))
     }
 
+    @Test func `a parent is a loop where this proxy listens in the end, whatever the file says`() throws {
+        func load(_ port: UInt16, on listen: [ListenAddress]?) throws(ConfigurationError) {
+            let yaml = "version: 1\nupstream_proxy: {url: \"http://127.0.0.1:\(port)\"}"
+            _ = try PolicyLoader.policy(
+                yaml: Array(yaml.utf8), file: "pintle.yaml", surroundings: surroundings(), listen: listen)
+        }
+        #expect(throws: ConfigurationError.self) { try load(3128, on: nil) }
+        try load(3128, on: [ListenAddress("127.0.0.1:0")])
+        #expect(throws: ConfigurationError.self) { try load(4000, on: [ListenAddress("127.0.0.1:4000")]) }
+    }
+
+    @Test func `sections without a value say nothing`() throws {
+        #expect(try load("version: 1\nupstream_proxy:\nlisten_tls:\n") == Configuration())
+    }
+
     // MARK: What it means for the rest
 
     @Test func `what only an address could allow is denied where a parent resolves the name`() throws {

@@ -39,7 +39,8 @@ public struct UpgradeOffer: Sendable, Equatable {
     }
 
     private static func carriesRequests(_ name: String) -> Bool {
-        let product = name.prefix { $0 != "/" }.lowercased()
-        return ["h2c", "h2", "h3", "http", "https", "tls"].contains(product)
+        // Drafts have numbers behind a hyphen, and SPDY came before them.
+        let product = name.prefix { $0 != "/" && $0 != "-" }.lowercased()
+        return ["h2c", "h2", "h3", "http", "https", "spdy", "tls"].contains(product)
     }
 }

@@ -58,8 +58,9 @@ struct ConfigurationReader {
         top.read("listen", into: &self.configuration.listen) {
             Self.readListen($0, hasCertificate: top["listen_tls"] != nil)
         }
+        if let listen = self.context.listen { self.configuration.listen = listen }
         top.read("listen_tls", into: &self.configuration.listenTLS) { node in
-            node.map(.listenTLS).flatMap(IdentityFiles.read).map { .some($0) }
+            node.isNull ? .some(nil) : node.map(.listenTLS).flatMap(IdentityFiles.read).map { .some($0) }
         }
         if let admin = top["admin"], !admin.isOff {
             admin.report("\(admin.quoted): only off is built in this version")

@@ -89,8 +89,8 @@ extension KeySet {
 
     /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust, .contract,
-        .route, .routeContract, .upstreamProxy, .match, .request,
+        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust,
+        .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]

@@ -4,11 +4,14 @@
 final class LoadingContext {
     let file: String
     let surroundings: Surroundings
+    /// Where clients are served whatever the file says; nil where it decides.
+    let listen: [ListenAddress]?
     private(set) var problems: [ConfigurationProblem] = []
 
-    init(file: String, surroundings: Surroundings) {
+    init(file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil) {
         self.file = file
         self.surroundings = surroundings
+        self.listen = listen
     }
 
     /// Writes down a problem; reading goes on, so that all are reported at once.

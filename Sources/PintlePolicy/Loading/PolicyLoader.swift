@@ -4,24 +4,28 @@
 package enum PolicyLoader {
     /// Finds, reads and compiles a configuration: what `serve`, `check` and every other command start with.
     ///
-    /// - Parameter flag: the value of `-c`, if given.
+    /// - Parameters:
+    ///   - flag: the value of `-c`, if given.
+    ///   - listen: where clients are served whatever the file says; nil where it decides.
     /// - Throws: everything that is wrong with the file, at once.
     package static func load(
-        flag: String?, surroundings: Surroundings
+        flag: String?, surroundings: Surroundings, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> (policy: Policy, origin: ConfigurationOrigin) {
         let origin = ConfigurationOrigin.locate(flag: flag, surroundings: surroundings)
         guard let path = origin.path else {
-            return (try Policy(Configuration(), file: origin.description), origin)
+            var configuration = Configuration()
+            if let listen { configuration.listen = listen }
+            return (try Policy(configuration, file: origin.description), origin)
         }
         let bytes = try Self.read(path, surroundings)
-        return (try Self.policy(yaml: bytes, file: path, surroundings: surroundings), origin)
+        return (try Self.policy(yaml: bytes, file: path, surroundings: surroundings, listen: listen), origin)
     }
 
     /// Reads, checks and compiles a configuration from memory. What reading and compiling find is reported together.
     package static func policy(
-        yaml: [UInt8], file: String, surroundings: Surroundings
+        yaml: [UInt8], file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> Policy {
-        let context = LoadingContext(file: file, surroundings: surroundings)
+        let context = LoadingContext(file: file, surroundings: surroundings, listen: listen)
         guard let configuration = YAMLDocument.compose(yaml, context).map(ConfigurationReader.read) else {
             throw ConfigurationError(context.problems)
         }

@@ -11,7 +11,7 @@ struct UpstreamProxyReader {
 
     /// The configuration; `.some(nil)` for none, nil where something was wrong.
     static func read(_ node: StrictNode) -> UpstreamProxyConfiguration?? {
-        if node.isOff { return .some(nil) }
+        if node.isOff || node.isNull { return .some(nil) }
         let reader = UpstreamProxyReader(node: node)
         if node.isScalar("env") { return reader.readEnvironment().map { .some($0) } }
         guard node.isMap else {

@@ -83,6 +83,10 @@ final class UpgradeAttempt {
         self.transfer = nil
         self.channel?.close0(error: ChannelError.eof, mode: .all, promise: nil)
         self.channel = nil
+        // The handler holds this object.
+        self.handler = nil
+        self.stream = nil
+        self.inbox = ByteBuffer()
     }
 
     /// Hands the channel over, without a handler on it.

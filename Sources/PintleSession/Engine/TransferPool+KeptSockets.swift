@@ -31,8 +31,10 @@ extension TransferPool {
     func spoilsConnection(of transfer: Transfer, from port: UInt16) -> Bool {
         guard !self.onlyConnects else { return false }
         // libcurl has said over which socket it goes only where the connection is new.
-        if let socket = transfer.usedSocket {
-            if self.descriptors[Int(socket)].port == nil, KeptSocket.port(of: socket) == port {
+        if let last = transfer.usedSocket {
+            guard let socket = self.socket(of: transfer, at: port, likely: last) else { return false }
+            transfer.usedSocket = socket
+            if self.descriptors[Int(socket)].port == nil {
                 self.descriptors[Int(socket)].port = port
                 self.sockets[port, default: []].append(socket)
             }
@@ -48,6 +50,17 @@ extension TransferPool {
             isSpoilt = true
         }
         return isSpoilt
+    }
+
+    /// The socket of a transfer that has this port. Of several that were tried the last one need not be the one that was
+    /// connected first (RFC 8305).
+    private func socket(of transfer: Transfer, at port: UInt16, likely: Int32) -> Int32? {
+        if KeptSocket.port(of: likely) == port { return likely }
+        let index = self.descriptors.indices.first { index in
+            self.descriptors[index].isOurs && self.descriptors[index].user == ObjectIdentifier(transfer)
+                && KeptSocket.port(of: Int32(index)) == port
+        }
+        return index.map { Int32($0) }
     }
 
     /// A socket is closed.

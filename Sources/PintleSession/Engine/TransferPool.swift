@@ -278,7 +278,7 @@ final class TransferPool: @unchecked Sendable {
 
     func setTimer(_ milliseconds: Int) {
         guard let timer else { return }
-        if milliseconds < 0 {
+        if milliseconds < 0 || self.isClosed {
             self.loop.disarm(timer)
         } else if milliseconds == 0 {
             self.requestTurnEnd()

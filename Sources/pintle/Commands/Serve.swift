@@ -44,7 +44,7 @@ struct Serve: AsyncParsableCommand {
         let (manager, given) = (try ServiceManager.taken(), try GivenSockets.taken())
         let (file, flags) = (self.configuration.file, Flags(self, given: given.places))
         let load: Loading = { files throws(CommandFailure) in
-            let (policy, origin) = try ConfigurationOptions.load(file) { files.note($0) }
+            let (policy, origin) = try ConfigurationOptions.load(file, listen: try flags.places()) { files.note($0) }
             return (try flags.over(policy, origin), origin)
         }
         let files = ReadFiles()
@@ -73,7 +73,31 @@ private struct Flags: Sendable {
         self.logFormat = command.logFormat
     }
 
+    /// Where clients are served whatever the configuration says; nil where it decides.
+    func places() throws(CommandFailure) -> [ListenAddress]? {
+        guard self.given.isEmpty else {
+            guard self.listen.isEmpty else {
+                throw CommandFailure(
+                    .usage,
+                    "--listen \(self.listen[0]): the service manager listens already (LISTEN_FDS); remove one of them"
+                )
+            }
+            return self.given
+        }
+        var places: [ListenAddress] = []
+        for text in self.listen {
+            do throws(Malformed) {
+                places.append(try ListenAddress(text))
+            } catch {
+                throw CommandFailure(.usage, "--listen \(text): \(error.reason)")
+            }
+        }
+        return places.isEmpty ? nil : places
+    }
+
+    /// The policy with the other flags over it.
     func over(_ policy: Policy, _ origin: ConfigurationOrigin) throws(CommandFailure) -> Policy {
+        try self.checkCertificate(policy.configuration)
         guard let changed = try self.overridden(policy.configuration) else { return policy }
         do throws(ConfigurationError) {
             return try Policy(changed, file: origin.description)
@@ -82,43 +106,23 @@ private struct Flags: Sendable {
         }
     }
 
+    /// - Throws: where a place that the configuration does not name speaks TLS, and has nothing to show.
+    private func checkCertificate(_ configuration: Configuration) throws(CommandFailure) {
+        guard configuration.listenTLS == nil, let first = configuration.listen.first(where: \.isTLS) else { return }
+        let remedy =
+            "needs a certificate to show to clients; write listen_tls: {certificate: FILE, key: FILE} into the "
+            + "configuration"
+        guard self.given.isEmpty else {
+            throw CommandFailure(.configuration, "the socket \(first), by its name, \(remedy)")
+        }
+        throw CommandFailure(.usage, "--listen \(first) \(remedy)")
+    }
+
     /// The configuration with the flags over it, or nil where there are none.
     private func overridden(_ configuration: Configuration) throws(CommandFailure) -> Configuration? {
         var changed = configuration
         if let admin, admin != "off" {
             throw CommandFailure(.usage, "--admin \(admin): there are no admin endpoints in this version; use off")
-        }
-        if !self.given.isEmpty {
-            guard self.listen.isEmpty else {
-                throw CommandFailure(
-                    .usage,
-                    "--listen \(self.listen[0]): the service manager listens already (LISTEN_FDS); remove one of them"
-                )
-            }
-            if let first = self.given.first(where: \.isTLS), configuration.listenTLS == nil {
-                throw CommandFailure(
-                    .configuration,
-                    "the socket \(first), by its name, needs a certificate to show to clients; write "
-                        + "listen_tls: {certificate: FILE, key: FILE} into the configuration")
-            }
-            changed.listen = self.given
-        }
-        if !self.listen.isEmpty {
-            var addresses: [ListenAddress] = []
-            for text in self.listen {
-                do throws(Malformed) {
-                    addresses.append(try ListenAddress(text))
-                } catch {
-                    throw CommandFailure(.usage, "--listen \(text): \(error.reason)")
-                }
-            }
-            if let first = addresses.first(where: \.isTLS), configuration.listenTLS == nil {
-                throw CommandFailure(
-                    .usage,
-                    "--listen \(first) needs a certificate to show to clients; write listen_tls: {certificate: FILE, "
-                        + "key: FILE} into the configuration")
-            }
-            changed.listen = addresses
         }
         if let logLevel {
             guard let level = LogConfiguration.Level(rawValue: logLevel) else {

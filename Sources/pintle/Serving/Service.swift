@@ -63,7 +63,13 @@ struct Service {
         defer { watch?.stop() }
         let control = self.openControl(reloader, logger)
         defer { control?.stop() }
-        try self.announce(proxy, logger)
+        do {
+            try self.announce(proxy, logger)
+        } catch {
+            // Sockets that are files go with it.
+            _ = await proxy.drain(patience: .zero)
+            throw error
+        }
         activity.start()
         self.manager?.ready(Self.status(of: proxy))
         let watchdog = self.manager?.watchdog.map { [manager] interval in

@@ -91,4 +91,20 @@ struct LogRotationTests {
         #expect(try pintle.stop() == 0)
         #expect(try self.lines("moved/exchanges.log").count == 1)
     }
+
+    @Test func `a pipe that nobody reads any more holds nobody up`() throws {
+        let path = "\(self.folder.path)/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        let unread = try self.folder.write(
+            "version: 1\nlog: {exchanges: pipe}\nlisten: \"127.0.0.1:0\"\n", to: "unread.yaml")
+        let refused = try PintleProcess.run(["serve", "-c", unread])
+        #expect(refused.exitCode == 4 && refused.errors.contains { $0.contains("cannot open the exchange log") })
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let pintle = try self.start("pipe")
+        #expect(try pintle.ask(get(self.origin.port)).text == "done")
+        close(reader)
+        #expect(try self.reload().exitCode == 4)
+        #expect(try pintle.ask(get(self.origin.port)).text == "done")
+        #expect(try pintle.stop() == 0)
+    }
 }

@@ -51,6 +51,33 @@ struct UpgradeTests {
         #expect(try second.readLine() == "welcome")
     }
 
+    @Test(.enabled(if: !runsUnderSanitizer), arguments: ["answered", "cut off", "given up"])
+    func `upgrades that come to nothing leave nothing behind`(end: String) throws {
+        let body = String(repeating: "x", count: 300_000)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            try connection.send(end == "cut off" ? String(response(body).dropLast(1)) : response(body))
+        }
+        func ask(_ count: Int) throws {
+            for _ in 0..<count {
+                let client = try self.pintle.connect()
+                try client.send(self.offer(origin.port))
+                let head = try client.readHead()
+                #expect(head.status == 200)
+                switch end {
+                case "answered": #expect(try client.readBody(of: head).body.count == body.utf8.count)
+                case "cut off": _ = try client.readToEnd()
+                default: client.reset()
+                }
+            }
+        }
+        try ask(50)
+        let before = try self.pintle.memory("VmRSS")
+        try ask(200)
+        // What was left behind of each would be 64 KiB and more.
+        #expect(try self.pintle.memory("VmRSS") - before < 200 * 20)
+    }
+
     @Test func `each side may finish before the other`() throws {
         let origin = try Self.echo()
         let client = try self.pintle.connect()
