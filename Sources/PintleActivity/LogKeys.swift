@@ -103,6 +103,9 @@ extension Logger {
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
+        metadata["held_bytes"] = .stringConvertible(self.memory.held)
+        metadata["held_bytes_peak"] = .stringConvertible(self.memory.peak)
+        metadata["held_bytes_refused"] = .stringConvertible(self.memory.refusals)
         metadata[LogKeys.routes] = .dictionary(
             self.routes.reduce(into: [:]) { $0[$1.name] = .dictionary($1.counts.metadata) })
         return metadata
