@@ -90,7 +90,7 @@ class Program:
         settings["log"]["exchanges"] = f"{name}.exchanges"
         with open(path, "w") as file:
             json.dump(settings, file)
-        self.name, self.log_path, self.read = name, os.path.join(folder, f"{name}.log"), 0
+        self.name, self.log_path, self.read, self.hasEnded = name, os.path.join(folder, f"{name}.log"), 0, False
         environment = {**os.environ, "PINTLE_TURN_LIMIT": "10ms", "HOME": folder, "XDG_STATE_HOME": folder}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
@@ -129,7 +129,9 @@ class Program:
     def judge(self):
         """Takes note of what has gone wrong since the last look."""
         if self.process.poll() is not None:
-            found(f"{self.name}: the process has ended with {self.process.returncode}")
+            if not self.hasEnded:
+                found(f"{self.name}: the process has ended with {self.process.returncode}; see {self.log_path}")
+            self.hasEnded = True
             return
         for line in self.lines():
             if line.get("message") == "loop.slow_turn":
@@ -245,7 +247,7 @@ class Run:
         return "chain", [b"GET https://%b/ HTTP/1.1\r\nHost: a\r\n\r\n" % number], main.ports[0]
 
     async def work(self):
-        while self.next < self.end and len(findings) < 200:
+        while self.next < self.end and not self.isOver:
             number = self.next
             self.next += 1
             kind, pieces, port = self.make(number)
@@ -256,14 +258,24 @@ class Run:
                 outcomes[kind]["no end"] += 1
             except OSError:
                 outcomes[kind]["broken"] += 1
+                # Saved while what may have ended the process is still under way.
+                if any(program.process.poll() is not None and not program.hasEnded for program in self.programs):
+                    await self.control(number)
             finally:
                 del under_way[number]
             if number % CONTROL_EVERY == 0:
                 await self.control(number)
 
+    @property
+    def isOver(self):
+        """Whether there is nothing to be learned from more inputs."""
+        return len(findings) >= 200 or any(program.process.poll() is not None for program in self.programs)
+
     async def control(self, number):
         for program in self.programs:
             program.judge()
+        if self.isOver:
+            return
         main = self.programs[0]
         request = b"GET http://127.0.0.1:%d/control/%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (self.origin, number)
         try:
