@@ -52,6 +52,15 @@ import Testing
         #expect(self.look(self.record(self.hello() + self.certificate([[1]])).map { [$0] }) == .certificates([[1]]))
     }
 
+    @Test func `messages of nothing are passed over, and not for ever`() {
+        let nothing = self.record([UInt8](repeating: 0, count: 64_000))
+        let flight = self.record(self.hello() + self.certificate([[1]]))
+        #expect(self.look([nothing, nothing, nothing, flight]) == .certificates([[1]]))
+        #expect(self.look([nothing, nothing, nothing, nothing, nothing, flight]) == .tooLong)
+        let records = [UInt8]([[UInt8]](repeating: self.record([]), count: 60_000).joined())
+        #expect(self.look([records, flight]) == .tooLong)
+    }
+
     @Test func `nothing is decided before the certificate is whole`() {
         let bytes = self.record(self.hello()) + self.record(self.certificate(self.chain.dropLast()))
         for count in 0..<bytes.count { #expect(self.look([Array(bytes[..<count])]) == .undecided) }
