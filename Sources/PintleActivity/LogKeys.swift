@@ -13,6 +13,8 @@ public enum LogKeys {
     /// An exchange could not be written to its log. Said once; the rest is only counted.
     public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
+    /// Exchanges are missing from their log.
+    public static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
     /// One turn of an engine thread took longer than it may, and everybody on that thread has waited.
     public static let slowTurn: Logger.Message = "loop.slow_turn"
     /// The turns of the engine's threads, now.
@@ -61,6 +63,11 @@ public enum LogKeys {
     /// The longest one, elapsed time.
     public static let longestTurn = "longest_ms"
 
+    /// Exchanges that were not logged, because too many waited to be written.
+    public static let dropped = "dropped"
+    /// Exchanges that could not be written.
+    public static let unwritten = "unwritten"
+
     /// The exchange's id.
     public static let exchangeID = "pintle.exchange.id"
     /// The client's address.
@@ -103,6 +110,9 @@ extension Logger {
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
+        metadata["held_bytes"] = .stringConvertible(self.memory.held)
+        metadata["held_bytes_peak"] = .stringConvertible(self.memory.peak)
+        metadata["held_bytes_refused"] = .stringConvertible(self.memory.refusals)
         metadata[LogKeys.routes] = .dictionary(
             self.routes.reduce(into: [:]) { $0[$1.name] = .dictionary($1.counts.metadata) })
         return metadata

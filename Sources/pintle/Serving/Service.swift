@@ -26,11 +26,15 @@ struct Service {
     let given: [Int32]
 
     func run() async throws(CommandFailure) {
-        let logger = self.makeLogger()
+        let output = LogWriter(borrowing: STDERR_FILENO)
+        // Every line that somebody reads is there before the process ends; nobody else is waited for.
+        defer { output.flush(within: Self.logPatience) }
+        let logger = self.makeLogger(output)
         let exchangeLog = try self.openExchangeLog(logger)
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
+        if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         let engine = try self.startEngine(logger)
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
@@ -60,6 +64,7 @@ struct Service {
         let report: @Sendable () -> Void = {
             activity.dump()
             logger.log(turns: engine.turnTimes)
+            logger.log(lossesOf: exchangeLog)
         }
         let obedience = Task { await self.obey(signals, requestStop, reloader, report) }
         defer { obedience.cancel() }
@@ -89,6 +94,7 @@ struct Service {
         await reloader.gate.close()
         reachability.stop()
         activity.stop()
+        await exchangeLog.isWritten(within: Self.logPatience)
         report()
         logger.notice("stopped", metadata: ["clean": "\(clean)"])
         engine.stop()
@@ -96,10 +102,13 @@ struct Service {
 
     // MARK: Parts
 
-    private func makeLogger() -> Logger {
+    /// How long the end waits for somebody who reads a log.
+    private static let logPatience = Duration.seconds(1)
+
+    private func makeLogger(_ output: LogWriter) -> Logger {
         let log = self.policy.configuration.log
         let level = Logger.Level(configuration: log.level.rawValue) ?? .info
-        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level)
+        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level, writer: output)
         return Logger(label: "pintle", factory: { _ in handler })
     }
 
