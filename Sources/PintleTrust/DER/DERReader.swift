@@ -137,10 +137,12 @@ extension DERElement {
     }
 
     /// The bits of a BIT STRING, the first one being bit 0; trailing zeros may be left out.
+    ///
+    /// Only for lists of named bits, of which X.509 has at most nine: a longer string than 64 bits is an error.
     func bits() throws(DERError) -> [Bool] {
-        guard let unused = self.content.first, unused < 8, unused == 0 || self.content.count > 1 else {
-            throw DERError()
-        }
+        guard let unused = self.content.first, unused < 8, unused == 0 || self.content.count > 1,
+            self.content.count <= 1 + 8
+        else { throw DERError() }
         let bytes = self.content.dropFirst()
         let bits: [Bool] = bytes.flatMap { byte -> [Bool] in (0..<8).map { (byte >> (7 - $0)) & 1 == 1 } }
         return Array(bits.dropLast(Int(unused)))
