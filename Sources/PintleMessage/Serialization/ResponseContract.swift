@@ -98,13 +98,22 @@ public struct ResponseContract: Sendable, Equatable {
     public func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> CheckedBody {
+        try self.validate(head: head, body: body, requestMethod: requestMethod, within: .unlimited)
+    }
+
+    /// Checks a whole response as far as `budget` lets it. After an interruption neither result nor error means anything.
+    package func validate(
+        head: ResponseHead, body: [UInt8], requestMethod: String, within budget: WorkBudget
+    ) throws(ValidationError) -> CheckedBody {
         guard self.body.readsBody else {
             if let error = self.headError(head, requestMethod, hasBody: !body.isEmpty) { throw error }
             return CheckedBody()
         }
         let rule = self.body
-        let checked = try self.read(body, of: head, requestMethod: requestMethod) { plain throws(BodyProblem) in
-            try rule.check(plain)
+        let checked = try self.read(
+            body, of: head, requestMethod: requestMethod, within: budget
+        ) { plain throws(BodyProblem) in
+            try rule.check(plain, within: budget)
         }
         return checked ?? CheckedBody()
     }
@@ -117,8 +126,17 @@ public struct ResponseContract: Sendable, Equatable {
         guard let statuses = self.statuses, !statuses.contains(where: { $0.contains(head.status) }) else {
             return typeError
         }
-        let message = "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))"
+        let message =
+            "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))\(Self.expectation(statuses))"
         return Self.error(.responseStatus, message, head, underlying: typeError)
+    }
+
+    /// Says which statuses are demanded; empty for those of any success, which go without saying (RSP-14).
+    private static func expectation(_ statuses: [ClosedRange<UInt16>]) -> String {
+        guard statuses != [200...299] else { return "" }
+        let ranges = statuses.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+        guard let last = ranges.last else { return "; the list of statuses is empty, so none passes" }
+        return ", expected " + (ranges.count == 1 ? last : "\(ranges.dropLast().joined(separator: ", ")) or \(last)")
     }
 
     private func typeError(_ head: ResponseHead, hasBody: Bool?) -> ValidationError? {

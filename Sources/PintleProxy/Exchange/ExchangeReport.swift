@@ -65,6 +65,12 @@ struct ExchangeReport {
         self.counters.violated(kind)
     }
 
+    /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
+    mutating func violated(_ violation: ValidationError) {
+        for kind in violation.kinds { self.violated(kind) }
+        if self.error == nil { self.error = violation.description }
+    }
+
     /// Notes on what the connection to the origin was trusted, before the answer is passed on.
     mutating func note(_ verdict: Verdict) {
         self.verdict = verdict

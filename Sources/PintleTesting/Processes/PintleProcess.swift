@@ -111,6 +111,11 @@ package final class PintleProcess: Sendable {
         return try self.waitForMessages("activity.counters", before + 1).last ?? [:]
     }
 
+    /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.
+    package var slowTurns: [String] {
+        self.process.lines.map(\.text).filter { $0.contains("\"message\":\"loop.slow_turn\"") }
+    }
+
     private static func isExchange(_ line: String) -> Bool {
         line.contains("\"id\":") && !line.contains("\"message\":")
     }
