@@ -107,7 +107,5 @@ need_swift() {
 # Builds what users run. Everything it says goes to standard error: standard output is for data.
 build_release() {
     [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
-    # The linker warns of a function in Foundation's archive; nothing here calls it.
-    swift build --package-path "$root" -c release --product pintle --quiet \
-        > >(grep -v 'the use of .mktemp. is dangerous' >&2) 2>&1
+    swift build --package-path "$root" -c release --product pintle --quiet >&2
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleTesting
 import PintleTrust
 import Testing
 
@@ -115,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200) func `no bytes are too odd`(seed: UInt64) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: seed)
         var bytes = self.record(self.hello(extensions: [0, 43])) + self.record(self.certificate([[1], [2, 3]]))
         for _ in 0..<(seed % 7) {
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)

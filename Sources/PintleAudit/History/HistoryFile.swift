@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import PintleTrust
 
@@ -15,11 +15,12 @@ struct HistoryFile {
     /// Makes the folders above the file, which only their owner may look into.
     func makeFolder() throws(HistoryError) {
         let folder = URL(fileURLWithPath: self.path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        } catch {
-            throw HistoryError("\(self.path): its folder cannot be made: \(error.localizedDescription)")
+        var made = ""
+        for name in folder.split(separator: "/") {
+            made += "/\(name)"
+            guard mkdir(made, 0o700) == 0 || errno == EEXIST else {
+                throw HistoryError("\(self.path): its folder cannot be made: \(String(cString: strerror(errno)))")
+            }
         }
     }
 

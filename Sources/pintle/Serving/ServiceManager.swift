@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// The service manager that started this process, where it wants to hear how it fares: systemd and whoever else speaks
