@@ -21,7 +21,7 @@ struct PathSearch {
     private let anchors: AnchorStore
     private let rules: PathRules
     private let revocation: RevocationRules?
-    /// Whether chains of roots that were chosen by hand must be of good form too.
+    /// Whether chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
     private var budget = WorkBudget()
@@ -69,7 +69,9 @@ struct PathSearch {
             guard !self.budget.isExhausted else { return false }
             self.budget.steps -= 1
             let issuer = candidate.certificate
-            guard !path.contains(issuer) else { continue }
+            // A server's certificate may have its root's name and key, which issued it all the same.
+            let isOwnRoot = candidate.anchor != nil && path.top === path.leaf
+            guard isOwnRoot || !path.contains(issuer) else { continue }
             if !overlooksRules {
                 let finding = self.rules.finding(
                     onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
@@ -95,11 +97,8 @@ struct PathSearch {
     /// What is wrong with a path as a whole.
     private func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
-        let isPublic = path.anchor?.isPublic == true
-        if isPublic || self.demandsForm, let finding = FormRules.finding(on: path, includesAnchor: !isPublic) {
-            return finding
-        }
-        return self.revocation?.finding(on: path, at: self.rules.moment)
+        if self.demandsForm, let finding = FormRules.findings(on: path).first { return finding }
+        return self.revocation?.finding(on: path, at: self.rules.moment, securityBits: self.rules.securityBits)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {
