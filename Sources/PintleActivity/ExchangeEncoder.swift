@@ -36,6 +36,7 @@ public struct ExchangeEncoder: Sendable {
         line.optional("decision", record.decision)
         line.optional("trust", record.trust)
         line.optional("pin", record.pin)
+        if !record.form.isEmpty { line.field("form", record.form) }
         line.optional("assurance", record.assurance)
         line.optional("status", record.status)
         line.optional("upstream_status", record.upstreamStatus)

@@ -31,6 +31,8 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var trust: String?
     /// The pin that matched, or that none did.
     public var pin: String?
+    /// Rules of form that the origin's chain breaks, each once.
+    public var form: [String] = []
     /// How far the destination was verified: probed, observed.
     public var assurance: String?
     /// The status sent to the client.

@@ -125,6 +125,9 @@ struct ExchangeReport {
         record.decision = self.decision
         record.trust = self.trust
         record.pin = self.verdict?.matchedPin?.description
+        var form: [String] = []
+        for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
+        record.form = form
         record.assurance = self.assurance?.rawValue
         record.status = self.status.map(Int.init)
         record.upstreamStatus = self.upstreamStatus.map(Int.init)
