@@ -2,6 +2,7 @@
 
 import Glibc
 public import Logging
+internal import PintleSystem
 
 /// Where exchange records go, one line each.
 ///
@@ -92,7 +93,7 @@ public final class ExchangeLog: Sendable {
                 LogKeys.exchangeLogFailed,
                 metadata: [
                     LogKeys.path: "\(self.destination.name)",
-                    LogKeys.reason: "\(String(cString: strerror(error.code)))",
+                    LogKeys.reason: "\(SystemError(error.code))",
                 ])
         }
     }
