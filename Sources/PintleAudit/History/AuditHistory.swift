@@ -54,7 +54,7 @@ package struct AuditHistory: Sendable {
                 } catch let error as DatabaseError where error.isDamage {
                     let place = try file.setAside(at: .now)
                     warn(
-                        "\(path): the audit history is damaged (\(error.message ?? "no reason given")); it is now "
+                        "\(path): the audit history is damaged (\(error.resultCode.words)); it is now "
                             + "\(place), and a new one begins")
                     return AuditHistory(path: path, queue: try Self.open(path))
                 }
@@ -218,12 +218,31 @@ package struct AuditHistory: Sendable {
         case let error as HistoryError: error
         case let error as DatabaseError where error.isDamage:
             HistoryError(
-                "\(path): the audit history is damaged (\(error.message ?? "no reason given")); the next pintle audit "
+                "\(path): the audit history is damaged (\(error.resultCode.words)); the next pintle audit "
                     + "sets it aside and begins a new one")
         case let error as DatabaseError:
-            HistoryError(
-                "\(path): the audit history cannot be used: \(error.message ?? error.resultCode.description)")
-        default: HistoryError("\(path): the audit history cannot be used: \(error)")
+            HistoryError("\(path): the audit history cannot be used: \(error.resultCode.words)")
+        default: HistoryError("\(path): the audit history cannot be used: what is in it is not what pintle writes")
+        }
+    }
+}
+
+extension ResultCode {
+    /// SQLite's codes in Pintle's words.
+    fileprivate var words: String {
+        switch self.primaryResultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: "another process holds it; try again when that has ended"
+        case .SQLITE_CANTOPEN: "it cannot be opened; is it a folder, or in one that may not be entered?"
+        case .SQLITE_CORRUPT: "its pages contradict each other"
+        case .SQLITE_NOTADB: "it is not a database"
+        case .SQLITE_FULL: "no space left on the device"
+        case .SQLITE_IOERR: "the device failed"
+        case .SQLITE_NOMEM: "out of memory"
+        case .SQLITE_PERM, .SQLITE_AUTH: "permission denied"
+        case .SQLITE_READONLY: "it may only be read; let this user write it and its folder"
+        case .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT:
+            "its tables are not those that pintle writes"
+        default: "SQLite's code \(self.rawValue)"
         }
     }
 }

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 struct Verify: ParsableCommand {
@@ -50,14 +51,14 @@ struct Verify: ParsableCommand {
                         + "roots, host and time")
             }
             let demand = try self.demand()
+            let verifier: OfflineVerifier
             do throws(TrustError) {
-                var batch = BatchVerification(
-                    try OfflineVerifier(policy: demand.policy, reportsOnly: demand.reportsOnly))
-                batch.run()
+                verifier = try OfflineVerifier(policy: demand.policy, reportsOnly: demand.reportsOnly)
             } catch {
                 throw CommandFailure(.incomplete, "pintle verify: \(error)")
             }
-            return
+            var verification = BatchVerification(verifier)
+            return try verification.run()
         }
         guard let chain else {
             throw CommandFailure(.usage, "pintle verify: name the chain with --chain FILE, or give --batch -")
@@ -65,7 +66,7 @@ struct Verify: ParsableCommand {
         let moment = try self.moment()
         let demand = try self.demand()
         let verdict = try self.verdict(on: chain, demand, at: moment)
-        for line in VerdictReport(verdict).lines { Output.data(line) }
+        for line in VerdictReport(verdict).lines { try Output.data(line) }
         guard verdict.isTrusted else { throw CommandFailure(.found, lines: []) }
     }
 
@@ -120,7 +121,7 @@ struct Verify: ParsableCommand {
 
     private func verdict(on chain: String, _ demand: Demand, at moment: UnixTime) throws(CommandFailure) -> Verdict {
         for file in [chain, self.roots].compactMap({ $0 }) where access(file, R_OK) != 0 {
-            throw CommandFailure(.incomplete, "pintle verify: \(file): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.incomplete, "pintle verify: \(file): \(SystemError.last)")
         }
         let host = self.host.map(ReferenceName.ascii)
         do throws(TrustError) {
