@@ -102,12 +102,14 @@ enum DERTag {
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
     static let utf8String: UInt8 = 0x0C
+    static let numericString: UInt8 = 0x12
     static let printableString: UInt8 = 0x13
     static let teletexString: UInt8 = 0x14
     static let ia5String: UInt8 = 0x16
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
     static let visibleString: UInt8 = 0x1A
+    static let generalString: UInt8 = 0x1B
     static let universalString: UInt8 = 0x1C
     static let bmpString: UInt8 = 0x1E
     static let sequence: UInt8 = 0x30
