@@ -86,41 +86,47 @@ let package = Package(
         .target(name: "CPintleLinux"),
         .target(name: "CPintleLanguages"),
 
+        room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
-        room("PintleMessage", ["PintleCoding"]),
-        room("PintleSchema", ["PintleMessage", "CPintlePCRE2"]),
+        room("PintleMessage", ["PintleSystem", "PintleCoding"]),
+        room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"]),
         room("PintleImage", ["PintleMessage"]),
-        room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
-        room("PintleActivity", [logging]),
-        room("PintleTrust", ["CPintleOpenSSL"]),
+        room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
+        room("PintleActivity", ["PintleSystem", logging]),
+        room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"]),
         room(
             "PintleSession",
-            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks]),
+            [
+                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio,
+                nioLocks,
+            ]),
         room(
             "PintlePolicy",
             [
-                "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+                "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
+                "PintleSession",
                 "CPintleCrypt",
                 .product(name: "Yams", package: "Yams"),
             ]),
-        room("PintlePins", ["PintleMessage", "PintleTrust", "PintlePolicy"]),
+        room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
             "PintleProxy",
             [
-                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio,
-                nioLocks,
-                logging,
+                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
+                "PintleLoop", nio, nioLocks, logging,
             ]),
         room(
             "PintleAudit",
             [
-                "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio, nioLocks, database,
+                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
+                nioLocks, database,
             ]),
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", "CPintleLanguages", nio, logging,
+                "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
+                "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", "CPintleLanguages", nio,
+                nioLocks, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -133,6 +139,7 @@ let package = Package(
             path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
+        tests("PintleSystemTests", ["PintleSystem"]),
         tests("PintleCodingTests", ["PintleCoding"]),
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),

@@ -2,6 +2,7 @@
 
 import Glibc
 public import Logging
+internal import PintleSystem
 
 /// Where exchange records go, one line each.
 ///
@@ -97,7 +98,7 @@ public final class ExchangeLog: Sendable {
     private static func tell(_ logger: Logger, of loss: LogWriter.Loss, in destination: Destination) {
         let reason =
             switch loss {
-            case .failed(let code): String(cString: strerror(code))
+            case .failed(let code): "\(SystemError(code))"
             case .dropped(let capacity): "over \(capacity >> 20) MiB wait to be written; lines are dropped and counted"
             }
         logger.error(

@@ -104,6 +104,8 @@ extension LineWriter {
             switch convertible {
             case let number as Int: self.field(key, number)
             case let flag as Bool: self.field(key, flag)
+            case let number as any BinaryInteger: self.field(key, number: "\(number)")
+            case let number as Double where number.isFinite: self.field(key, number: "\(number)")
             default: self.field(key, convertible.description)
             }
         case .dictionary(let metadata):

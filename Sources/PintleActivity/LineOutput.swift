@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+internal import PintleSystem
 
 /// A file descriptor that takes whole lines from any thread.
 ///
@@ -110,6 +111,6 @@ public struct LogFileError: Error, Hashable, CustomStringConvertible {
 
     /// Names the file and the system's reason.
     public var description: String {
-        "cannot open the exchange log \(self.path): \(String(cString: strerror(self.code)))"
+        "cannot open the exchange log \(self.path): \(SystemError(self.code))"
     }
 }

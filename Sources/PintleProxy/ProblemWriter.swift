@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 
 /// Renders a problem as a response.
 enum ProblemWriter {
@@ -69,7 +70,8 @@ enum ProblemWriter {
         }
         let object = Parameter.dictionary(members.map { Parameter.Entry($0.0, $0.1) })
         // Strings and integers only: nothing in it can fail to be JSON.
-        return ((try? JSONWriter.write(object)) ?? []) + [UInt8(ascii: "\n")]
+        let bytes = (try? JSONWriter.write(object)) ?? []
+        return Array((String(decoding: bytes, as: UTF8.self).showable(keepingLines: false) + "\n").utf8)
     }
 
     private static func text(_ problem: Problem, _ context: Context) -> [UInt8] {
@@ -79,18 +81,15 @@ enum ProblemWriter {
         lines += problem.chain.map { "peer: \($0.subject) \($0.pin)" }
         lines += problem.configuredPins.map { "configured: \($0)" }
         lines.append("urn:pintle:problem:\(problem.name.rawValue) \(context.exchangeID)")
-        return Array((lines.joined(separator: "\n") + "\n").utf8)
+        return Array((lines.map { $0.showable(keepingLines: false) }.joined(separator: "\n") + "\n").utf8)
     }
 
     /// A Structured Fields string (RFC 8941 §3.3.3): printable ASCII, quotes and backslashes escaped.
     private static func quoted(_ text: String) -> String {
         var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\\(scalar)"
-            case " "..."~": result.unicodeScalars.append(scalar)
-            default: result += "?"
-            }
+        for scalar in text.asASCII.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
         }
         return result + "\""
     }

@@ -42,5 +42,6 @@ extension CommandFailure {
     init(_ error: ConfigurationError) {
         let isUnreadable = error.problems.allSatisfy { $0.position == nil }
         self.init(isUnreadable ? .incomplete : .configuration, error.description)
+        self.logFormat = error.logFormat
     }
 }

@@ -76,7 +76,7 @@ import Testing
     @Test func `a file that cannot be opened is named with the reason`() {
         let error = #expect(throws: LogFileError.self) { try self.log("/nowhere/at/all/x.log") }
         #expect(
-            error?.description == "cannot open the exchange log /nowhere/at/all/x.log: No such file or directory")
+            error?.description == "cannot open the exchange log /nowhere/at/all/x.log: no such file or folder")
     }
 
     @Test func `a full disk is counted and reported once`() throws {
@@ -89,7 +89,7 @@ import Testing
         #expect(self.captured.events.map(\.message) == [LogKeys.exchangeLogFailed])
         #expect(
             self.captured.events.first?.metadata == [
-                LogKeys.path: "/dev/full", LogKeys.reason: "No space left on device",
+                LogKeys.path: "/dev/full", LogKeys.reason: "no space left on the device",
             ])
     }
 

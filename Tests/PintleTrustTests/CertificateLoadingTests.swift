@@ -147,7 +147,7 @@ struct CertificateLoadingTests {
         let missing = "\(self.folder.path)/missing.pem"
         let error = #expect(throws: TrustError.self) { try Certificate.load(path: missing) }
         #expect(error?.message == "\(missing): cannot be read; check the path and its permissions")
-        #expect(error?.cause == "No such file or directory")
+        #expect(error?.cause == "no such file or folder")
         try self.folder.write("", to: "empty/notes.txt")
         let empty = "\(self.folder.path)/empty"
         self.expectRefusal(of: empty, naming: empty, because: "holds no .cer, .crt, .der or .pem file")

@@ -26,12 +26,15 @@ here = os.path.dirname(os.path.abspath(__file__))
 KEPT = 4
 MEMORY_LIMIT = 768 << 20
 AT_ONCE = 128
-CONTROL_EVERY = 500
-# An input is answered or refused in this time, unless a loop stands still.
-PATIENCE = 10
+CONTROL_EVERY = 100
+# So many stretches of inputs with a slow turn are gone through again, one input at a time.
+REPEATED = 6
+# What takes longer is broken off: of a pipeline of requests, each may have to wait for an origin that is silent.
+PATIENCE = 5
 inputs = hostile_inputs.Inputs(seed, hostile_inputs.corpus(corpus))
 findings, under_way, outcomes = [], {}, collections.defaultdict(collections.Counter)
 slowest = collections.Counter()
+stretches, culprits = [], []
 
 PATIENT = {"timeout": "1s", "connect_timeout": "1s"}
 SCHEMA = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": ["number", "string"], "multipleOf": 0.5, "maxLength": 100},
@@ -73,6 +76,8 @@ def configuration(tls_port, extra):
     ]
     tunnels = [{"name": "verified", "match": {"hosts": [f"127.0.0.0/8:{tls_port}"]}, "connect": "verify"},
                {"name": "rest", "request": PATIENT}]
+    # Nobody is impatient with requests in order, on however busy a machine.
+    routes.append(route("control", request={"timeout": "60s"}))
     return {
         "version": 1, "listen": ["127.0.0.1:0", "https://127.0.0.1:0"], "listen_tls": {"certificate": "server.pem", "key": "leaf.key"},
         "engine": {"threads": 2, "idle_timeout": "1s", "idle_connections": KEPT}, "log": {"format": "json", "exchanges": "exchanges.log"},
@@ -119,6 +124,27 @@ class Program:
                 found.append({"message": line.decode("utf-8", "replace")})
         return found
 
+    def slow_turns(self):
+        """The turns that the program has called too long since the last look."""
+        return [(line.get("doing", "?"), float(line.get("processor_ms", 0)))
+                for line in self.lines() if line.get("message") == "loop.slow_turn"]
+
+    def sockets(self):
+        """What is open, by kind: a state of TCP and the port of the other end, or the kind of a file."""
+        states = {}
+        with open(f"/proc/{self.process.pid}/net/tcp") as file:
+            for line in list(file)[1:]:
+                words = line.split()
+                states[f"socket:[{words[9]}]"] = f"TCP {int(words[1][9:], 16)} to {int(words[2][9:], 16)} in state {words[3]}"
+        kinds = collections.Counter()
+        for name in os.listdir(f"/proc/{self.process.pid}/fd"):
+            try:
+                target = os.readlink(f"/proc/{self.process.pid}/fd/{name}")
+            except OSError:
+                continue
+            kinds[states.get(target, target.split("[")[0])] += 1
+        return kinds
+
     def status(self, key):
         with open(f"/proc/{self.process.pid}/status") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key + ":"))
@@ -133,10 +159,9 @@ class Program:
                 found(f"{self.name}: the process has ended with {self.process.returncode}; see {self.log_path}")
             self.hasEnded = True
             return
-        for line in self.lines():
-            if line.get("message") == "loop.slow_turn":
-                slowest[line.get("doing", "?")] = max(slowest[line.get("doing", "?")], float(line.get("processor_ms", 0)))
-                found(f"{self.name}: a turn of {line.get('processor_ms')} ms: {line.get('doing')} ({line.get('doing_ms')} ms)")
+        for doing, longest in self.slow_turns():
+            slowest[doing] = max(slowest[doing], longest)
+            found(f"{self.name}: a turn of {longest:.0f} ms: {doing}")
         peak = self.status("VmHWM")
         if peak > MEMORY_LIMIT:
             found(f"{self.name}: {peak >> 20} MiB of memory")
@@ -192,11 +217,11 @@ class Client(asyncio.Protocol):
             self.done.set_result(self.answer)
 
 
-async def send(port, pieces, ends=True):
+async def send(port, pieces, ends=True, patience=PATIENCE):
     loop = asyncio.get_running_loop()
     transport, client = await loop.create_connection(lambda: Client(pieces, ends), "127.0.0.1", port)
     try:
-        return await asyncio.wait_for(client.done, PATIENCE)
+        return await asyncio.wait_for(client.done, patience)
     finally:
         transport.abort()
 
@@ -272,14 +297,17 @@ class Run:
         return len(findings) >= 200 or any(program.process.poll() is not None for program in self.programs)
 
     async def control(self, number):
+        slow = sum(slowest.values())
         for program in self.programs:
             program.judge()
+        if sum(slowest.values()) > slow:
+            stretches.append(range(max(first, number - CONTROL_EVERY - AT_ONCE), self.next))
         if self.isOver:
             return
         main = self.programs[0]
         request = b"GET http://127.0.0.1:%d/control/%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (self.origin, number)
         try:
-            answer = await send(main.ports[0], [request], ends=False)
+            answer = await send(main.ports[0], [request], ends=False, patience=60)
         except (TimeoutError, OSError) as error:
             return found(f"{main.name}: a request in order failed: {error!r}")
         if not answer.startswith(b"HTTP/1.1 200") or not answer.endswith(b"\r\n\r\n%d" % number):
@@ -287,6 +315,25 @@ class Run:
 
     async def run(self):
         await asyncio.gather(*(self.work() for _ in range(AT_ONCE)))
+        for number in sorted({number for stretch in stretches[:REPEATED] for number in stretch}):
+            await self.repeat(number)
+
+    async def repeat(self, number):
+        """Sends an input alone, to see whether a turn is slow because of it."""
+        if any(program.process.poll() is not None for program in self.programs):
+            return
+        for program in self.programs:
+            program.slow_turns()
+        kind, pieces, port = self.make(number)
+        try:
+            await send(port, pieces)
+        except (TimeoutError, OSError):
+            pass
+        # The line is written behind the turn, and the answer may come before it.
+        await asyncio.sleep(0.005)
+        turns = [turn for program in self.programs for turn in program.slow_turns()]
+        if turns:
+            culprits.append((max(longest for _, longest in turns), number, kind, pieces[0][:90]))
 
 
 def settle(program):
@@ -295,7 +342,8 @@ def settle(program):
         if program.process.poll() is not None or program.descriptor_count() <= program.descriptors + 2 * KEPT:
             return
         time.sleep(0.1)
-    found(f"{program.name}: {program.descriptor_count()} descriptors are open, {program.descriptors} were at the beginning")
+    found(f"{program.name}: {program.descriptor_count()} descriptors are open, {program.descriptors} were at the beginning: "
+          f"{program.sockets().most_common(12)}")
 
 
 def main():
@@ -337,6 +385,8 @@ def report(programs, seconds):
                   f"{program.descriptor_count()} descriptors")
     for doing, longest in slowest.most_common():
         print(f"  turns of up to {longest:.0f} ms: {doing}")
+    for longest, number, kind, start in sorted(culprits, reverse=True)[:40]:
+        print(f"  input {number} alone, {kind}: {longest:.0f} ms: {start!r}")
     if findings:
         print(f"{len(findings)} findings; what was under way is in {folder}/findings")
         print(f"to send one input again: scripts/hostile 1 {seed} NUMBER")

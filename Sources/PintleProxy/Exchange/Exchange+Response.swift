@@ -188,6 +188,7 @@ extension Exchange: TransferDelegate {
     }
 
     func fail(with error: SessionError) {
+        if let verdict = error.verdict { self.report.refused(by: verdict) }
         let problem = self.gate.outlook.problem(error, with: self.dialled)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)

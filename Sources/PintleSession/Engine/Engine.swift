@@ -4,6 +4,7 @@ internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
+internal import PintleSystem
 
 /// The threads on which sessions run their transfers: a loop each.
 public final class Engine: Sendable {
@@ -33,7 +34,9 @@ public final class Engine: Sendable {
             self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)", index: $0, turnGuard: turnGuard) }
         } catch {
             throw SessionError(
-                .internalError, "an engine thread cannot be started", cause: String(describing: error))
+                .internalError, "an engine thread cannot be started",
+                cause: (error as? IOError).map { SystemError($0.errnoCode).description }
+                    ?? "the system has no thread left")
         }
     }
 

@@ -104,11 +104,13 @@ package final class PintleProcess: Sendable {
         try self.process.waitForLines(count, message) { $0.contains("\"message\":\"\(message)\"") }.map(Self.object)
     }
 
-    /// Asks for the counters and waits for them.
+    /// Asks for the counters and waits for them. Those that the line leaves out are zero.
     package func counters() throws -> Object {
         let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
         self.process.signal(SIGUSR1)
-        return try self.waitForMessages("activity.counters", before + 1).last ?? [:]
+        let line = try self.waitForMessages("activity.counters", before + 1).last ?? [:]
+        let zero = ["active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active"]
+        return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
     }
 
     /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.

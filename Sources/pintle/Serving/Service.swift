@@ -2,12 +2,14 @@
 
 internal import Foundation
 internal import Logging
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSession
+internal import PintleSystem
 internal import PintleTrust
 internal import UnixSignals
 
@@ -88,7 +90,7 @@ struct Service {
         defer { watchdog?.stop() }
         for await _ in stop { break }
         self.manager?.stopping("waiting for \(proxy.connections) connections to end")
-        logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
+        logger.notice("draining", metadata: ["connections": .stringConvertible(proxy.connections)])
         let patience = self.policy.configuration.limits.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         await reloader.gate.close()
@@ -96,7 +98,7 @@ struct Service {
         activity.stop()
         await exchangeLog.isWritten(within: Self.logPatience)
         report()
-        logger.notice("stopped", metadata: ["clean": "\(clean)"])
+        logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
         engine.stop()
     }
 
@@ -151,8 +153,17 @@ struct Service {
     /// Follows the system's reachability and logs each change of it.
     private func watchNetwork(_ engine: Engine, _ logger: Logger) -> Reachability {
         let reachability = Reachability(.system, engine: engine)
+        let wasMissing = NIOLockedValueBox(false)
         reachability.onChange { status in
-            logger.info(LogKeys.reachabilityChanged, metadata: [LogKeys.reachability: "\(status)"])
+            // That there is a network is worth a line to an operator only after there was none.
+            let isMissing = status == .notReachable
+            let isNews = wasMissing.withLockedValue { was in
+                defer { was = isMissing }
+                return was
+            }
+            logger.log(
+                level: isMissing ? .warning : isNews ? .notice : .debug, LogKeys.reachabilityChanged,
+                metadata: [LogKeys.reachability: "\(status.words)"])
         }
         do throws(SessionError) {
             try reachability.start()
@@ -211,11 +222,10 @@ struct Service {
                 case .unix(let path): "\(path)\n"
                 }
             }.joined()
-            do {
-                try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+            do throws(SystemError) {
+                try FileWriting.replace(portFile, with: Array(ports.utf8))
             } catch {
-                throw CommandFailure(
-                    .incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
+                throw CommandFailure(.incomplete, "--port-file \(portFile) cannot be written: \(error)")
             }
         }
         var logger = logger
@@ -241,6 +251,18 @@ struct Service {
                 isStopping = true
                 stop.yield()
             }
+        }
+    }
+}
+
+extension ReachabilityStatus {
+    /// The status for operators. AFNetworking's text says WiFi of every link that is not mobile, be it Ethernet.
+    fileprivate var words: String {
+        switch self {
+        case .unknown: "unknown"
+        case .notReachable: "not reachable"
+        case .reachableViaWWAN: "reachable over a mobile link"
+        case .reachableViaWiFi: "reachable"
         }
     }
 }

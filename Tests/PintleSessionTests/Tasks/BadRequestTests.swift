@@ -107,7 +107,7 @@ import Testing
         let missing = await self.stage.failure(
             of: request(self.origin.port, method: "PUT"), from: .file(path: "/nowhere/at/all"))
         #expect(missing?.code == .unreadableSource && missing?.message == "/nowhere/at/all cannot be read")
-        #expect(missing?.cause == "No such file or directory")
+        #expect(missing?.cause == "no such file or folder")
         let folder = await self.stage.failure(
             of: request(self.origin.port, method: "PUT"), from: .file(path: "/tmp"))
         #expect(folder?.code == .unreadableSource && folder?.message.contains("not a regular file") == true)
