@@ -23,10 +23,12 @@ extension TestPKI {
     /// - Parameters:
     ///   - issuer: who issued the certificate.
     ///   - responder: who signs the response; the issuer by default.
+    ///   - hasEnd: whether it says until when it counts.
     ///   - digest: OpenSSL's name of the digest that is signed.
     package func statusResponse(
         _ status: Status, of certificate: Certificate, issuedBy issuer: TestIdentity,
-        signedBy responder: TestIdentity? = nil, validity: Validity = .current, digest: String = "SHA256"
+        signedBy responder: TestIdentity? = nil, validity: Validity = .current, hasEnd: Bool = true,
+        digest: String = "SHA256"
     ) throws -> [UInt8] {
         ERR_clear_error()
         let responder = responder ?? issuer
@@ -52,7 +54,8 @@ extension TestPKI {
         let identifier = OCSP_cert_to_id(EVP_sha1(), parsed[0], parsed[1])
         defer { OCSP_CERTID_free(identifier) }
         let revoked = status == .revoked ? from : nil
-        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, to) != nil else {
+        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, hasEnd ? to : nil) != nil
+        else {
             throw TestPKIError("OCSP_basic_add1_status")
         }
         let key = try TestKey(of: responder)

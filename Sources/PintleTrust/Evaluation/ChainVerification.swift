@@ -9,13 +9,17 @@ struct ChainVerification {
     /// What is wrong with the form of a valid chain, where that is not demanded.
     let form: [FormBreach]
 
-    /// - Parameter demandsForm: whether the chain must be of good form below its anchor.
+    /// - Parameters:
+    ///   - budget: what looking for a path may cost.
+    ///   - demandsForm: whether the chain must be of good form below its anchor.
     init(
-        of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool
+        of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool,
+        budget: WorkBudget
     ) {
         OpenSSLErrors.clear()
         var search = PathSearch(
-            others: peer.others, anchors: anchors, rules: rules, revocation: revocation, demandsForm: demandsForm)
+            others: peer.others, anchors: anchors, rules: rules, revocation: revocation, demandsForm: demandsForm,
+            budget: budget)
         switch search.run(from: peer.leaf) {
         case .found(let path):
             self.chain = path.certificates.map(\.certificate)

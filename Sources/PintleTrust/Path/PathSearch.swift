@@ -24,14 +24,18 @@ struct PathSearch {
     /// Whether chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
-    private var budget = WorkBudget()
+    private let full: WorkBudget
+    private var budget: WorkBudget
     private var signatures: [SignatureQuestion: Bool] = [:]
+    private var form = FormRules.Memory()
 
     /// - Parameter others: what the peer sent beside its leaf, in any order.
     init(
         others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
-        demandsForm: Bool
+        demandsForm: Bool, budget: WorkBudget = .offline
     ) {
+        self.full = budget
+        self.budget = budget
         self.anchors = anchors
         self.rules = rules
         self.revocation = revocation
@@ -41,10 +45,9 @@ struct PathSearch {
 
     /// What the search has spent so far.
     var spent: WorkBudget {
-        let full = WorkBudget()
-        return WorkBudget(
-            signatures: full.signatures - self.budget.signatures, steps: full.steps - self.budget.steps,
-            comparisons: full.comparisons - self.budget.comparisons)
+        WorkBudget(
+            signatures: self.full.signatures - self.budget.signatures, steps: self.full.steps - self.budget.steps,
+            comparisons: self.full.comparisons - self.budget.comparisons)
     }
 
     mutating func run(from leaf: PathCertificate) -> Outcome {
@@ -95,10 +98,11 @@ struct PathSearch {
     }
 
     /// What is wrong with a path as a whole.
-    private func lastFinding(on path: Path) -> Finding? {
+    private mutating func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
-        if self.demandsForm, let finding = FormRules.findings(on: path).first { return finding }
-        return self.revocation?.finding(on: path, at: self.rules.moment, securityBits: self.rules.securityBits)
+        if self.demandsForm, let finding = FormRules.finding(on: path, memory: &self.form) { return finding }
+        return self.revocation?.finding(
+            on: path, at: self.rules.moment, securityBits: self.rules.securityBits, budget: &self.budget)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {

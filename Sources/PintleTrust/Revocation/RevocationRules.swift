@@ -23,15 +23,19 @@ struct RevocationRules: Sendable {
     /// An issuer that has rolled its key over signs its lists with the new one: any key of its name on the path will do, since
     /// the path vouches for all of them.
     ///
-    /// - Parameter securityBits: those that signatures of lists must have.
-    func finding(on path: Path, at moment: UnixTime, securityBits: Int) -> Finding? {
+    /// - Parameters:
+    ///   - securityBits: those that signatures of lists must have.
+    ///   - budget: what the search that arrived here may still spend.
+    func finding(
+        on path: Path, at moment: UnixTime, securityBits: Int, budget: inout WorkBudget
+    ) -> Finding? {
         for (certificate, issuer) in zip(path.certificates, path.certificates.dropFirst()) {
             let name = issuer.facts.subject.name
             guard let named = self.lists[name] else { continue }
             let signers = path.authorities.filter { $0.facts.subject.name == name }
             let usable = named.filter { list in
                 list.isPlain && list.validity?.contains(moment) == true && list.facts.namesOneSignatureAlgorithm
-                    && list.facts.signatureBits >= securityBits && signers.contains { $0.signed(list) }
+                    && list.facts.signatureBits >= securityBits && signers.contains { $0.signed(list, budget: &budget) }
             }
             guard !usable.isEmpty else { return Finding(.revocationUnknown, certificate) }
             if usable.contains(where: certificate.isRevoked(by:)) { return Finding(.revoked, certificate) }

@@ -7,6 +7,35 @@ internal import Glibc
 /// The anchor is not asked: of it a path takes the name, the key and the dates (RFC 5280 §6.1.1 (d)), and many a root is
 /// older than the rules.
 struct FormRules {
+    /// The breach of each certificate at each place where it was judged. One search arrives at anchors by many paths,
+    /// and a certificate may have tens of thousands of names.
+    struct Memory {
+        fileprivate struct Place: Hashable {
+            let certificate: ObjectIdentifier
+            let isLeaf: Bool
+        }
+
+        fileprivate var breaches: [Place: Rule?] = [:]
+    }
+
+    /// The first breach below the anchor, from the leaf upwards.
+    ///
+    /// - Parameter memory: of the same search, whose certificates live as long as it does.
+    static func finding(on path: Path, memory: inout Memory) -> Finding? {
+        for (index, certificate) in path.certificates.dropLast().enumerated() {
+            let place = Memory.Place(certificate: ObjectIdentifier(certificate), isLeaf: index == 0)
+            let rule: Rule?
+            if let known = memory.breaches[place] {
+                rule = known
+            } else {
+                rule = self.breach(of: certificate.facts, isLeaf: index == 0)
+                memory.breaches.updateValue(rule, forKey: place)
+            }
+            if let rule { return Finding(rule, certificate) }
+        }
+        return nil
+    }
+
     /// The first breach of each certificate below the anchor, from the leaf upwards.
     static func findings(on path: Path) -> [Finding] {
         path.certificates.dropLast().enumerated().compactMap { index, certificate in

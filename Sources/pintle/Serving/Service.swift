@@ -31,6 +31,7 @@ struct Service {
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
+        if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         let engine = try self.startEngine()
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
