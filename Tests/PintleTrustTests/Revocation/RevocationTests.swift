@@ -70,7 +70,7 @@ struct RevocationTests {
         #expect(try self.rule([try self.site.pki.revocationList(.init(), of: free)], chain: good.chain) == nil)
     }
 
-    @Test(arguments: ["MD5", "SHA1"])
+    @Test(arguments: ["SHA1", "SHA224"])
     func `LOOK-35 a list that is signed with a weak digest is of no use`(digest: String) throws {
         var recipe = RevocationRecipe()
         recipe.digest = digest

@@ -4,7 +4,7 @@ import PintleTesting
 import PintleTrust
 import Testing
 
-/// Rules that public authorities keep: demanded by the whole profile, overlooked under a root that was given by hand.
+/// Rules that public authorities keep: refused by a strict policy, told by any other, and never asked of an anchor.
 struct FormRuleTests {
     private let pki = TestPKI()
     private static let server = CertificateRecipe.server("DNS:\(Site.host)")
