@@ -39,7 +39,8 @@ import Testing
         #expect(
             text.hasPrefix(
                 "2026-01-02T03:04:05.678Z info  activity.counters active=1 bytes_down=0 bytes_up=0 cache_hits=0 "
-                    + "cache_misses=0 cancelled=0 coalesced=0 completed=0 failed=0 pin_failures=0 "
+                    + "cache_misses=0 cancelled=0 coalesced=0 completed=0 failed=0 held_bytes=0 held_bytes_peak=0 "
+                    + "held_bytes_refused=0 pin_failures=0 "
                     + "routes.-.active=0 "))
         #expect(text.contains(#" "routes.a b.started"=1 "#))
         #expect(text.hasSuffix("violations.response-status=0 violations.unserializable-request=0\n"))
