@@ -127,7 +127,7 @@ extension Problem.Name {
         case .responseContentType: "Unacceptable Response Content Type"
         case .responseBody: "Unacceptable Response Body"
         case .networkUnreachable: "No Route To Origin"
-        case .overloaded: "Too Many Connections"
+        case .overloaded: "Limit Reached"
         }
     }
 }

@@ -123,6 +123,10 @@ struct StrictLoadingTests {
             "pintle.yaml:2:24: limits.header_bytes: header_line (16KiB) is more than header_bytes (8KiB); a line cannot "
                 + "be longer than its section"),
         Case(
+            "limits: {held_bytes: 1MiB, body_buffer: 2MiB}",
+            "pintle.yaml:2:41: limits.body_buffer: body_buffer (2MiB) is more than held_bytes (1MiB); one body cannot "
+                + "take more than all of them"),
+        Case(
             "limits: {connections: 10, connections_per_client: 20}",
             "pintle.yaml:2:51: limits.connections_per_client: 20 for one client is more than connections (10) for all"),
         Case(

@@ -87,7 +87,7 @@ import Testing
         let (head, body) = self.render(Problem(.overloaded, "too many"), json: false)
         #expect(head.fields[.contentType] == "text/plain; charset=utf-8")
         #expect(head.fields["Retry-After"] == "1")
-        #expect(body == "503 Too Many Connections\ntoo many\nurn:pintle:problem:overloaded 1-2\n")
+        #expect(body == "503 Limit Reached\ntoo many\nurn:pintle:problem:overloaded 1-2\n")
     }
 
     @Test(

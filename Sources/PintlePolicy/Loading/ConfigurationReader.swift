@@ -179,6 +179,13 @@ struct ConfigurationReader {
                 "header_line (\(limits.headerLine.spelledAsBytes)) is more than header_bytes "
                     + "(\(limits.headerBytes.spelledAsBytes)); a line cannot be longer than its section")
         }
+        if map["held_bytes"] == nil {
+            self.configuration.limits.heldBytes = max(limits.heldBytes, limits.bodyBuffer)
+        } else if limits.bodyBuffer > limits.heldBytes {
+            (map["body_buffer"] ?? map["held_bytes"] ?? map.node).report(
+                "body_buffer (\(limits.bodyBuffer.spelledAsBytes)) is more than held_bytes "
+                    + "(\(limits.heldBytes.spelledAsBytes)); one body cannot take more than all of them")
+        }
         if let node = map["connections_per_client"], limits.connectionsPerClient > limits.connections {
             node.report(
                 "\(limits.connectionsPerClient) for one client is more than connections "

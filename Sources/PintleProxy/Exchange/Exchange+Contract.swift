@@ -50,7 +50,7 @@ extension Exchange {
                 case .memory, .cancelled: exchange.send(head, body, unjudged: exchange.memoryShortage)
                 case .steps, .time:
                     exchange.send(
-                        head, body, breaking: ["to be judged \(interruption?.reason ?? ""); send less at a time"])
+                        head, body, breaking: ["to be judged it \(interruption?.reason ?? ""); send less at a time"])
                 }
             }
         } catch {

@@ -139,13 +139,13 @@ extension Exchange {
     ) {
         switch interruption {
         case nil: self.conclude(verdict.0, verdict.1)
-        case .memory, .cancelled: self.goOnUnjudged(held, self.memoryShortage)
-        case .steps, .time:
+        case .memory?, .cancelled?: self.goOnUnjudged(held, self.memoryShortage)
+        case .steps?, .time?:
             let message = "Request failed: to be judged the body \(interruption?.reason ?? "")"
-            let violation = ValidationError(
-                .responseBody, message.replacing(" it takes", with: " takes"), status: held.head.status,
-                contentType: held.head.fields[.contentType])
-            self.conclude(held, violation)
+            self.conclude(
+                held,
+                ValidationError(
+                    .responseBody, message, status: held.head.status, contentType: held.head.fields[.contentType]))
         }
     }
 

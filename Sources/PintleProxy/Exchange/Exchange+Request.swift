@@ -139,12 +139,10 @@ extension Exchange {
     /// Sends what was held, and streams the rest behind it.
     private func sendUnjudged() {
         guard let decision else { return }
-        let held = self.heldBody
+        self.unjudgedBody = self.heldBody
         self.heldBody = nil
         self.operation = self.operation?.withoutRequestBody
         self.send(self.outgoing(decision), self.bodyToStream)
-        if let held, held.readableBytes > 0 { self.stream(held) }
-        self.countUpload()
     }
 
     /// Sends the request whose body is there, by the route's serializer where it has one.
@@ -175,7 +173,7 @@ extension Exchange {
                 case .memory, .cancelled: exchange.refuse(Problem(.overloaded, exchange.memoryShortage))
                 case .steps, .time:
                     let reason = interruption?.reason ?? ""
-                    exchange.refuse(Problem(.bodyTooLarge, "to serialize the body \(reason); send less at a time"))
+                    exchange.refuse(Problem(.bodyTooLarge, "to be serialized it \(reason); send less at a time"))
                 }
             }
         } catch {
@@ -265,6 +263,8 @@ extension Exchange {
             self.pacer = BodyPacer(
                 packet: pace.packet, delay: TimeAmount(pace.delay), exchange: self, transfer: transfer)
         }
+        if let begun = self.unjudgedBody, begun.readableBytes > 0 { self.stream(begun) }
+        self.unjudgedBody = nil
         if case .bytes(let bytes) = body {
             self.stream(bytes)
             self.finishBody()

@@ -96,12 +96,13 @@ extension LimitsConfiguration {
 }
 
 extension WorkBudget.Interruption {
-    /// Why judging or serializing a body was given up, as far as the body is to blame.
-    var reason: String? {
+    /// Says why work was given up, behind what takes so long.
+    var reason: String {
         switch self {
-        case .steps(let limit): "it takes more than \(limit) steps"
-        case .time: "it takes too much time"
-        case .memory, .cancelled: nil
+        case .steps(let limit): "takes more than \(limit) steps"
+        case .time: "takes too much time"
+        case .memory: "takes more memory than there is"
+        case .cancelled: "was given up"
         }
     }
 }

@@ -71,6 +71,8 @@ final class Exchange {
     var sentTo: Gate.TrustSession?
     /// The request's body, where all of it is needed before anything can be sent.
     var heldBody: ByteBuffer?
+    /// The beginning of a request's body that turned out to be too long to be judged, until it is sent.
+    var unjudgedBody: ByteBuffer?
     var requestEnded: Bool
     /// Whether it is being found out who the client is.
     var awaitsAdmission = false

@@ -20,6 +20,7 @@ import Testing
                   parameters: [{name: id, in: query, schema: {type: array, items: {$ref: "#/components/schemas/Number"}}}]
                   responses: {default: {description: any}}
                 post:
+                  parameters: [{name: id, in: query, schema: {type: array, items: {$ref: "#/components/schemas/Number"}}}]
                   requestBody:
                     content: {application/json: {schema: {items: {$ref: "#/components/schemas/Number"}}}}
                   responses: {default: {description: any}}
@@ -88,6 +89,31 @@ import Testing
         #expect(origin.requests.first?.body == body)
     }
 
+    @Test func `LOOK-06 a body too long to be judged comes whole where its query is judged elsewhere`() throws {
+        let origin = try ScriptedOrigin(answering: response("ok"))
+        let pintle = try PintleProcess(
+            """
+            limits: {header_line: 64KiB, body_buffer: 64KiB}
+            routes: [{name: r, contract: {file: openapi.yaml, requests: true}, response: {on_violation: report}}]
+            """, folder: self.folder)
+        let body = Array("\"".utf8) + [UInt8](repeating: 0x61, count: 300_000) + Array("\"".utf8)
+        let ids = String(repeating: "id=1&", count: 6_000)
+        for isChunked in [false, true] {
+            let client = try pintle.connect()
+            let target = "http://127.0.0.1:\(origin.port)/lists?\(ids)"
+            let head = "POST \(target) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+            if isChunked {
+                try client.send(head + "Transfer-Encoding: chunked\r\n\r\n\(String(body.count, radix: 16))\r\n")
+                try client.send(body)
+                try client.send("\r\n0\r\n\r\n")
+            } else {
+                try client.send(Array((head + "Content-Length: \(body.count)\r\n\r\n").utf8) + body)
+            }
+            #expect(try client.readResponse(to: "POST").status == 200)
+            #expect(origin.requests.last?.body == body)
+        }
+    }
+
     @Test func `LOOK-07 a body of a million values is serialized elsewhere, in bounds, and others go on`() throws {
         let origin = try ScriptedOrigin(answering: response("ok"))
         let pintle = try PintleProcess(
@@ -99,7 +125,7 @@ import Testing
         let answer = try hostile.readResponse(to: "POST")
         #expect(answer.status == 413)
         #expect(
-            answer.text.contains("to serialize the body it takes more than 4000000 steps; send less at a time"),
+            answer.text.contains("to be serialized it takes more than 4000000 steps; send less at a time"),
             "\(answer.text)")
     }
 
