@@ -19,12 +19,13 @@ public func fuzzPinFile(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case .failure(let error): hold(!"\(error)".isEmpty, "a refusal has a reason")
     case .success(let content):
         hold(!content.sets.isEmpty, "what was read has a pin")
-        for format in PinFormat.allCases where format != .cer {
-            guard let text = try? format.write(content.sets) else { continue }
+        // A configuration names the file of a certificate, which is not there.
+        for other in PinFormat.allCases where other != .cer && !(format == .cer && other == .pintle) {
+            guard let text = try? other.write(content.sets) else { continue }
             let again = outcome { () throws(PinFormatError) in
-                try format.read(Array(text.text.utf8), file: "pins", surroundings)
+                try other.read(Array(text.text.utf8), file: "pins", surroundings)
             }
-            if case .failure(let error) = again { fatalError("\(format) does not read what it wrote: \(error)") }
+            if case .failure(let error) = again { fatalError("\(other) does not read what it wrote: \(error)") }
         }
     }
     return 0

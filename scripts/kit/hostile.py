@@ -3,9 +3,10 @@
 
 usage: hostile.py PINTLE COUNT SEED FIRST FOLDER CORPUS
 
-Every input is made of SEED and its number, FIRST to FIRST + COUNT - 1, so one that did harm can be had again alone. Fails when
-the process ends, a control request between them gets a wrong answer, a turn of a loop takes over 10 ms of processor time,
-memory goes over its budget, or descriptors are left. What was under way then is saved in FOLDER/findings.
+Every input is made of SEED and its number, FIRST to FIRST + COUNT - 1, so one that did harm can be had again alone. Fails
+when the process ends, a request in order between them gets a wrong answer, a turn of a loop takes over 10 ms of processor
+time, memory goes over its budget, or descriptors are left. What was under way then is saved in FOLDER/findings. Inputs
+among which a turn was slow are sent once more, one at a time, to tell which it was.
 """
 
 import asyncio
@@ -37,19 +38,44 @@ slowest = collections.Counter()
 stretches, culprits = [], []
 
 PATIENT = {"timeout": "1s", "connect_timeout": "1s"}
-SCHEMA = {"type": "object", "properties": {"a": {"type": "array", "items": {"type": ["number", "string"], "multipleOf": 0.5, "maxLength": 100},
-          "uniqueItems": True}, "b": {"enum": [1, "x", None, {"c": 3}]}}, "patternProperties": {"^c(a|b)*$": {"minimum": -9.5}},
-          "additionalProperties": {"anyOf": [{"type": "string", "format": "date-time"}, {"$ref": "#"}, True]}, "maxProperties": 5000}
-API = {"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {"/contract/{id}": {
-    method: {"parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "maximum": 10 ** 12}},
-                            {"name": "limit", "in": "query", "schema": {"type": "number", "multipleOf": 0.1}}],
-             "requestBody": {"content": {"application/json": {"schema": SCHEMA}, "application/x-www-form-urlencoded": {}}},
-             "responses": {"200": {"description": "d", "content": {"application/json": {"schema": SCHEMA}}}}}
-    for method in ("get", "post", "head")}}}
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "a": {
+            "type": "array",
+            "items": {"type": ["number", "string"], "multipleOf": 0.5, "maxLength": 100},
+            "uniqueItems": True,
+        },
+        "b": {"enum": [1, "x", None, {"c": 3}]},
+    },
+    "patternProperties": {"^c(a|b)*$": {"minimum": -9.5}},
+    "additionalProperties": {"anyOf": [{"type": "string", "format": "date-time"}, {"$ref": "#"}, True]},
+    "maxProperties": 5000,
+}
+API = {
+    "openapi": "3.1.0",
+    "info": {"title": "t", "version": "1"},
+    "paths": {
+        "/contract/{id}": {
+            method: {
+                "parameters": [
+                    {"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "maximum": 10**12}},
+                    {"name": "limit", "in": "query", "schema": {"type": "number", "multipleOf": 0.1}},
+                ],
+                "requestBody": {
+                    "content": {"application/json": {"schema": SCHEMA}, "application/x-www-form-urlencoded": {}}
+                },
+                "responses": {"200": {"description": "d", "content": {"application/json": {"schema": SCHEMA}}}},
+            }
+            for method in ("get", "post", "head")
+        }
+    },
+}
 
 
 def configuration(tls_port, extra):
     """Every serializer and every rule, each on a route of its own."""
+
     def route(name, **rules):
         return {"name": name, "match": {"paths": [f"/{name}/**"]}, **rules}
 
@@ -57,33 +83,69 @@ def configuration(tls_port, extra):
         return {"response": {"status": ["200-299"], "body": rule, "max_body": "4MiB", **more}, "request": {**PATIENT}}
 
     def serialized(kind, **more):
-        return {"request": {"serialize": kind, "parameters": {"source": "pintle", "tags": ["a", "b"]}, **PATIENT, **more}}
+        return {
+            "request": {"serialize": kind, "parameters": {"source": "pintle", "tags": ["a", "b"]}, **PATIENT, **more}
+        }
 
     routes = [
-        route("tojson", **serialized("json", json={"sorted_keys": True, "pretty": True})), route("toform", **serialized("http")),
+        route("tojson", **serialized("json", json={"sorted_keys": True, "pretty": True})),
+        route("toform", **serialized("http")),
         route("toquery", **serialized("http", uri_methods=["GET", "HEAD", "DELETE", "POST"])),
-        route("toplist", **serialized("plist")), route("tobinary", **serialized("plist", plist={"format": "binary"})),
+        route("toplist", **serialized("plist")),
+        route("tobinary", **serialized("plist", plist={"format": "binary"})),
         route("tomultipart", **serialized("multipart", string_encoding="iso-8859-1")),
         route("throttle", request={"throttle": {"packet": "64KiB", "delay": "1ms"}, **PATIENT}),
         route("contract", contract={"file": "api.json", "requests": True}, request={**PATIENT}),
-        route("json", **body("json")), route("schema", **body({"json": {"schema": "schema.json"}})), route("xml", **body("xml")),
-        route("plist", **body("plist")), route("image", **body({"image": {"max_pixels": 1 << 20}})),
+        route("json", **body("json")),
+        route("schema", **body({"json": {"schema": "schema.json"}})),
+        route("xml", **body("xml")),
+        route("plist", **body("plist")),
+        route("image", **body({"image": {"max_pixels": 1 << 20}})),
         route("compound", **body(["json", "xml", "plist", "image"], structured_suffixes=True)),
-        route("report", **body("json", on_violation="report")), route("nulls", **body("json", remove_nulls=True)),
-        route("placeholder", **body("image", on_violation="placeholder", placeholder={"file": "missing.json", "status": 200})),
-        route("any", request={"headers": {"remove": ["Cookie", "X-1"], "default": {"Accept": "a/b"}, "set": {"X-Set": "1"}, "add": {"X-Add": "2"}},
-                              **PATIENT}, response={"headers": {"remove": ["Set-Cookie", "Server"], "set": {"X-Out": "1"}}}),
+        route("report", **body("json", on_violation="report")),
+        route("nulls", **body("json", remove_nulls=True)),
+        route(
+            "placeholder",
+            **body("image", on_violation="placeholder", placeholder={"file": "missing.json", "status": 200}),
+        ),
+        route(
+            "any",
+            request={
+                "headers": {
+                    "remove": ["Cookie", "X-1"],
+                    "default": {"Accept": "a/b"},
+                    "set": {"X-Set": "1"},
+                    "add": {"X-Add": "2"},
+                },
+                **PATIENT,
+            },
+            response={"headers": {"remove": ["Set-Cookie", "Server"], "set": {"X-Out": "1"}}},
+        ),
     ]
-    tunnels = [{"name": "verified", "match": {"hosts": [f"127.0.0.0/8:{tls_port}"]}, "connect": "verify"},
-               {"name": "rest", "request": PATIENT}]
+    tunnels = [
+        {"name": "verified", "match": {"hosts": [f"127.0.0.0/8:{tls_port}"]}, "connect": "verify"},
+        {"name": "rest", "request": PATIENT},
+    ]
     # Nobody is impatient with requests in order, on however busy a machine.
     routes.append(route("control", request={"timeout": "60s"}))
     return {
-        "version": 1, "listen": ["127.0.0.1:0", "https://127.0.0.1:0"], "listen_tls": {"certificate": "server.pem", "key": "leaf.key"},
-        "engine": {"threads": 2, "idle_timeout": "1s", "idle_connections": KEPT}, "log": {"format": "json", "exchanges": "exchanges.log"},
-        "limits": {"body_buffer": "4MiB", "header_timeout": "1s", "idle_timeout": "1s", "body_timeout": "1s", "tunnel_idle_timeout": "2s"},
-        "destinations": {"deny": ["*.denied.test", "169.254.0.0/16"]}, "tunnels": {"verify_ttl": "60s"},
-        "trust": {"default": {"roots": ["root.pem"], "allow_common_name": True}}, "routes": routes + tunnels, **extra,
+        "version": 1,
+        "listen": ["127.0.0.1:0", "https://127.0.0.1:0"],
+        "listen_tls": {"certificate": "server.pem", "key": "leaf.key"},
+        "engine": {"threads": 2, "idle_timeout": "1s", "idle_connections": KEPT},
+        "log": {"format": "json", "exchanges": "exchanges.log"},
+        "limits": {
+            "body_buffer": "4MiB",
+            "header_timeout": "1s",
+            "idle_timeout": "1s",
+            "body_timeout": "1s",
+            "tunnel_idle_timeout": "2s",
+        },
+        "destinations": {"deny": ["*.denied.test", "169.254.0.0/16"]},
+        "tunnels": {"verify_ttl": "60s"},
+        "trust": {"default": {"roots": ["root.pem"], "allow_common_name": True}},
+        "routes": routes + tunnels,
+        **extra,
     }
 
 
@@ -95,11 +157,16 @@ class Program:
         settings["log"]["exchanges"] = f"{name}.exchanges"
         with open(path, "w") as file:
             json.dump(settings, file)
-        self.name, self.log_path, self.read, self.hasEnded = name, os.path.join(folder, f"{name}.log"), 0, False
+        self.name, self.log_path, self.read, self.has_ended = name, os.path.join(folder, f"{name}.log"), 0, False
         environment = {**os.environ, "PINTLE_TURN_LIMIT": "10ms", "HOME": folder, "XDG_STATE_HOME": folder}
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
-                [program, "serve", "--config", path, "--port-file", f"{path}.ports"], stdout=log, stderr=log, cwd=folder, env=environment)
+                [program, "serve", "--config", path, "--port-file", f"{path}.ports"],
+                stdout=log,
+                stderr=log,
+                cwd=folder,
+                env=environment,
+            )
         while not os.path.exists(f"{path}.ports"):
             if self.process.poll() is not None:
                 with open(self.log_path) as log:
@@ -114,7 +181,7 @@ class Program:
         with open(self.log_path, "rb") as file:
             file.seek(self.read)
             text = file.read()
-        whole = text[:text.rfind(b"\n") + 1]
+        whole = text[: text.rfind(b"\n") + 1]
         self.read += len(whole)
         found = []
         for line in whole.splitlines():
@@ -126,8 +193,11 @@ class Program:
 
     def slow_turns(self):
         """The turns that the program has called too long since the last look."""
-        return [(line.get("doing", "?"), float(line.get("processor_ms", 0)))
-                for line in self.lines() if line.get("message") == "loop.slow_turn"]
+        return [
+            (line.get("doing", "?"), float(line.get("processor_ms", 0)))
+            for line in self.lines()
+            if line.get("message") == "loop.slow_turn"
+        ]
 
     def sockets(self):
         """What is open, by kind: a state of TCP and the port of the other end, or the kind of a file."""
@@ -135,7 +205,9 @@ class Program:
         with open(f"/proc/{self.process.pid}/net/tcp") as file:
             for line in list(file)[1:]:
                 words = line.split()
-                states[f"socket:[{words[9]}]"] = f"TCP {int(words[1][9:], 16)} to {int(words[2][9:], 16)} in state {words[3]}"
+                states[f"socket:[{words[9]}]"] = (
+                    f"TCP {int(words[1][9:], 16)} to {int(words[2][9:], 16)} in state {words[3]}"
+                )
         kinds = collections.Counter()
         for name in os.listdir(f"/proc/{self.process.pid}/fd"):
             try:
@@ -155,9 +227,9 @@ class Program:
     def judge(self):
         """Takes note of what has gone wrong since the last look."""
         if self.process.poll() is not None:
-            if not self.hasEnded:
+            if not self.has_ended:
                 found(f"{self.name}: the process has ended with {self.process.returncode}; see {self.log_path}")
-            self.hasEnded = True
+            self.has_ended = True
             return
         for doing, longest in self.slow_turns():
             slowest[doing] = max(slowest[doing], longest)
@@ -178,7 +250,11 @@ def found(sentence):
     for number, (kind, data) in under_way.items():
         with open(os.path.join(place, f"{number}-{kind}"), "wb") as file:
             file.write(data)
-    print(f"hostile: {sentence} (inputs {min(under_way, default=0)} to {max(under_way, default=0)})", file=sys.stderr, flush=True)
+    print(
+        f"hostile: {sentence} (inputs {min(under_way, default=0)} to {max(under_way, default=0)})",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 class Client(asyncio.Protocol):
@@ -195,9 +271,9 @@ class Client(asyncio.Protocol):
             self.finish()
 
     def data_received(self, data):
-        isFirst = not self.answer
+        is_first = not self.answer
         self.answer = (self.answer + data)[:4096]
-        if isFirst and len(self.pieces) > 1:
+        if is_first and len(self.pieces) > 1:
             # What belongs into a tunnel, once it is open.
             if self.answer.startswith(b"HTTP/1.1 200"):
                 self.transport.write(self.pieces[1])
@@ -272,7 +348,7 @@ class Run:
         return "chain", [b"GET https://%b/ HTTP/1.1\r\nHost: a\r\n\r\n" % number], main.ports[0]
 
     async def work(self):
-        while self.next < self.end and not self.isOver:
+        while self.next < self.end and not self.is_over:
             number = self.next
             self.next += 1
             kind, pieces, port = self.make(number)
@@ -284,7 +360,7 @@ class Run:
             except OSError:
                 outcomes[kind]["broken"] += 1
                 # Saved while what may have ended the process is still under way.
-                if any(program.process.poll() is not None and not program.hasEnded for program in self.programs):
+                if any(program.process.poll() is not None and not program.has_ended for program in self.programs):
                     await self.control(number)
             finally:
                 del under_way[number]
@@ -292,7 +368,7 @@ class Run:
                 await self.control(number)
 
     @property
-    def isOver(self):
+    def is_over(self):
         """Whether there is nothing to be learned from more inputs."""
         return len(findings) >= 200 or any(program.process.poll() is not None for program in self.programs)
 
@@ -302,10 +378,13 @@ class Run:
             program.judge()
         if sum(slowest.values()) > slow:
             stretches.append(range(max(first, number - CONTROL_EVERY - AT_ONCE), self.next))
-        if self.isOver:
+        if self.is_over:
             return
         main = self.programs[0]
-        request = b"GET http://127.0.0.1:%d/control/%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (self.origin, number)
+        request = b"GET http://127.0.0.1:%d/control/%d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" % (
+            self.origin,
+            number,
+        )
         try:
             answer = await send(main.ports[0], [request], ends=False, patience=60)
         except (TimeoutError, OSError) as error:
@@ -342,25 +421,46 @@ def settle(program):
         if program.process.poll() is not None or program.descriptor_count() <= program.descriptors + 2 * KEPT:
             return
         time.sleep(0.1)
-    found(f"{program.name}: {program.descriptor_count()} descriptors are open, {program.descriptors} were at the beginning: "
-          f"{program.sockets().most_common(12)}")
+    found(
+        f"{program.name}: {program.descriptor_count()} descriptors are open, {program.descriptors} were at first: "
+        f"{program.sockets().most_common(12)}"
+    )
 
 
 def main():
     hostile_tls.mint(folder)
-    for name, content in (("schema.json", json.dumps(SCHEMA)), ("api.json", json.dumps(API)), ("missing.json", "{}"),
-                          ("users", "someone:$2y$04$abcdefghijklmnopqrstuuFCkgjvQPOdMnzmYJyqoJxBjWj1yQkTa\n")):
+    for name, content in (
+        ("schema.json", json.dumps(SCHEMA)),
+        ("api.json", json.dumps(API)),
+        ("missing.json", "{}"),
+        ("users", "someone:$2y$04$abcdefghijklmnopqrstuuFCkgjvQPOdMnzmYJyqoJxBjWj1yQkTa\n"),
+    ):
         with open(os.path.join(folder, name), "w") as file:
             file.write(content)
     os.makedirs(os.path.join(folder, "findings"), exist_ok=True)
-    origin = subprocess.Popen([sys.executable, os.path.join(here, "hostile_origin.py"), str(seed), corpus, folder], stdout=subprocess.PIPE)
+    origin = subprocess.Popen(
+        [sys.executable, os.path.join(here, "hostile_origin.py"), str(seed), corpus, folder], stdout=subprocess.PIPE
+    )
     programs = []
     try:
         port, tls_port = map(int, origin.stdout.readline().split())
         programs.append(Program("enforcing", configuration(tls_port, {})))
-        programs.append(Program("reporting", configuration(tls_port, {
-            "enforcement": "report",
-            "destinations": {"default": "deny", "allow": ["127.0.0.0/8", "localhost"], "connect_ports": [443, tls_port]}})))
+        programs.append(
+            Program(
+                "reporting",
+                configuration(
+                    tls_port,
+                    {
+                        "enforcement": "report",
+                        "destinations": {
+                            "default": "deny",
+                            "allow": ["127.0.0.0/8", "localhost"],
+                            "connect_ports": [443, tls_port],
+                        },
+                    },
+                ),
+            )
+        )
         began = time.monotonic()
         asyncio.run(Run(programs, port, tls_port).run())
         seconds = time.monotonic() - began
@@ -378,11 +478,16 @@ def main():
 def report(programs, seconds):
     print(f"{count} inputs with seed {seed} in {seconds:.0f} s, {count / max(seconds, 0.001):.0f} a second")
     for kind, found in sorted(outcomes.items()):
-        print(f"  {kind:<9} {sum(found.values()):>7}  " + ", ".join(f"{name} {number}" for name, number in found.most_common(9)))
+        print(
+            f"  {kind:<9} {sum(found.values()):>7}  "
+            + ", ".join(f"{name} {number}" for name, number in found.most_common(9))
+        )
     for program in programs:
         if program.process.poll() is None:
-            print(f"  {program.name}: {program.status('VmHWM') >> 20} MiB at most, {program.status('VmRSS') >> 20} MiB now, "
-                  f"{program.descriptor_count()} descriptors")
+            print(
+                f"  {program.name}: {program.status('VmHWM') >> 20} MiB at most, {program.status('VmRSS') >> 20} MiB now, "
+                f"{program.descriptor_count()} descriptors"
+            )
     for doing, longest in slowest.most_common():
         print(f"  turns of up to {longest:.0f} ms: {doing}")
     for longest, number, kind, start in sorted(culprits, reverse=True)[:40]:

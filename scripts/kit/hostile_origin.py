@@ -3,8 +3,8 @@
 
 usage: hostile_origin.py SEED CORPUS FOLDER
 
-Prints the two ports when it is ready, and serves until it is stopped. The number of an input is at the end of the path, or in
-the address that was connected to: 127.X.Y.Z is number X·65536 + Y·256 + Z, but for 127.0.0.1 and the echo at 127.200.0.0/24.
+Prints the two ports when it is ready, and serves until it is stopped. The number of an input is at the end of the path, or
+in the address that was connected to: 127.X.Y.Z is number X·65536 + Y·256 + Z. At 127.200.0.0/24 it is in the hello.
 """
 
 import asyncio
@@ -45,11 +45,19 @@ class Origin(asyncio.Protocol):
         if route in ("control", "echo") or head.startswith(b"post"):
             # The answer to a body is its length, when all of it is there.
             length = re.search(rb"\r\ncontent-length: *(\d+)", head)
-            body = self.received[end + 4:]
-            if length and len(body) < int(length[1]) or b"\r\ntransfer-encoding:" in head and not body.endswith(b"0\r\n\r\n"):
+            body = self.received[end + 4 :]
+            if (
+                length
+                and len(body) < int(length[1])
+                or b"\r\ntransfer-encoding:" in head
+                and not body.endswith(b"0\r\n\r\n")
+            ):
                 return
             text = b"%d" % number if route == "control" else body[:1000]
-            return self.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-Body: %d\r\n\r\n%b" % (len(text), len(body), text), route != "control")
+            return self.send(
+                b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\nX-Body: %d\r\n\r\n%b" % (len(text), len(body), text),
+                route != "control",
+            )
         rng = inputs.at(number)
         # What the client's side has drawn of it is drawn again, and then what is answered.
         rng.random()
@@ -68,7 +76,7 @@ class Origin(asyncio.Protocol):
 
 
 class TLSOrigin(asyncio.Protocol):
-    """Answers a hello with a hostile flight; at 127.200.0.0/24 with a handshake in order, unless the hello is marked."""
+    """Answers a hello with a hostile flight; at 127.200.0.0/24 with one in order, unless the hello is marked."""
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(f"{folder}/server.pem", f"{folder}/leaf.key")
@@ -77,7 +85,7 @@ class TLSOrigin(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport, self.received, self.tls = transport, b"", None
         address = [int(part) for part in transport.get_extra_info("sockname")[0].split(".")]
-        self.isEcho = address[1] == 200
+        self.is_echo = address[1] == 200
         self.number = address[1] << 16 | address[2] << 8 | address[3]
 
     def data_received(self, data):
@@ -86,11 +94,11 @@ class TLSOrigin(asyncio.Protocol):
         self.received += data
         if len(self.received) < 43:
             return
-        if self.isEcho and self.received[11:19] != b"HOSTILE!":
+        if self.is_echo and self.received[11:19] != b"HOSTILE!":
             self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
             self.tls = self.context.wrap_bio(self.incoming, self.outgoing, server_side=True)
             return self.shake_hands(self.received)
-        number = int.from_bytes(self.received[19:27], "big") if self.isEcho else self.number
+        number = int.from_bytes(self.received[19:27], "big") if self.is_echo else self.number
         self.transport.write(hostile_tls.flight(inputs.at(number), inputs, certificates))
         self.transport.close()
 

@@ -7,6 +7,9 @@
 enum StreamSafeText {
     private static let runLimit = 30
 
+    /// Why a property list is refused that has such a key: keys are the same where their characters are.
+    static let keyError = PropertyListError("the document has a key with over 30 combining marks in a row")
+
     /// Whether no run of combining marks is longer than UAX #15 allows.
     static func contains(_ text: String) -> Bool {
         var run = 0

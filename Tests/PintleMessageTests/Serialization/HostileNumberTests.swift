@@ -98,7 +98,16 @@ import Testing
         for place in [8, 11, last] { list += (0..<4).map { UInt8(truncatingIfNeeded: place >> (24 - 8 * $0)) } }
         list += [0, 0, 0, 0, 0, 0, 4, 1] + [0, 0, 0, 0, 0, 0, 0, 3] + [UInt8](repeating: 0, count: 8)
         list += (0..<8).map { UInt8(truncatingIfNeeded: table >> (56 - 8 * $0)) }
-        let error = #expect(throws: PropertyListError.self) { try PropertyListReader.read(list) }
-        #expect(error?.description == "the document has a key with over 30 combining marks in a row")
+        let xml = Array("<plist version=\"1.0\"><dict><key>\(key)</key><true/></dict></plist>".utf8)
+        for document in [list, xml] {
+            let error = #expect(throws: PropertyListError.self) { try PropertyListReader.read(document) }
+            #expect(error?.description == "the document has a key with over 30 combining marks in a row")
+        }
+        for format in [PropertyListWriter.Format.xml, .binary] {
+            #expect(throws: SerializationError.self) {
+                try PropertyListWriter.write(.dictionary([.init(key, 1)]), format: format)
+            }
+            #expect(throws: Never.self) { try PropertyListWriter.write(["a": .string(key)], format: format) }
+        }
     }
 }

@@ -45,6 +45,17 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
         #expect(length == text.utf8.count - 4)
     }
 
+    @Test func `a line that is no request's is refused before the rest of a head comes`() {
+        for text in [
+            "\u{C7}ET / HTTP/1.1\r\n", "G(T / HTTP/1.1\r\nHost: a\r\n", "\(String(repeating: "a", count: 65)) ",
+        ] {
+            #expect(code(text) == .malformed)
+        }
+        for text in ["GET", "GET / HTTP/1.1\r\n", "GET\r\n", "\r\nGET / HTTP/1.1\r\nHost: a\r\n"] {
+            #expect(code(text) == nil)
+        }
+    }
+
     @Test(arguments: [
         ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", RequestTarget.origin(path: "/")),
         (

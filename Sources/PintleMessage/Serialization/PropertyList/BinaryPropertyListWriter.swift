@@ -12,7 +12,7 @@ struct BinaryPropertyListWriter {
     }
 
     private var objects: [Object] = []
-    private var texts: [String: Int] = [:]
+    private var texts: [ExactName: Int] = [:]
 
     static func write(_ parameter: Parameter) -> [UInt8] {
         var writer = BinaryPropertyListWriter()
@@ -57,12 +57,9 @@ struct BinaryPropertyListWriter {
     }
 
     private mutating func add(_ text: String) -> Int {
-        // Texts are equal in Swift where their characters are; here, where their scalars are.
-        if let number = self.texts[text], case .value(let bytes) = self.objects[number], bytes == Self.bytes(of: text) {
-            return number
-        }
+        if let number = self.texts[ExactName(text)] { return number }
         let number = self.add(Self.bytes(of: text))
-        self.texts[text] = number
+        self.texts[ExactName(text)] = number
         return number
     }
 

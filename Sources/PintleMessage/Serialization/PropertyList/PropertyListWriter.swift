@@ -20,8 +20,8 @@ public struct PropertyListWriter {
     /// A date is written in XML to the whole second, which is all that the format has.
     ///
     /// - Throws: `.unserializable` with the path of the value for null, sets, files, numbers that neither a 64-bit
-    ///   integer nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat, nesting beyond
-    ///   ``nestingLimit``, and, in XML, text with control characters.
+    ///   integer nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat or have over 30 combining
+    ///   marks in a row, nesting beyond ``nestingLimit``, and, in XML, text with control characters.
     public static func write(_ parameter: Parameter, format: Format) throws(SerializationError) -> [UInt8] {
         do throws(Misfit) {
             try PropertyListWriter(format: format).check(parameter, depth: 0)
@@ -68,6 +68,9 @@ public struct PropertyListWriter {
         var keys: Set<String> = []
         for entry in entries {
             do throws(Misfit) {
+                guard StreamSafeText.contains(entry.key) else {
+                    throw Misfit("a key of a property list has at most 30 combining marks in a row.")
+                }
                 try self.check(entry.key)
                 try self.check(entry.value, depth: depth + 1)
                 guard keys.insert(entry.key).inserted else {
