@@ -25,6 +25,7 @@ _Static_assert(PINTLE_LINK_NAME == IFLA_IFNAME && PINTLE_ROUTE_DESTINATION == RT
                    PINTLE_ROUTE_OUTPUT == RTA_OIF && PINTLE_ROUTE_METRIC == RTA_PRIORITY &&
                    PINTLE_ROUTE_PATHS == RTA_MULTIPATH,
                "the kernel's attributes");
+_Static_assert(PINTLE_ROUTE_LOCAL == RTN_LOCAL, "linux/rtnetlink.h");
 _Static_assert(PINTLE_ROUTE_UNICAST == RTN_UNICAST && PINTLE_ROUTE_MULTICAST == RTN_MULTICAST &&
                    PINTLE_SCOPE_LINK == RT_SCOPE_LINK && PINTLE_LINK_UP == IFF_UP &&
                    PINTLE_LINK_LOOPBACK == IFF_LOOPBACK && PINTLE_LINK_RUNNING == IFF_RUNNING &&

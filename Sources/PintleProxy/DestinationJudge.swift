@@ -14,7 +14,7 @@ struct DestinationJudge: AddressJudge {
 
     func refusal(dialling address: SocketAddress, asked host: Authority) -> String? {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
-        if self.own.contains(ip, port: port) { return "\(ip) with port \(port) is where this proxy listens" }
+        if self.own.contains(ip, address) { return "\(ip) with port \(port) is where this proxy listens" }
         guard self.rules.judgesAddresses else { return nil }
         let decision = self.rules.judge(address: ip, port: UInt16(truncatingIfNeeded: port), asked: host)
         return decision.denial.map { "\(ip) is denied by \($0)" }
@@ -23,26 +23,42 @@ struct DestinationJudge: AddressJudge {
     /// A parent is no destination of the clients: whoever named it in the configuration means it.
     func refusal(diallingProxy address: SocketAddress, asked host: Authority) -> String? {
         guard let ip = IPAddress(address), let port = address.port else { return "it is neither IPv4 nor IPv6" }
-        return self.own.contains(ip, port: port) ? "\(ip) with port \(port) is where this proxy listens: a loop" : nil
+        return self.own.contains(ip, address) ? "\(ip) with port \(port) is where this proxy listens: a loop" : nil
     }
 }
 
 /// The addresses on which a proxy listens; known only when its listeners are bound, after its sessions were made.
 final class OwnAddresses: Sendable {
-    private let addresses = NIOLockedValueBox<[(ip: IPAddress, port: Int)]>([])
+    private struct Listening {
+        var addresses: [(ip: IPAddress, port: Int)] = []
+        /// Where a listener takes connections to any address of the machine, which ones those are. Nil also where the
+        /// kernel does not say.
+        var machine: MachineAddresses?
+    }
+
+    private let listening = NIOLockedValueBox(Listening())
 
     func set(_ addresses: [SocketAddress]) {
         let own = addresses.compactMap { address in
             IPAddress(address).flatMap { ip in address.port.map { (ip: ip, port: $0) } }
         }
-        self.addresses.withLockedValue { $0 = own }
+        // Without the routing tables loopback is still known.
+        let machine = own.contains { $0.ip.isUnspecified } ? try? MachineAddresses() : nil
+        self.listening.withLockedValue { $0 = Listening(addresses: own, machine: machine) }
     }
 
-    func contains(_ ip: IPAddress, port: Int) -> Bool {
-        self.addresses.withLockedValue { addresses in
-            addresses.contains { own in
-                own.port == port && (own.ip == ip || (own.ip.isUnspecified && ip.isLoopback))
-            }
+    /// Whether a connection to this address would come back to this proxy.
+    ///
+    /// - Parameter ip: the address of `address`, IPv4 also where it is dialled as IPv6.
+    func contains(_ ip: IPAddress, _ address: SocketAddress) -> Bool {
+        let listening = self.listening.withLockedValue { $0 }
+        // Linux takes a connection to the unspecified address for one to loopback.
+        let isLoopback = ip.isLoopback || ip.isUnspecified
+        return listening.addresses.contains { own in
+            guard own.port == address.port else { return false }
+            if own.ip == ip || (isLoopback && own.ip.isUnspecified) { return true }
+            if ip.isUnspecified && own.ip.isLoopback { return true }
+            return own.ip.isUnspecified && listening.machine?.contains(address) == true
         }
     }
 }

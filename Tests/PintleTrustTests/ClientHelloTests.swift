@@ -45,9 +45,23 @@ import Testing
         }
     }
 
-    @Test(arguments: ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\u{16}\u{2}", "\u{13}\u{3}\u{1}", "\u{80}"])
+    @Test(arguments: ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\u{16}\u{2}", "\u{13}\u{3}\u{1}", "\u{80}\u{80}"])
     func `other protocols are seen by their first bytes`(text: String) {
         #expect(self.look(Array(text.utf8)) == .otherProtocol)
+    }
+
+    /// Length, type, version, and what follows in the form of SSL 2 (RFC 5246 §E.2).
+    @Test(
+        arguments: [[0x80, 0x1F, 1, 3, 1], [0x80, 0x1F, 1, 3, 3], [0x80, 0x2E, 1, 0, 2], [0xFF, 0xFF, 1, 3, 0]]
+            as [[UInt8]])
+    func `LOOK-28 a hello in SSL 2's form names nobody`(start: [UInt8]) {
+        #expect(self.look(start + [UInt8](repeating: 0, count: 40)) == .hello(nil))
+        #expect(self.look(start.map { [$0] }) == [.undecided, .undecided, .undecided, .undecided, .hello(nil)])
+        for other in [
+            Array(start.prefix(2)) + [2], Array(start.prefix(3)) + [4], [start[0] & 0x7F] + start.dropFirst(),
+        ] {
+            #expect(self.look(other + [0, 0, 0]) == .otherProtocol, "\(other)")
+        }
     }
 
     @Test(arguments: [20, 21, 23, 24] as [UInt8])

@@ -46,6 +46,8 @@ struct NetworkRoute: Equatable, Sendable {
     let prefixLength: UInt8
     /// Whether packets go anywhere on it: not unreachable, prohibited, or a black hole.
     let carries: Bool
+    /// Whether its destinations are addresses of this machine.
+    var isLocal = false
     /// Of several the smallest is used.
     var metric: UInt32 = 0
     /// Where packets leave; several where they are spread.

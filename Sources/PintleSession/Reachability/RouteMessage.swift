@@ -86,6 +86,7 @@ extension NetworkRoute {
         else { return nil }
         let carries = PINTLE_ROUTE_UNICAST...PINTLE_ROUTE_MULTICAST ~= Int(type)
         var route = NetworkRoute(family: family, prefixLength: prefix, carries: carries)
+        route.isLocal = Int(type) == PINTLE_ROUTE_LOCAL
         message.dropFirst(12).forEachAttribute { type, value in
             switch type {
             case PINTLE_ROUTE_OUTPUT: route.links += [value.integer(at: 0)].compactMap { $0 }

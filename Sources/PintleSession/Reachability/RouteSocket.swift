@@ -91,6 +91,16 @@ final class RouteSocket: Sendable {
         return answer
     }
 
+    /// Whether packets to `address` stay on this machine because it is one of its own. The kernel counts loopback and the
+    /// unspecified address among them.
+    func isLocal(_ address: SocketAddress) -> Bool {
+        var isLocal = false
+        _ = self.ask(isDump: false, { RouteRequest.route(to: address, sequence: $0) }) { message in
+            if case .route(let route) = message.content { isLocal = route.isLocal }
+        }
+        return isLocal
+    }
+
     // MARK: Inside
 
     private enum Received { case datagram([RouteMessage]), lost, nothing }

@@ -86,6 +86,11 @@ package struct ClientHelloReader: Sendable {
         }
         let rest = self.pending[place...]
         guard self.phase != .over, let type = rest.first else { return nil }
+        if self.phase == .start, self.message.isEmpty {
+            guard let isOldHello = Self.beginsOldHello(rest) else { return nil }
+            // Servers that know this form answer it with TLS, whatever the version; it has no place for a name.
+            guard !isOldHello else { return self.end(.hello(nil)) }
+        }
         if let finding = self.judge(type, version: rest.dropFirst().first) { return finding }
         guard rest.count >= Self.recordHead else { return nil }
         let size = rest.dropFirst(3).prefix(2).number
@@ -105,6 +110,16 @@ package struct ClientHelloReader: Sendable {
         self.message += rest.dropFirst(Self.recordHead).prefix(size)
         place += Self.recordHead + size
         return self.takeMessage()
+    }
+
+    /// Whether the client begins with a ClientHello in the form of SSL 2 (RFC 5246 §E.2): a length in two bytes whose first bit
+    /// is set, type 1, and a version of SSL or TLS. Nil where there is not enough of it.
+    private static func beginsOldHello(_ bytes: ArraySlice<UInt8>) -> Bool? {
+        let expected: [(UInt8) -> Bool] = [{ $0 & 0x80 != 0 }, { _ in true }, { $0 == 1 }, { $0 == 3 || $0 == 0 }]
+        guard zip(bytes, expected).allSatisfy({ $1($0) }) else { return false }
+        guard bytes.count >= Self.recordHead else { return nil }
+        let version = bytes.dropFirst(3).prefix(2).number
+        return version >> 8 == 3 || version == 2
     }
 
     /// What the head of a record decides by itself.

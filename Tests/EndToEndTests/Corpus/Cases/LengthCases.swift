@@ -185,6 +185,26 @@ extension CorpusTests {
                 ]),
         ]
 
-        @Test(arguments: Self.cases) func brokenBody(_ test: WireCase) throws { try test.play() }
+        /// What a client may have sent of the end of its chunks when it stops.
+        static let endings: [WireBytes] = ["", "0", "0\r", "0\r\n", "0\r\n\r", "0\r\nX-T: 1\r\n", "0;x", "000"]
+
+        static let brokenOff: [WireCase] = Self.endings.flatMap { ending in
+            [
+                WireCase(
+                    "LOOK-56 chunks that are broken off behind \(shown(Array(ending.text.utf8)))", "9112 §8",
+                    [
+                        .client(chunks("3\r\nabc\r\n")), .seen(chunksSeen(body: "3\r\nabc\r\n")), .client(ending),
+                        .clientFinishes, .originAbandoned, .clientLeaves,
+                    ]),
+                WireCase(
+                    "LOOK-56 chunks whose client leaves behind \(shown(Array(ending.text.utf8)))", "9112 §8",
+                    [
+                        .client(chunks("3\r\nabc\r\n")), .seen(chunksSeen(body: "3\r\nabc\r\n")), .client(ending),
+                        .clientLeaves, .originAbandoned,
+                    ]),
+            ]
+        }
+
+        @Test(arguments: Self.cases + Self.brokenOff) func brokenBody(_ test: WireCase) throws { try test.play() }
     }
 }
