@@ -109,7 +109,10 @@ package final class PintleProcess: Sendable {
         let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
         self.process.signal(SIGUSR1)
         let line = try self.waitForMessages("activity.counters", before + 1).last ?? [:]
-        let zero = ["active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active"]
+        let zero = [
+            "active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active", "held_bytes",
+            "held_bytes_peak", "held_bytes_refused",
+        ]
         return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
     }
 

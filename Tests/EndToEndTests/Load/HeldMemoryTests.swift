@@ -10,7 +10,7 @@ import Testing
 
     private static func counter(_ name: String, of pintle: PintleProcess) throws -> Int {
         let counters = try pintle.counters()
-        return try #require(counters[name] as? Int ?? (counters[name] as? String).flatMap { Int($0) }, "\(counters)")
+        return try #require(counters[name] as? Int, "\(counters)")
     }
 
     /// Asks for the counters until one is as it should be; what gives memory back is not told to anybody.
