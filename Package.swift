@@ -138,15 +138,16 @@ let package = Package(
 // Fuzzers are built only for `scripts/fuzz`: they need the compiler's coverage and a main function of its own.
 if Context.environment["PINTLE_FUZZ"] != nil {
     let libraries: [Target.Dependency] = [
-        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleTrust", "PintlePolicy",
+        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+        "PintlePolicy", "PintlePins",
     ]
     package.targets.append(
         .target(
             name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
     for name in [
         "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
-        "Address",
-        "Configuration",
+        "Address", "Configuration", "Certificate", "CertificatePath", "Revocation", "ServerFlight", "PinFile", "Image",
+        "Response",
     ] {
         package.targets.append(
             .executableTarget(

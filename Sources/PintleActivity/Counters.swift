@@ -25,6 +25,8 @@ public final class Counters: Sendable {
         public var overall: Counts
         /// In the order of the configuration, then `-`, then routes that an earlier configuration had.
         public var routes: [Route]
+        /// What was held for others.
+        package var memory = MemoryBudget.Reading()
 
         /// Adds the routes up.
         public init(routes: [Route]) {
@@ -43,6 +45,8 @@ public final class Counters: Sendable {
 
     /// Counts exchanges that no route matched.
     public let unrouted: RouteCounters
+    /// Counts what is held for others, on all routes and under every configuration of the process.
+    package let memory: MemoryBudget
 
     private let routes: [RouteCounters]
     /// `routes` without repetition, `unrouted`, and what earlier configurations had.
@@ -67,6 +71,7 @@ public final class Counters: Sendable {
             return counters
         }
 
+        self.memory = previous?.memory ?? MemoryBudget()
         self.routes = names.map(counters)
         self.unrouted = counters(named: Self.noRoute)
         for route in previous?.all ?? [] { _ = counters(named: route.name) }
@@ -83,6 +88,8 @@ public final class Counters: Sendable {
     ///
     /// Each route is consistent in itself: started is the sum of active, completed, failed and cancelled.
     public func snapshot() -> Snapshot {
-        Snapshot(routes: self.all.map { Snapshot.Route(name: $0.name, counts: $0.read()) })
+        var snapshot = Snapshot(routes: self.all.map { Snapshot.Route(name: $0.name, counts: $0.read()) })
+        snapshot.memory = self.memory.read()
+        return snapshot
     }
 }

@@ -13,6 +13,13 @@ public enum LogKeys {
     /// An exchange could not be written to its log. Said once; the rest is only counted.
     public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
+    /// Exchanges are missing from their log.
+    public static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
+    /// One turn of an engine thread took longer than it may, and everybody on that thread has waited.
+    public static let slowTurn: Logger.Message = "loop.slow_turn"
+    /// The turns of the engine's threads, now.
+    public static let loopTurns: Logger.Message = "loop.turns"
+
     /// A client of a listener with TLS did not complete the handshake.
     public static let handshakeFailed: Logger.Message = "tls.handshake_failed"
 
@@ -32,6 +39,34 @@ public enum LogKeys {
     public static let reason = "reason"
     /// What went wrong.
     public static let error = "error"
+
+    /// The engine thread.
+    public static let loop = "loop"
+    /// The thread's processor time for a turn.
+    public static let processorTime = "processor_ms"
+    /// The most that it may be.
+    public static let limit = "limit_ms"
+    /// The part of a turn that took longest.
+    public static let doing = "doing"
+    /// The processor time of that part.
+    public static let doingTime = "doing_ms"
+    /// The parts of a turn by kind: how many there were, and their processor time.
+    public static let parts = "parts"
+    /// How many.
+    public static let count = "count"
+    /// How many turns there were.
+    public static let turns = "turns"
+    /// How many of them took more than 10 ms, elapsed time.
+    public static let longTurns = "over_10ms"
+    /// How many were told of as too long.
+    public static let slowTurns = "slow"
+    /// The longest one, elapsed time.
+    public static let longestTurn = "longest_ms"
+
+    /// Exchanges that were not logged, because too many waited to be written.
+    public static let dropped = "dropped"
+    /// Exchanges that could not be written.
+    public static let unwritten = "unwritten"
 
     /// The exchange's id.
     public static let exchangeID = "pintle.exchange.id"
@@ -76,6 +111,12 @@ extension Logger {
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
+        for (name, value) in [
+            ("held_bytes", self.memory.held), ("held_bytes_peak", self.memory.peak),
+            ("held_bytes_refused", self.memory.refusals),
+        ] where value != 0 {
+            metadata[name] = .stringConvertible(value)
+        }
         let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
             let counts = route.counts.metadata
             if !counts.isEmpty { routes[route.name] = .dictionary(counts) }

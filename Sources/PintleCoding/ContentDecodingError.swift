@@ -14,6 +14,8 @@ package enum ContentDecodingError: Error, Sendable, Equatable, CustomStringConve
     case trailingBytes(ContentCoding)
     /// What was decoded is more than this many bytes.
     case beyondLimit(Int)
+    /// Whoever asked wants no more of it.
+    case stopped
     /// There is no memory for the decoder.
     case outOfMemory(ContentCoding)
 
@@ -31,6 +33,7 @@ package enum ContentDecodingError: Error, Sendable, Equatable, CustomStringConve
         case .truncated(let coding): return "its \(coding) coding is cut off"
         case .trailingBytes(let coding): return "bytes follow the end of its \(coding) coding"
         case .beyondLimit(let limit): return "decoded it is over \(limit) bytes"
+        case .stopped: return "its codings were not undone to the end"
         case .outOfMemory(let coding): return "there is no memory to undo its \(coding) coding"
         }
     }

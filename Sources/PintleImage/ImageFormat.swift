@@ -80,13 +80,42 @@ enum ImageFormat: String, CaseIterable {
 
     /// The most scans of a JPEG. Encoders write a dozen; each goes over all pixels again, and takes a few dozen bytes.
     private static let scanLimit = 100
+    /// How often all pixels of the largest image that is accepted may be gone over.
+    private static let passLimit = 8
+    /// The bytes of a TIFF's pixel that are unpacked at most: four samples of 16 bits.
+    private static let unpackedBytesPerPixel = 8
 
     /// Holds an image to what decoding costs beyond its pixels.
     ///
     /// - Throws: `.tooLarge`.
-    func checkCost(of bytes: [UInt8]) throws(ImageError) {
-        guard self == .jpeg, let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
-        throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
+    func checkCost(of bytes: [UInt8], pixelLimit: Int) throws(ImageError) {
+        switch self {
+        case .jpeg:
+            guard let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
+            throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
+        case .tiff:
+            let (limit, isBeyond) = pixelLimit.multipliedReportingOverflow(by: Self.unpackedBytesPerPixel)
+            guard !isBeyond, TIFFDirectory(bytes).unpackedBytes > limit else { return }
+            throw ImageError(.tooLarge, "unpacked it has more than the \(limit) bytes that are accepted")
+        case .png, .gif, .bmp, .ico: break
+        }
+    }
+
+    /// How often an image of such a size may be gone over, and how much memory a pixel of it takes while it is decoded.
+    ///
+    /// - Returns: nil where `bytes` go over it more often than that.
+    func memory(of size: ImageSize, in bytes: [UInt8], pixelLimit: Int) -> Int? {
+        let pixels = size.width * size.height
+        switch self {
+        case .jpeg:
+            let scans = Self.jpegScans(bytes) ?? 1
+            guard scans <= 1 || scans <= pixelLimit / max(1, pixels) * Self.passLimit else { return nil }
+            // Of a progressive one the coefficients are kept: three of 16 bits for a pixel.
+            return pixels * (scans > 1 ? 10 : 4)
+        // libtiff makes a picture of its own first.
+        case .tiff: return pixels * 8
+        case .png, .gif, .bmp, .ico: return pixels * 4
+        }
     }
 
     private static func little(_ bytes: [UInt8], at offset: Int, size: Int) -> Int? {

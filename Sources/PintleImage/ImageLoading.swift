@@ -4,19 +4,28 @@ internal import PintleMessage
 
 /// One image on its way through a `GdkPixbufLoader`. An object, because the callback has a pointer to it.
 final class ImageLoading {
-    /// How much is given to the loader before it is asked how it goes.
-    private static let stride = 64 * 1024
+    /// How much is given to the loader before it is asked how it goes, at most.
+    private static let longestStride = 64 * 1024
+    /// The same before its size is known, and of the largest images: a few bytes may be another pass over all pixels.
+    private static let shortestStride = 256
+    /// How many pixels a loader may have to go over for a stride's bytes.
+    private static let pixelsAtOnce = 1 << 20
 
     private let library: PixbufLibrary
     private let format: ImageFormat
     private let pixelLimit: Int
-    /// What was announced, when it is too much.
-    private var refused: ImageSize?
+    private let budget: WorkBudget
+    private var stride = ImageLoading.shortestStride
+    /// Memory that the pixels take; nil where the image goes over them too often.
+    private var memory: (ImageSize) -> Int? = { _ in nil }
+    /// Why what was announced is too much.
+    private var refused: ImageError?
 
-    init(_ library: PixbufLibrary, _ format: ImageFormat, pixelLimit: Int) {
+    init(_ library: PixbufLibrary, _ format: ImageFormat, pixelLimit: Int, within budget: WorkBudget) {
         self.library = library
         self.format = format
         self.pixelLimit = pixelLimit
+        self.budget = budget
     }
 
     func size(of bytes: [UInt8]) throws(ImageError) -> ImageSize {
@@ -30,10 +39,12 @@ final class ImageLoading {
         // The callback runs only within the calls below, while `self` is alive.
         _ = self.library.connect(
             loader, "size-prepared", Self.sizePrepared, Unmanaged.passUnretained(self).toOpaque(), nil, 0)
+        let (format, pixelLimit) = (self.format, self.pixelLimit)
+        self.memory = { format.memory(of: $0, in: bytes, pixelLimit: pixelLimit) }
         let failure = self.feed(bytes, to: loader)
         // A loader must be closed before it is let go, even after an error, when closing does nothing.
         let atEnd = self.library.errorText { _ = self.library.close(loader, $0) }
-        try self.refused?.check(limit: self.pixelLimit)
+        if let refused { throw refused }
         guard failure == nil, atEnd == nil, let picture = self.library.pixbuf(loader) else {
             let reason = failure ?? atEnd ?? "no picture"
             throw ImageError(.undecodable, "the \(self.format) image cannot be decoded: \(reason)")
@@ -45,8 +56,8 @@ final class ImageLoading {
     private func feed(_ bytes: [UInt8], to loader: PixbufLibrary.Loader) -> String? {
         bytes.withUnsafeBufferPointer { bytes in
             var rest = bytes[...]
-            while !rest.isEmpty, self.refused == nil {
-                let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.stride))
+            while !rest.isEmpty, self.refused == nil, self.budget.inspect() {
+                let piece = UnsafeBufferPointer(rebasing: rest.prefix(self.stride))
                 rest = rest.dropFirst(piece.count)
                 let problem = self.library.errorText {
                     _ = self.library.write(loader, piece.baseAddress, piece.count, $0)
@@ -64,10 +75,23 @@ final class ImageLoading {
     }
 
     private func judge(_ size: ImageSize, of loader: PixbufLibrary.Loader) {
-        guard size.isOver(self.pixelLimit) else { return }
-        self.refused = size
-        // A size of nothing makes every loader stop here.
-        self.library.setSize(loader, 0, 0)
+        do throws(ImageError) {
+            try size.check(limit: self.pixelLimit)
+            guard let memory = self.memory(size) else {
+                throw ImageError(
+                    .tooLarge, "its scans go over \(size.width) × \(size.height) pixels more often than is accepted")
+            }
+            guard self.budget.reserve(memory) else {
+                throw ImageError(.tooLarge, "there is no memory for \(size.width) × \(size.height) pixels")
+            }
+            let pixels = max(1, size.width * size.height)
+            self.stride = min(
+                Self.longestStride, max(Self.shortestStride, Self.longestStride / max(1, pixels / Self.pixelsAtOnce)))
+        } catch {
+            self.refused = error
+            // A size of nothing makes every loader stop here.
+            self.library.setSize(loader, 0, 0)
+        }
     }
 }
 

@@ -1,42 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The directory of a TIFF's first picture (TIFF 6.0 §2), read as far as it says where the file has to reach.
+internal import PintleMessage
+
+/// The directory of a TIFF's first picture (TIFF 6.0 §2), read as far as it says where the file has to reach and how much
+/// libtiff will unpack.
 ///
 /// libtiff takes what is missing of a picture or its colours for nothing, so it is asked here whether it is there.
 struct TIFFDirectory {
+    /// Tags that are looked at.
+    private enum Tag: Int {
+        case width = 256
+        case height = 257
+        case bitsPerSample = 258
+        case stripOffsets = 273
+        case samplesPerPixel = 277
+        case stripLengths = 279
+        case tileWidth = 322
+        case tileHeight = 323
+        case tileOffsets = 324
+        case tileLengths = 325
+
+        /// How many values are read: those of pieces all, and otherwise one that stands for the rest.
+        func count(of count: Int) -> Int {
+            switch self {
+            case .stripOffsets, .stripLengths, .tileOffsets, .tileLengths, .bitsPerSample: count
+            case .width, .height, .samplesPerPixel, .tileWidth, .tileHeight: min(1, count)
+            }
+        }
+    }
+
     private let bytes: [UInt8]
     private let isBig: Bool
+    /// Nil where the directory, or what an entry points to, does not lie within the file, or a tag is there twice.
+    private var values: [Tag: [Int]]?
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         self.isBig = bytes.first == UInt8(ascii: "M")
+        self.values = self.read()
     }
 
     /// Whether the directory, what its entries point to, and the pieces of the picture lie within the file. Lengths of
     /// pieces that are not told, or told to be 0, are left to libtiff, which works them out.
     var isWhole: Bool {
-        guard let start = self.number(at: 4, size: 4), let count = self.number(at: start, size: 2),
-            start + 2 + count * Self.entrySize <= self.bytes.count
-        else { return false }
-        var places: [Int: [Int]] = [:]
-        for index in 0..<count {
-            let entry = start + 2 + index * Self.entrySize
-            guard let tag = self.number(at: entry, size: 2), let values = self.values(ofEntryAt: entry, tag) else {
-                return false
-            }
-            if let values { places[tag] = values }
+        guard let values = self.values else { return false }
+        return self.holds(values[.stripOffsets], values[.stripLengths])
+            && self.holds(values[.tileOffsets], values[.tileLengths])
+    }
+
+    /// How many bytes libtiff unpacks at most; `Int.max` where the directory has no size.
+    var unpackedBytes: Int {
+        guard let values = self.values, let width = values[.width]?.first, let height = values[.height]?.first else {
+            return .max
         }
-        return self.holds(places[273], places[279]) && self.holds(places[324], places[325])
+        let samples = max(1, values[.samplesPerPixel]?.first ?? 1)
+        let bits = max(1, values[.bitsPerSample]?.max() ?? 1)
+        // Tiles are unpacked whole, also those that reach beyond the picture.
+        let columns = Self.rounded(width, up: values[.tileWidth]?.first ?? 1)
+        let rows = Self.rounded(height, up: values[.tileHeight]?.first ?? 1)
+        var product = 1
+        for factor in [columns, rows, samples, bits] {
+            let (next, isBeyond) = product.multipliedReportingOverflow(by: factor)
+            if isBeyond { return .max }
+            product = next
+        }
+        return product / 8
     }
 
     private static let entrySize = 12
-    /// Offsets and lengths of strips and of tiles.
-    private static let pieceTags: Set<Int> = [273, 279, 324, 325]
 
-    /// - Returns: nil where the values lie outside of the file; nil within where they are of no interest.
-    private func values(ofEntryAt entry: Int, _ tag: Int) -> [Int]?? {
+    private func read() -> [Tag: [Int]]? {
+        guard let start = self.number(at: 4, size: 4), let count = self.number(at: start, size: 2),
+            start + 2 + count * Self.entrySize <= self.bytes.count
+        else { return nil }
+        var values: [Tag: [Int]] = [:]
+        var seen: Set<Int> = []
+        var inAll = 0
+        for index in 0..<count {
+            let entry = start + 2 + index * Self.entrySize
+            guard let number = self.number(at: entry, size: 2), let place = self.place(ofEntryAt: entry) else {
+                return nil
+            }
+            // Each tag is there once (TIFF 6.0 §2), and values lie in places of their own. Entries that share one would
+            // have the same bytes read 65,535 times, here and in libtiff.
+            inAll += place.range.count
+            guard seen.insert(number).inserted, inAll <= self.bytes.count else { return nil }
+            guard let tag = Tag(rawValue: number), place.type == 3 || place.type == 4 else { continue }
+            let read = tag.count(of: place.range.count / place.size)
+            values[tag] = (0..<read).compactMap {
+                self.number(at: place.range.lowerBound + $0 * place.size, size: place.size)
+            }
+        }
+        return values
+    }
+
+    /// - Returns: nil where the values lie outside of the file.
+    private func place(ofEntryAt entry: Int) -> (range: Range<Int>, size: Int, type: Int)? {
         guard let type = self.number(at: entry + 2, size: 2), let count = self.number(at: entry + 4, size: 4) else {
-            return .none
+            return nil
         }
         let size =
             switch type {
@@ -46,16 +107,22 @@ struct TIFFDirectory {
             default: 1
             }
         let length = count * size
-        guard let place = length <= 4 ? entry + 8 : self.number(at: entry + 8, size: 4),
-            place + length <= self.bytes.count
-        else { return .none }
-        guard Self.pieceTags.contains(tag), type == 3 || type == 4 else { return .some(nil) }
-        return .some((0..<count).compactMap { self.number(at: place + $0 * size, size: size) })
+        guard let start = length <= 4 ? entry + 8 : self.number(at: entry + 8, size: 4),
+            start + length <= self.bytes.count
+        else { return nil }
+        return (start..<start + length, size, type)
     }
 
     private func holds(_ offsets: [Int]?, _ lengths: [Int]?) -> Bool {
         guard let offsets, let lengths else { return true }
+        // Each piece is read once, so all of them together cannot be longer than the file.
         return zip(offsets, lengths).allSatisfy { $0 + $1 <= self.bytes.count }
+            && lengths.reduce(0, +) <= self.bytes.count
+    }
+
+    private static func rounded(_ value: Int, up step: Int) -> Int {
+        let step = max(1, step)
+        return (value + step - 1) / step * step
     }
 
     private func number(at offset: Int, size: Int) -> Int? {

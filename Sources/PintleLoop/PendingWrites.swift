@@ -3,12 +3,20 @@
 internal import Glibc
 internal import NIOCore
 
+/// Counts what channels could not write yet.
+package protocol PendingWriteAccount: AnyObject {
+    /// A channel has more or fewer bytes waiting than it had. Called on its loop.
+    func waitingBytes(changedBy change: Int)
+}
+
 /// What a channel was asked to write and the kernel has not taken yet.
 struct PendingWrites {
     /// Above this many bytes the channel is not writable.
     static let highWaterMark = 64 * 1024
     /// Below this many it is again.
     static let lowWaterMark = 32 * 1024
+    /// What waiting bytes are counted in.
+    static let accountUnit = 4096
 
     enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
 

@@ -51,6 +51,9 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var allowsHalfClosure = false
     private var isFlushing = false
     private var isReading = false
+    /// Told how much waits to be written, where somebody counts that, and what it was told.
+    package var account: (any PendingWriteAccount)?
+    private var accounted = 0
     /// Epoll has nothing more to say about the descriptor.
     private var isHungUp = false
 
@@ -288,6 +291,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private func flushNow() {
         self.isFlushing = true
         defer { self.isFlushing = false }
+        defer { self.settleAccount() }
         while self.state == .active, !self.writes.isFlushed {
             switch self.writes.writeSome(to: self.descriptor, through: self.transport) {
             case .progress: continue
@@ -296,8 +300,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
                 self.updateInterest()
                 return
             case .failed(let error):
-                // The peer is gone for writing; what it sent before may still be worth reading, but nothing that we
-                // could answer.
+                // The peer is gone for writing; what it sent before may be worth reading, but not answering.
                 self.fail(error)
                 return
             }
@@ -309,6 +312,14 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
             self.writable = true
             self.pipeline.syncOperations.fireChannelWritabilityChanged()
         }
+    }
+
+    /// Nothing is told of a peer that keeps up: then there are no bytes before and after.
+    private func settleAccount() {
+        let waiting = self.writes.byteCount & ~(PendingWrites.accountUnit - 1)
+        guard waiting != self.accounted else { return }
+        self.account?.waitingBytes(changedBy: waiting - self.accounted)
+        self.accounted = waiting
     }
 
     private func shutdownOutput() {
@@ -349,6 +360,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         self.loop.unwatch(self.descriptor)
         if let transport { transport.close() } else { Glibc.close(self.descriptor) }
         self.writes.failAll(error)
+        self.settleAccount()
         let pipeline = self.pipeline.syncOperations
         if wasActive {
             pipeline.fireChannelInactive()

@@ -148,7 +148,8 @@ package struct DryRun: Sendable {
         do throws(Malformed) {
             let operation = try contract.operation(method: head.method, path: decision.path)
             violations = operation.violations(
-                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request)
+                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request,
+                within: .unlimited)
         } catch {
             violations = [error.reason]
         }

@@ -35,7 +35,9 @@ enum ProblemWriter {
     /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
     static func acceptsJSON(_ accept: String?) -> Bool {
         guard let accept else { return true }
-        return accept.lowercased().split(separator: ",").contains { range in
+        // Nothing behind the first KiB counts, so that a list of thousands is no work; clients send some hundred bytes.
+        let folded = String(decoding: accept.utf8.prefix(1024).map(ASCII.folded), as: UTF8.self)
+        return folded.split(separator: ",").contains { range in
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
             let refused = parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
             return !refused && Self.jsonRanges.contains(parts.first ?? "")

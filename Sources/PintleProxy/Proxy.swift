@@ -28,7 +28,8 @@ package final class Proxy: Sendable {
     package init(gate: Gate, engine: Engine, given: [Int32] = []) throws(BindError) {
         let census = ConnectionCensus()
         self.census = census
-        self.lanes = engine.loops.map { Lane(loop: $0, gate: gate, census: census) }
+        let pool = WorkPool(memory: gate.counters.memory)
+        self.lanes = engine.loops.map { Lane(loop: $0, gate: gate, census: census, pool: pool) }
         self.listeners = try ListenerGroup(
             gate.policy.configuration.listen, given: given, on: self.lanes, accept: Self.accept)
         gate.ownAddresses.set(self.listeners.addresses)
@@ -88,6 +89,7 @@ package final class Proxy: Sendable {
         let tls = lane.gate.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
         let channel = SocketChannel(
             descriptor: descriptor, loop: lane.loop, remoteAddress: peer.address, transport: tls)
+        channel.account = lane.memory
         let overLimit = lane.census.enter(client, lane.gate.limits)
         guard lane.census.total <= lane.gate.limits.connections + Self.refusalsAtATime else {
             lane.census.leave(client)

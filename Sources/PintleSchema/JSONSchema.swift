@@ -48,22 +48,31 @@ package struct JSONSchema: Sendable {
     /// A key that an object has twice is a violation, and then nothing else is judged: it is unknown which value counts.
     ///
     /// - Returns: what is wrong, at most ``SchemaOptions/violationLimit`` of it; nothing for a valid value.
-    package func validate(_ instance: Parameter) -> [SchemaViolation] {
-        let survey = InstanceSurvey(instance, faultLimit: self.options.violationLimit)
+    package func validate(_ instance: Parameter) -> [SchemaViolation] { self.validate(instance, within: .unlimited) }
+
+    /// Judges a value as far as `budget` lets it. After an interruption the result means nothing.
+    package func validate(_ instance: Parameter, within budget: WorkBudget) -> [SchemaViolation] {
+        let survey = InstanceSurvey(instance, faultLimit: self.options.violationLimit, within: budget)
+        guard budget.interruption == nil else { return [] }
         guard survey.faults.isEmpty else {
             return survey.faults.map { fault in
                 SchemaViolation(
                     instanceLocation: fault.pointer, schemaLocation: "", keyword: "", sentence: fault.sentence)
             }
         }
-        var validation = Validation(self, valueCount: survey.valueCount)
+        var validation = Validation(self, valueCount: survey.valueCount, within: budget)
         return validation.run(instance)
     }
 }
 
-extension JSONSchema: JSONDocumentRule {
+extension JSONSchema: MeteredDocumentRule {
     /// The violations as sentences with their places: `at /items/3/price: must be at least 0, is -1`.
-    package func violations(of document: Parameter) -> [String] { self.validate(document).map(\.description) }
+    package func violations(of document: Parameter) -> [String] { self.violations(of: document, within: .unlimited) }
+
+    /// The violations as sentences with their places, as far as `budget` lets them be found.
+    package func violations(of document: Parameter, within budget: WorkBudget) -> [String] {
+        self.validate(document, within: budget).map(\.description)
+    }
 
     /// Two schemas are equal when they were read from the same documents, and lie at the same place in them.
     package static func == (left: JSONSchema, right: JSONSchema) -> Bool {

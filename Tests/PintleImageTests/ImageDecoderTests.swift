@@ -35,7 +35,7 @@ import Testing
         #expect(try ImageDecoder().check(ImageSamples.animation) == ImageSize(width: 3, height: 2))
         // The second picture is there to be missed: without its end the file is cut off.
         #expect(try self.problem(ImageSamples.animation.dropLast(20))?.code == .undecodable)
-        let passed = try ResponseContract(body: .image(.init(checker: try ImageDecoder()))).validate(
+        let passed = try ResponseContract(body: .image(.init(try ImageDecoder()))).validate(
             head: ResponseHead(status: 200, fields: ["Content-Type": "image/gif"]), body: ImageSamples.animation,
             requestMethod: "GET")
         #expect(passed == CheckedBody(imageSize: ImageSize(width: 3, height: 2)), "the frames stay where they are")

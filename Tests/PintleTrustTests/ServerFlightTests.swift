@@ -67,6 +67,29 @@ import Testing
         #expect(self.look([[22, 9]]) == .hidden)
     }
 
+    @Test(
+        arguments: [
+            [[1, 112]], [[1, 112], [1, 90], [1, 112]], [[1], [112]], [[1, 112, 1, 112]], [[]], [[7, 0]],
+        ] as [[[UInt8]]])
+    func `LOOK-21 a warning before the server's flight hides nothing`(alerts: [[UInt8]]) {
+        let warnings = alerts.flatMap { self.record($0, type: 21) }
+        let flight = self.record(self.hello()) + self.record(self.certificate([[1, 2, 3]]))
+        #expect(self.look([warnings + flight]) == .certificates([[1, 2, 3]]))
+        #expect(self.look((warnings + flight).map { [$0] }) == .certificates([[1, 2, 3]]))
+        // Between hello and certificate too.
+        let between = self.record(self.hello()) + warnings + self.record(self.certificate([[4]]))
+        #expect(self.look([between]) == .certificates([[4]]))
+        #expect(self.look([warnings + self.record([2, 40], type: 21)]) == .hidden)
+        #expect(self.look([warnings + self.record([1, 0], type: 21)]) == .hidden)
+    }
+
+    @Test func `LOOK-21 neither a change of cipher before the hello nor an old version in an extension hides it`() {
+        let flight = self.record(self.hello()) + self.record(self.certificate([[1]]))
+        #expect(self.look([self.record([1], type: 20) + flight]) == .certificates([[1]]))
+        let old = self.hello(extensions: [0, 43, 0, 2, 3, 3])
+        #expect(self.look([self.record(old) + self.record(self.certificate([[1]]))]) == .certificates([[1]]))
+    }
+
     @Test func `a list that cannot be read is one without certificates`() {
         for body in [[], [0, 0], [0, 0, 5, 0, 0, 9, 1, 1], [0, 0, 2, 0, 0]] as [[UInt8]] {
             #expect(self.look([self.record(self.message(11, body))]) == .certificates([]))

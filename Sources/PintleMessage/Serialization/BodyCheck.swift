@@ -17,6 +17,8 @@ package final class BodyCheck {
     /// The first two bytes, without content codings.
     private var start: [UInt8] = []
     private var violation: ValidationError?
+    /// Whether the last piece was not looked at to its end.
+    private var hasMore = false
 
     /// Makes a check for one response.
     ///
@@ -47,16 +49,32 @@ package final class BodyCheck {
     /// - Throws: what is wrong with the body as soon as that is certain, with the violation of the head behind it; and
     ///   the same on every later call.
     package func take(_ bytes: UnsafeRawBufferPointer) throws(ValidationError) {
+        var bytes = bytes
+        _ = try self.take(&bytes, unfoldingTo: .max)
+    }
+
+    /// Looks at the next piece, or the rest of it, as far as its content codings unfold to about `allowance` bytes.
+    ///
+    /// - Parameter bytes: those that were looked at are removed.
+    /// - Returns: whether that was all. Otherwise it is to be called again before the next piece comes, also where no byte
+    ///   is left.
+    /// - Throws: as ``take(_:)``.
+    package func take(
+        _ bytes: inout UnsafeRawBufferPointer, unfoldingTo allowance: Int
+    ) throws(ValidationError) -> Bool {
         if let violation = self.violation { throw violation }
-        // A body without a byte has no codings to undo.
-        guard !bytes.isEmpty else { return }
+        var progress = ContentDecoder.Progress.done
         try self.noting { () throws(BodyProblem) in
+            // A body without a byte has no codings to undo.
+            guard !bytes.isEmpty || self.hasMore else { return }
             guard let decoder = try self.undoing({ () throws(ContentDecodingError) in try self.decoder.get() }) else {
-                return try self.read(bytes)
+                try self.read(bytes)
+                bytes = UnsafeRawBufferPointer(rebasing: bytes[bytes.count...])
+                return
             }
             var problem: BodyProblem?
-            try self.undoing { () throws(ContentDecodingError) in
-                _ = try decoder.decode(bytes) { piece in
+            progress = try self.undoing { () throws(ContentDecodingError) in
+                try decoder.decode(&bytes, atMost: allowance) { piece in
                     do throws(BodyProblem) {
                         try self.read(piece)
                     } catch {
@@ -67,6 +85,13 @@ package final class BodyCheck {
             }
             if let problem { throw problem }
         }
+        self.hasMore = progress == .more
+        return !self.hasMore
+    }
+
+    /// About how much memory undoing the content codings takes, in bytes.
+    package var memory: Int {
+        if case .success(let decoder?) = self.decoder { decoder.memory } else { 0 }
     }
 
     /// Looks at the end, once.

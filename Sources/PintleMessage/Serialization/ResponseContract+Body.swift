@@ -36,7 +36,7 @@ extension ResponseContract {
     /// - Returns: what `decode` made of the body; nil where there can be no body, and under a JSON rule for a blank one.
     /// - Throws: the violation, with the one found earlier behind it.
     func read<Result>(
-        _ body: [UInt8], of head: ResponseHead, requestMethod: String,
+        _ body: [UInt8], of head: ResponseHead, requestMethod: String, within budget: WorkBudget = .unlimited,
         with decode: ([UInt8]) throws(BodyProblem) -> Result
     ) throws(ValidationError) -> Result? {
         let earlier = self.headError(head, requestMethod, hasBody: !body.isEmpty)
@@ -45,7 +45,7 @@ extension ResponseContract {
         var result: Result?
         if !head.forbidsBody(to: requestMethod) {
             do throws(BodyProblem) {
-                let plain = try self.plain(body, of: head)
+                let plain = try self.plain(body, of: head, within: budget)
                 if !self.isNothing(plain) { result = try decode(plain) }
             } catch {
                 throw Self.error(error, head, underlying: earlier)
@@ -64,11 +64,15 @@ extension ResponseContract {
     }
 
     /// The body without its content codings.
-    private func plain(_ body: [UInt8], of head: ResponseHead) throws(BodyProblem) -> [UInt8] {
+    private func plain(
+        _ body: [UInt8], of head: ResponseHead, within budget: WorkBudget
+    ) throws(BodyProblem) -> [UInt8] {
         guard !body.isEmpty, head.fields.contains(.contentEncoding) else { return body }
         do throws(ContentDecodingError) {
             let codings = try head.fields.contentCodings()
-            return codings.isEmpty ? body : try ContentDecoder.decoded(body, codings, limit: self.decodedLimit)
+            return codings.isEmpty
+                ? body
+                : try ContentDecoder.decoded(body, codings, limit: self.decodedLimit, admits: budget.admits(decoded:))
         } catch {
             throw BodyProblem(error)
         }
@@ -80,31 +84,66 @@ extension ResponseContract {
     }
 }
 
+extension WorkBudget {
+    /// How many bytes are scanned in the time of a step.
+    private static let bytesPerStep = 16
+    /// The steps of making a value out of its bytes.
+    private static let stepsPerValue = 4
+
+    /// Pays for a piece that a content coding has unfolded to.
+    ///
+    /// - Returns: whether it may be kept.
+    package func admits(decoded count: Int) -> Bool { self.reserve(count) && self.spend(count / Self.bytesPerStep) }
+
+    /// Pays for a pass over a body.
+    func admit(scanning body: [UInt8]) throws(BodyProblem) {
+        guard self.spend(body.count / Self.bytesPerStep) else { throw BodyProblem("it was not looked at to the end") }
+    }
+
+    /// Pays for making a tree of a body before it is made.
+    func admit(reading body: [UInt8]) throws(BodyProblem) {
+        guard self.admits(reading: body) else { throw BodyProblem("it was not looked at to the end") }
+    }
+
+    /// Pays for making a tree of a body before it is made.
+    ///
+    /// - Returns: whether it may be made.
+    package func admits(reading body: [UInt8]) -> Bool {
+        guard self.isBounded else { return true }
+        let weight = DocumentWeight(of: body)
+        return self.reserve(weight.treeBytes)
+            && self.spend(body.count / Self.bytesPerStep + Self.stepsPerValue * weight.valueCount)
+    }
+}
+
 extension ResponseContract.BodyRule {
     /// Holds a body without content codings to the rule.
-    func check(_ body: [UInt8]) throws(BodyProblem) -> CheckedBody {
+    func check(_ body: [UInt8], within budget: WorkBudget = .unlimited) throws(BodyProblem) -> CheckedBody {
+        try budget.admit(scanning: body)
         switch self {
         case .any: return CheckedBody()
-        case .json(let rule): return CheckedBody(replacement: try rule.check(body))
+        case .json(let rule): return CheckedBody(replacement: try rule.check(body, within: budget))
         case .xml(let scanner):
             try scanner.checked(body)
             return CheckedBody()
         case .propertyList:
+            try budget.admit(reading: body)
             _ = try PropertyListReader.checked(body)
             return CheckedBody()
-        case .image(let rule): return CheckedBody(imageSize: try rule.checker.checked(body))
-        case .compound(let rules): return try Self.check(body, rules)
+        case .image(let rule): return CheckedBody(imageSize: try rule.checker.checked(body, within: budget))
+        case .compound(let rules): return try Self.check(body, rules, within: budget)
         }
     }
 
     private static func check(
-        _ body: [UInt8], _ rules: [ResponseContract.BodyRule]
+        _ body: [UInt8], _ rules: [ResponseContract.BodyRule], within budget: WorkBudget
     ) throws(BodyProblem) -> CheckedBody {
         var sentences: [String] = []
         for rule in rules {
             do throws(BodyProblem) {
-                return try rule.check(body)
+                return try rule.check(body, within: budget)
             } catch {
+                guard budget.interruption == nil else { throw error }
                 sentences.append(error.message)
             }
         }
@@ -125,7 +164,7 @@ extension ResponseContract.JSONRule {
     func isNothing(_ body: [UInt8]) -> Bool { self.takesNothing && Self.isBlank(body) }
 
     /// - Returns: the document without nulls, where that is asked and there are any.
-    func check(_ body: [UInt8]) throws(BodyProblem) -> [UInt8]? {
+    func check(_ body: [UInt8], within budget: WorkBudget = .unlimited) throws(BodyProblem) -> [UInt8]? {
         if self.isNothing(body) { return nil }
         do throws(JSONSyntaxError) {
             guard self.document != nil else {
@@ -136,13 +175,16 @@ extension ResponseContract.JSONRule {
         } catch {
             throw BodyProblem(error)
         }
-        return try self.read(body).replacement
+        return try self.read(body, within: budget).replacement
     }
 
     /// Holds a document to the rule and reads it.
     ///
     /// - Returns: its value, and its bytes without nulls where there were some to take out.
-    func read(_ body: [UInt8]) throws(BodyProblem) -> (value: Parameter, replacement: [UInt8]?) {
+    func read(
+        _ body: [UInt8], within budget: WorkBudget = .unlimited
+    ) throws(BodyProblem) -> (value: Parameter, replacement: [UInt8]?) {
+        try budget.admit(reading: body)
         let value: Parameter
         let replacement: [UInt8]?
         do throws(JSONSyntaxError) {
@@ -151,7 +193,12 @@ extension ResponseContract.JSONRule {
         } catch {
             throw BodyProblem(error)
         }
-        let violations = self.document?.violations(of: value) ?? []
+        let violations: [String]
+        if let document = self.document as? any MeteredDocumentRule {
+            violations = document.violations(of: value, within: budget)
+        } else {
+            violations = self.document?.violations(of: value) ?? []
+        }
         guard violations.isEmpty else { throw Self.problem(violations) }
         return (value, replacement)
     }

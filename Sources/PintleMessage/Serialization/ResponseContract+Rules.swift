@@ -104,6 +104,12 @@ public protocol JSONDocumentRule: Sendable, Equatable {
     func violations(of document: Parameter) -> [String]
 }
 
+/// A rule for documents whose work can be bounded, and given up.
+package protocol MeteredDocumentRule: JSONDocumentRule {
+    /// Holds a document to the rule as far as `budget` lets it. After an interruption the result means nothing.
+    func violations(of document: Parameter, within budget: WorkBudget) -> [String]
+}
+
 extension JSONDocumentRule {
     fileprivate func equals(_ other: any JSONDocumentRule) -> Bool { other as? Self == self }
 }

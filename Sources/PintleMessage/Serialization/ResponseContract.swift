@@ -98,13 +98,22 @@ public struct ResponseContract: Sendable, Equatable {
     public func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> CheckedBody {
+        try self.validate(head: head, body: body, requestMethod: requestMethod, within: .unlimited)
+    }
+
+    /// Checks a whole response as far as `budget` lets it. After an interruption neither result nor error means anything.
+    package func validate(
+        head: ResponseHead, body: [UInt8], requestMethod: String, within budget: WorkBudget
+    ) throws(ValidationError) -> CheckedBody {
         guard self.body.readsBody else {
             if let error = self.headError(head, requestMethod, hasBody: !body.isEmpty) { throw error }
             return CheckedBody()
         }
         let rule = self.body
-        let checked = try self.read(body, of: head, requestMethod: requestMethod) { plain throws(BodyProblem) in
-            try rule.check(plain)
+        let checked = try self.read(
+            body, of: head, requestMethod: requestMethod, within: budget
+        ) { plain throws(BodyProblem) in
+            try rule.check(plain, within: budget)
         }
         return checked ?? CheckedBody()
     }

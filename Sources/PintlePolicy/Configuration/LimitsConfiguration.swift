@@ -16,6 +16,9 @@ package struct LimitsConfiguration: Sendable, Equatable {
     package var connectionsPerClient = 1024
     /// CONNECT tunnels at a time. Default 1024.
     package var tunnels = 1024
+    /// Bytes of everything that is held for others, in all: bodies that are kept back, what they are unpacked and parsed to,
+    /// and what peers have not taken yet. Default 512 MiB.
+    package var heldBytes = 512 << 20
     /// From the first byte of a request to the end of its header section. Default 20 s: slow senders hold a connection.
     package var headerTimeout: Duration = .seconds(20)
     /// Between requests on a kept-alive connection. Default 60 s.

@@ -111,8 +111,9 @@ package struct ContractedOperation: Sendable {
     ///   - body: where it is looked at, else nil.
     ///   - hasBody: whether there is one.
     ///   - rules: of its route: what they add may be secret, and is never quoted.
+    ///   - budget: for parameters and body together; after an interruption of it the result means nothing.
     package func violations(
-        of head: RequestHead, body: [UInt8]?, hasBody: Bool, rules: RequestRules?
+        of head: RequestHead, body: [UInt8]?, hasBody: Bool, rules: RequestRules?, within budget: WorkBudget
     ) -> [String] {
         guard self.checksRequests else { return [] }
         let query = head.target.path.flatMap { path in
@@ -127,13 +128,15 @@ package struct ContractedOperation: Sendable {
                 case .query: rules?.parameters.isEmpty == false
                 case .header: rules?.injects(field: name) == true
                 }
-            })
+            },
+            within: budget)
+        guard budget.interruption == nil else { return [] }
         let isSecret = rules?.parameters.isEmpty == false
-        return wrong + self.bodyViolations(of: head, body, hasBody: hasBody, isSecret: isSecret)
+        return wrong + self.bodyViolations(of: head, body, hasBody: hasBody, isSecret: isSecret, within: budget)
     }
 
     private func bodyViolations(
-        of head: RequestHead, _ body: [UInt8]?, hasBody: Bool, isSecret: Bool
+        of head: RequestHead, _ body: [UInt8]?, hasBody: Bool, isSecret: Bool, within budget: WorkBudget
     ) -> [String] {
         guard hasBody else {
             return self.operation.requiresBody ? ["the request has no body, and \(self.operation.name) needs one"] : []
@@ -148,7 +151,7 @@ package struct ContractedOperation: Sendable {
             let contract = self.contract(for: isSecret ? schema.hidingValues : schema)
             let like = ResponseHead(status: 200, fields: head.fields)
             do throws(ValidationError) {
-                _ = try contract.validate(head: like, body: body, requestMethod: head.method)
+                _ = try contract.validate(head: like, body: body, requestMethod: head.method, within: budget)
                 return []
             } catch {
                 return error.details.isEmpty ? ["the body is not as declared: \(error.message)"] : error.details

@@ -44,17 +44,21 @@ package struct RequestRewriter: Sendable {
 
     /// The request in the form of the route's serializer: what came in its body, under the route's own parameters.
     ///
-    /// - Parameter body: all of it, as it came.
+    /// - Parameters:
+    ///   - body: all of it, as it came.
+    ///   - budget: after an interruption of it neither result nor error means anything.
     /// - Throws: why the body is not understood, or what of it has no form in the route's serialization; `.tooLarge` for
     ///   one that unfolds to more than the limit, and for a target that becomes longer than its own.
     package func serialize(
-        _ head: RequestHead, body: [UInt8], limits: Limits
+        _ head: RequestHead, body: [UInt8], limits: Limits, within budget: WorkBudget = .unlimited
     ) throws(SerializationError) -> SerializedRequest {
         guard let serializer else { return SerializedRequest(head: head, body: body.isEmpty ? nil : body) }
         var read = head
-        let plain = try Self.decode(body, &read, limit: limits.body)
+        let plain = try Self.decode(body, &read, limit: limits.body, within: budget)
+        guard budget.admits(reading: plain) else { throw Self.interrupted }
         let incoming = try IncomingParameters.read(read, body: plain, encoding: self.encoding)
         let parameters = try IncomingParameters.merge(incoming, with: self.parameters)
+        guard budget.inspect() else { throw Self.interrupted }
         let request = try serializer.serialize(IncomingParameters.headForNewBody(read), parameters: parameters)
         // What described no body describes none still.
         if parameters == nil, request.body == nil { return try serializer.serialize(head, parameters: nil) }
@@ -67,13 +71,16 @@ package struct RequestRewriter: Sendable {
         return request
     }
 
+    /// What is thrown after an interruption.
+    package static let interrupted = SerializationError(.unsupportedBody, "the body was not read to its end")
+
     private static func decode(
-        _ body: [UInt8], _ head: inout RequestHead, limit: Int
+        _ body: [UInt8], _ head: inout RequestHead, limit: Int, within budget: WorkBudget
     ) throws(SerializationError) -> [UInt8] {
         guard !body.isEmpty, head.fields.contains(.contentEncoding) else { return body }
         do throws(ContentDecodingError) {
             let codings = try ContentCoding.codings(in: head.fields.values(of: "Content-Encoding"))
-            let plain = try ContentDecoder.decoded(body, codings, limit: limit)
+            let plain = try ContentDecoder.decoded(body, codings, limit: limit, admits: budget.admits(decoded:))
             head.fields.remove(.contentEncoding)
             return plain
         } catch {

@@ -41,6 +41,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var parser: RequestParser
     private var reader: BodyReader
     private var inbox = ByteBuffer()
+    /// What is drawn from the common memory for the inbox.
+    private var inboxShare = MemoryShare()
     private var isProcessing = false
     /// Whether the client has sent everything; it may still read.
     private(set) var hasFinished = false
@@ -133,6 +135,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.isProcessing = true
         defer { self.isProcessing = false }
         while self.step() {}
+        self.countInbox()
         self.adjustReading()
     }
 
@@ -280,6 +283,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.flush()
         self.phase = .closed
         let rest = self.inbox
+        self.inbox = ByteBuffer()
         self.leave(countingOut: false)
         return rest
     }
@@ -305,6 +309,18 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    /// Counts what came before its time. A head that would take more than there is left is not waited for; what belongs to a
+    /// body, or waits for an answer, is bounded and goes on.
+    private func countInbox() {
+        let memory = self.lane.memory
+        guard !self.inboxShare.resize(to: self.inbox.readableBytes, of: memory, limit: self.lane.gate.limits.heldBytes)
+        else { return }
+        guard case .head = self.phase else {
+            return self.inboxShare.resize(to: self.inbox.readableBytes, of: memory)
+        }
+        self.refuse(Problem(.overloaded, self.lane.gate.limits.memoryShortage))
+    }
+
     private func adjustReading() {
         let isFull = self.inbox.readableBytes >= Self.inboxLimit
         if case .head = self.phase { return self.channel.setAutoRead(self.channel.isWritable) }
@@ -324,6 +340,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func closeGently() {
         self.phase = .lingering
         self.inbox = ByteBuffer()
+        self.inboxShare.resize(to: 0, of: self.lane.memory)
         self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
         self.channel.setAutoRead(true)
         self.timer?.expect(.clientToClose)
@@ -335,6 +352,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         timer.stop()
         self.timer = nil
         self.phase = .closed
+        self.inboxShare.resize(to: 0, of: self.lane.memory)
         if countingOut { self.lane.census.leave(self.client) }
         self.lane.remove(self)
     }
@@ -365,22 +383,5 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.gate.logger.info(
             LogKeys.handshakeFailed,
             metadata: [LogKeys.client: "\(self.client?.description ?? "")", LogKeys.reason: "\(reason)"])
-    }
-}
-
-extension Problem {
-    fileprivate static var plainTextForTLS: Problem {
-        Problem(
-            .badRequest,
-            "this port speaks TLS, and the request came in clear; write https:// before the proxy's address")
-    }
-
-    /// What is answered to bytes that are not a request.
-    init(_ error: WireError) {
-        switch error.code {
-        case .headerTooLarge: self.init(.headerTooLarge, error.message)
-        case .malformed, .unknownTransferCoding, .versionNotSupported:
-            self.init(.badRequest, error.message, status: error.code.status)
-        }
     }
 }

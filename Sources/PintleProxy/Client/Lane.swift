@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleActivity
 internal import PintleLoop
 
 /// What the connections of one loop share. Used on the loop's thread only.
@@ -10,6 +11,10 @@ final class Lane: @unchecked Sendable {
     /// What is in force for what begins now; exchanges keep the one that they began with.
     private(set) var gate: Gate
     let census: ConnectionCensus
+    /// What is held for others, on all loops.
+    let memory: MemoryBudget
+    /// Does on other threads what would hold this one up.
+    let pool: WorkPool
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
@@ -22,10 +27,12 @@ final class Lane: @unchecked Sendable {
     private var sequence: UInt64
     private let instance: UInt64
 
-    init(loop: Loop, gate: Gate, census: ConnectionCensus) {
+    init(loop: Loop, gate: Gate, census: ConnectionCensus, pool: WorkPool) {
         self.loop = loop
         self.gate = gate
         self.census = census
+        self.memory = gate.counters.memory
+        self.pool = pool
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
     }

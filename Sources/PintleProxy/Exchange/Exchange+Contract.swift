@@ -21,21 +21,55 @@ extension Exchange {
         }
     }
 
-    /// Holds a request to its contract, as it would be sent.
+    /// Holds a request to its contract, as it would be sent, and sends it where that has nothing against it.
     ///
-    /// - Returns: false where it is refused.
-    func keepsContract(_ head: RequestHead, _ body: TransferRequest.Body) -> Bool {
-        guard let operation, operation.checksRequests else { return true }
-        let bytes: [UInt8]?
-        let hasBody: Bool
-        switch body {
-        case .none: (bytes, hasBody) = (nil, false)
-        case .bytes(let buffer): (bytes, hasBody) = (Array(buffer.readableBytesView), buffer.readableBytes > 0)
-        case .stream: (bytes, hasBody) = (nil, true)
+    /// Most are judged at once. What takes longer, a body or the parameters, is judged on another thread; what comes of the
+    /// body meanwhile is not taken.
+    func judgeRequest(_ head: RequestHead, _ body: TransferRequest.Body) {
+        guard let operation, operation.checksRequests else { return self.sendJudged(head, body) }
+        let rules = self.decision?.route?.configuration.request
+        let judge: @Sendable (WorkBudget) -> [String] = { budget in
+            guard case .bytes(let buffer) = body else {
+                return operation.violations(
+                    of: head, body: nil, hasBody: body.isStreamed, rules: rules, within: budget)
+            }
+            guard budget.reserve(buffer.readableBytes) else { return [] }
+            return operation.violations(
+                of: head, body: Array(buffer.readableBytesView), hasBody: buffer.readableBytes > 0, rules: rules,
+                within: budget)
         }
-        let violations = operation.violations(
-            of: head, body: bytes, hasBody: hasBody, rules: self.decision?.route?.configuration.request)
-        return violations.isEmpty || self.passes(breaking: violations)
+        if Self.isPrompt(body, head) {
+            let budget = WorkBudget(steps: Self.promptSteps)
+            let violations = judge(budget)
+            if budget.interruption == nil { return self.send(head, body, breaking: violations) }
+        }
+        do throws(WorkPool.Refusal) {
+            try self.leaveLoop(within: .request(self.gate.limits), judge) { exchange, violations, interruption in
+                switch interruption {
+                case nil: exchange.send(head, body, breaking: violations)
+                case .memory, .cancelled: exchange.send(head, body, unjudged: exchange.memoryShortage)
+                case .steps, .time:
+                    exchange.send(
+                        head, body, breaking: ["to be judged \(interruption?.reason ?? ""); send less at a time"])
+                }
+            }
+        } catch {
+            self.send(head, body, unjudged: error.reason)
+        }
+    }
+
+    private static func isPrompt(_ body: TransferRequest.Body, _ head: RequestHead) -> Bool {
+        guard case .bytes(let buffer) = body else { return true }
+        return buffer.readableBytes <= Self.promptBytes && !head.fields.contains(.contentEncoding)
+    }
+
+    private func send(_ head: RequestHead, _ body: TransferRequest.Body, breaking violations: [String]) {
+        if violations.isEmpty || self.passes(breaking: violations) { self.sendJudged(head, body) }
+    }
+
+    private func send(_ head: RequestHead, _ body: TransferRequest.Body, unjudged reason: String) {
+        let problem = Problem(.overloaded, reason)
+        if self.passesUnjudged(problem) { self.sendJudged(head, body) } else { self.refuse(problem) }
     }
 
     /// What judges the response; nil where it may be anything.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
@@ -27,7 +26,11 @@ extension Exchange {
             judge.removeStaleFields(from: &head)
             return self.settle(HeldResponse(head: head, length: length, need: .nothing), violation)
         }
-        if need == .whole { self.streamedCheck = judge.streamedCheck(of: head) }
+        if need == .whole, let check = judge.streamedCheck(of: head) {
+            self.streamedCheck = StreamedCheck(check, loop: self.connection.lane.loop) { [weak self] in
+                self?.proceedWithCheck()
+            }
+        }
         self.answer = .checking(HeldResponse(head: head, length: length, need: need, violation: violation))
     }
 
@@ -46,6 +49,8 @@ extension Exchange {
             self.settle(held, violation)
         } else if held.need == .firstByte {
             self.judgeWhole(held)
+        } else if !self.holdResponse(count + (self.streamedCheck?.memory ?? 0)) {
+            self.goOnUnjudged(held, self.memoryShortage)
         } else if self.streamedCheck != nil {
             if count > Self.reportWindow { self.passUnderCheck(held) } else { self.answer = .checking(held) }
         } else if count > self.gate.limits.bodyBuffer {
@@ -59,42 +64,101 @@ extension Exchange {
     ///
     /// - Returns: the violation that it shows, once.
     func check(_ bytes: UnsafeRawBufferPointer) -> ValidationError? {
-        guard self.streamedCheck != nil else { return nil }
+        guard let check = self.streamedCheck else { return nil }
         do throws(ValidationError) {
-            try self.streamedCheck?.take(bytes)
-            return nil
+            try check.take(bytes)
         } catch {
-            self.streamedCheck = nil
+            self.endCheck()
             return error
         }
+        if check.isBehind { self.clientFellBehind() }
+        guard case .body = self.answer, !self.holdResponse(check.memory) else { return nil }
+        self.endCheck()
+        return ValidationError(
+            .bodyTooLarge, self.memoryShortage, status: self.report.upstreamStatus ?? 0, contentType: nil)
+    }
+
+    /// Looks at some more of a body that unfolds to more than can be looked at in a turn.
+    private func proceedWithCheck() {
+        guard let check = self.streamedCheck else { return }
+        var violation: ValidationError?
+        do throws(ValidationError) {
+            try check.proceed()
+            if check.isBehind { return }
+        } catch {
+            self.endCheck()
+            violation = error
+        }
+        if self.connection.channel.isWritable { self.clientCaughtUp() }
+        if case .checking(let held) = self.answer {
+            guard let violation else { return self.awaitsCheck ? self.judgeWhole(held) : () }
+            self.settle(held, violation)
+        } else if let violation {
+            self.note(violation)
+        }
+        if self.awaitsCheck { self.finishAnswer() }
+    }
+
+    private func endCheck() {
+        self.streamedCheck?.stop()
+        self.streamedCheck = nil
     }
 
     /// Judges a response of which everything is here that counts.
     func judgeWhole(_ held: HeldResponse) {
         guard let judge = self.judge else { return }
         if let check = self.streamedCheck {
+            self.awaitsCheck = check.isBehind
+            if check.isBehind { return self.answer = .checking(held) }
             let violation = Result { () throws(ValidationError) in try check.finish() }.failure
             return self.conclude(held, violation)
         }
-        guard judge.isSlow(held) else {
+        let work: @Sendable (WorkBudget) -> (HeldResponse, ValidationError?) = { budget in
             var held = held
-            let violation = Result { () throws(ValidationError) in try judge.judge(&held) }.failure
-            return self.conclude(held, violation)
+            let violation = Result { () throws(ValidationError) in try judge.judge(&held, within: budget) }.failure
+            return (held, violation)
+        }
+        if !judge.isSlow(held) {
+            let budget = WorkBudget(steps: Self.promptSteps)
+            let (judged, violation) = work(budget)
+            if budget.interruption == nil { return self.conclude(judged, violation) }
         }
         self.answer = .checking(held)
-        let ticket = self.connection.lane.wait(for: self)
-        let lane = self.connection.lane
-        DispatchQueue.global().async {
-            var held = held
-            let violation = Result { () throws(ValidationError) in try judge.judge(&held) }.failure
-            lane.loop.execute { [held] in lane.resume(ticket)?.judged(held, violation) }
+        do throws(WorkPool.Refusal) {
+            try self.leaveLoop(within: .response(self.gate.limits), work) { exchange, verdict, interruption in
+                exchange.judged(held, verdict, interruption)
+            }
+        } catch {
+            self.goOnUnjudged(held, error.reason)
         }
     }
 
-    /// The verdict of another thread, which comes in vain where the client has left in the meantime.
-    private func judged(_ held: HeldResponse, _ violation: ValidationError?) {
-        guard case .checking = self.answer else { return }
-        self.conclude(held, violation)
+    /// The verdict of another thread.
+    private func judged(
+        _ held: HeldResponse, _ verdict: (HeldResponse, ValidationError?), _ interruption: WorkBudget.Interruption?
+    ) {
+        switch interruption {
+        case nil: self.conclude(verdict.0, verdict.1)
+        case .memory, .cancelled: self.goOnUnjudged(held, self.memoryShortage)
+        case .steps, .time:
+            let message = "Request failed: to be judged the body \(interruption?.reason ?? "")"
+            let violation = ValidationError(
+                .responseBody, message.replacing(" it takes", with: " takes"), status: held.head.status,
+                contentType: held.head.fields[.contentType])
+            self.conclude(held, violation)
+        }
+    }
+
+    /// Goes on with a response that there is no room to judge: it passes where violations are only reported.
+    private func goOnUnjudged(_ held: HeldResponse, _ reason: String) {
+        self.endCheck()
+        guard self.judge?.onViolation != .reject, self.judge != nil else {
+            return self.refuse(Problem(.overloaded, reason))
+        }
+        self.conclude(
+            held,
+            ValidationError(
+                .bodyTooLarge, reason, status: held.head.status, contentType: held.head.fields[.contentType]))
     }
 
     private func conclude(_ held: HeldResponse, _ violation: ValidationError?) {
@@ -117,7 +181,7 @@ extension Exchange {
         } catch {
             self.note(error)
         }
-        self.streamedCheck = nil
+        self.endCheck()
     }
 
     /// Passes a judged response on, or what is sent in its place.
@@ -128,7 +192,7 @@ extension Exchange {
             return self.pass(held, marked: [])
         }
         self.report.violated(violation)
-        self.streamedCheck = nil
+        self.endCheck()
         // Told once.
         if violation.has(.bodyTooLarge) { self.hasExceeded = true }
         switch self.judge?.onViolation {
@@ -174,6 +238,8 @@ extension Exchange {
         self.pass(held.head, length: length, marked: violations)
         guard held.body.readableBytes > 0, case .body(let framing) = self.answer else { return }
         held.body.withUnsafeReadableBytes { self.writeBody($0, framing) }
+        // From here on the channel counts what its client does not take. A check under way goes on.
+        _ = self.holdResponse(self.streamedCheck?.memory ?? 0)
     }
 
     /// Answers with the route's placeholder.

@@ -15,6 +15,10 @@ extension Exchange {
     /// Decides what becomes of the request, and begins it.
     func begin() {
         if let refusal = self.connection.refusal { return self.refuse(refusal) }
+        let memory = self.connection.lane.memory
+        guard !memory.isOver(self.gate.limits.heldBytes) else {
+            return self.refuse(Problem(.overloaded, self.memoryShortage))
+        }
         guard self.isKnownClient else { return }
         self.beginAdmitted()
     }
@@ -110,7 +114,7 @@ extension Exchange {
         let limit = self.gate.limits.bodyBuffer
         if case .length(let length) = self.framing, length > UInt64(limit) {
             // Known before a byte has come.
-            return self.passesUnjudged() ? self.sendUnjudged() : self.refuse(Self.unbuffered)
+            return self.passesUnjudged(Self.unbuffered) ? self.sendUnjudged() : self.refuse(Self.unbuffered)
         }
         self.heldBody = ByteBuffer()
         guard !self.requestEnded else { return self.sendHeldBody() }
@@ -123,12 +127,11 @@ extension Exchange {
     private static let unbuffered = Problem(
         .bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer")
 
-    /// Whether a body that is too long to be judged is sent all the same: it stays as it is, and its contract only
-    /// reports.
-    private func passesUnjudged() -> Bool {
+    /// Whether a body that cannot be judged is sent all the same: it stays as it is, and its contract only reports.
+    func passesUnjudged(_ problem: Problem) -> Bool {
         guard !self.isSerialized, self.onViolation == .report else { return false }
         self.report.violated(.bodyTooLarge)
-        self.report.error = Self.unbuffered.detail
+        self.report.error = problem.detail
         self.report.requestViolation = .bodyTooLarge
         return true
     }
@@ -141,6 +144,7 @@ extension Exchange {
         self.operation = self.operation?.withoutRequestBody
         self.send(self.outgoing(decision), self.bodyToStream)
         if let held, held.readableBytes > 0 { self.stream(held) }
+        self.countUpload()
     }
 
     /// Sends the request whose body is there, by the route's serializer where it has one.
@@ -155,9 +159,40 @@ extension Exchange {
         }
         // They were about another body.
         self.trailers = Fields()
+        let limits = RequestRewriter.Limits(self.gate.limits)
+        let serialize: @Sendable (WorkBudget) -> Result<SerializedRequest, SerializationError> = { [head] budget in
+            Result { () throws(SerializationError) in
+                guard budget.reserve(held.readableBytes) else { throw RequestRewriter.interrupted }
+                return try rewriter.serialize(
+                    head, body: Array(held.readableBytesView), limits: limits, within: budget)
+            }
+        }
+        guard !Self.isPrompt(held, head) else { return self.sendSerialized(serialize(.unlimited), of: held) }
+        do throws(WorkPool.Refusal) {
+            try self.leaveLoop(within: .request(self.gate.limits), serialize) { exchange, result, interruption in
+                switch interruption {
+                case nil: exchange.sendSerialized(result, of: held)
+                case .memory, .cancelled: exchange.refuse(Problem(.overloaded, exchange.memoryShortage))
+                case .steps, .time:
+                    let reason = interruption?.reason ?? ""
+                    exchange.refuse(Problem(.bodyTooLarge, "to serialize the body \(reason); send less at a time"))
+                }
+            }
+        } catch {
+            self.refuse(Problem(.overloaded, error.reason))
+        }
+    }
+
+    /// Whether a body is serialized in less than a millisecond.
+    private static func isPrompt(_ body: ByteBuffer, _ head: RequestHead) -> Bool {
+        body.readableBytes == 0
+            || body.readableBytes <= 64 * 1024 && !head.fields.contains(.contentEncoding)
+                && DocumentWeight(of: body.readableBytesView).valueCount <= 1000
+    }
+
+    private func sendSerialized(_ result: Result<SerializedRequest, SerializationError>, of held: ByteBuffer) {
         do throws(SerializationError) {
-            let request = try rewriter.serialize(
-                head, body: Array(held.readableBytesView), limits: RequestRewriter.Limits(self.gate.limits))
+            let request = try result.get()
             if let body = request.body {
                 self.send(request.head, .bytes(ByteBuffer(bytes: body)))
             } else {
@@ -189,7 +224,6 @@ extension Exchange {
     }
 
     private func send(_ head: RequestHead, _ body: TransferRequest.Body) {
-        guard let decision, let sentTo, let path = head.target.path else { return }
         var body = body
         if head.method == "HEAD" {
             guard body.isKnownToBeEmpty else {
@@ -199,7 +233,13 @@ extension Exchange {
         }
         var head = head
         self.rules?.rewriter.apply(to: &head.fields)
-        guard self.keepsContract(head, body) else { return }
+        self.judgeRequest(head, body)
+    }
+
+    /// Sends the request, whose contract has nothing against it.
+    func sendJudged(_ head: RequestHead, _ body: TransferRequest.Body) {
+        guard let decision, let sentTo, let path = head.target.path else { return }
+        var head = head
         self.judge = self.makeJudge(method: head.method)
         self.judge?.prepare(&head.fields)
         var request = TransferRequest(
@@ -217,7 +257,10 @@ extension Exchange {
             // Only chunks have trailers behind them.
             request.body = .stream(length: self.trailers.isEmpty ? UInt64(bytes.readableBytes) : nil)
         }
-        guard self.begin(request, in: sentTo.session), let transfer, case .stream = request.body else { return }
+        if case .bytes(let bytes) = body { self.wholeBody = bytes.readableBytes }
+        guard self.begin(request, in: sentTo.session), let transfer, case .stream = request.body else {
+            return self.countUpload()
+        }
         if let pace {
             self.pacer = BodyPacer(
                 packet: pace.packet, delay: TimeAmount(pace.delay), exchange: self, transfer: transfer)
@@ -228,6 +271,7 @@ extension Exchange {
         } else if self.requestEnded {
             self.finishBody()
         }
+        self.countUpload()
     }
 
     /// Starts the transfer, unless there is no way to its destination.
@@ -257,7 +301,7 @@ extension Exchange {
 
     /// Whether more of the body can be taken now.
     var wantsBody: Bool {
-        if self.awaitsAdmission { return false }
+        if self.awaitsAdmission || self.job != nil { return false }
         if let heldBody { return heldBody.readableBytes <= self.gate.limits.bodyBuffer }
         if let pacer { return pacer.waitingBytes < Self.window }
         guard let transfer else { return true }
@@ -265,18 +309,31 @@ extension Exchange {
     }
 
     /// The upstream has taken some of the body.
-    func proceedWithBody() { self.pacer?.proceed() }
+    func proceedWithBody() {
+        self.pacer?.proceed()
+        self.countUpload()
+    }
 
     func receivedBody(_ bytes: ByteBuffer) {
         self.report.bytesIn += bytes.readableBytes
-        guard var held = self.heldBody else { return self.stream(bytes) }
+        guard var held = self.heldBody else {
+            self.stream(bytes)
+            return self.countUpload()
+        }
         self.heldBody = nil
         held.writeImmutableBuffer(bytes)
         self.heldBody = held
-        guard held.readableBytes > self.gate.limits.bodyBuffer else { return }
-        if self.passesUnjudged() { return self.sendUnjudged() }
+        let problem: Problem
+        if held.readableBytes > self.gate.limits.bodyBuffer {
+            problem = Self.unbuffered
+        } else if !self.holdRequest(held.readableBytes) {
+            problem = Problem(.overloaded, self.memoryShortage)
+        } else {
+            return
+        }
+        if self.passesUnjudged(problem) { return self.sendUnjudged() }
         self.heldBody = nil
-        self.refuse(Self.unbuffered)
+        self.refuse(problem)
     }
 
     func receivedEndOfBody(trailers: Fields) {
@@ -290,7 +347,7 @@ extension Exchange {
 }
 
 extension TransferRequest.Body {
-    fileprivate var isStreamed: Bool { if case .stream = self { true } else { false } }
+    var isStreamed: Bool { if case .stream = self { true } else { false } }
 
     fileprivate var isKnownToBeEmpty: Bool {
         switch self {

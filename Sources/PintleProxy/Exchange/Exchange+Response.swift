@@ -102,6 +102,8 @@ extension Exchange: TransferDelegate {
     /// The end of an answer that has begun, once there is nothing more to come.
     func finishAnswer() {
         guard case .body(let framing) = self.answer else { return }
+        self.awaitsCheck = self.streamedCheck?.isBehind == true
+        if self.awaitsCheck { return }
         self.finishCheck()
         if case .chunked = framing { self.connection.write { $0.writeLastChunk(self.report.trailers) } }
         guard self.owedBytes == 0 else { return self.cut("the origin sent less than it declared") }

@@ -56,7 +56,9 @@ final class Exchange {
     /// What the response must keep to; nil where it may be anything.
     var judge: ResponseJudge?
     /// What looks at the response's body while it streams.
-    var streamedCheck: BodyCheck?
+    var streamedCheck: StreamedCheck?
+    /// Whether the response has come to its end, and its check has not.
+    var awaitsCheck = false
     /// How much of the response's body has come, in bytes on the wire.
     var receivedBytes = 0
     /// Whether the body was found to be too long.
@@ -76,6 +78,13 @@ final class Exchange {
     var resumesBody = false
     /// Of the request.
     var trailers = Fields()
+    /// Work on another thread that the exchange waits for.
+    var job: WorkPool.Ticket?
+    /// What is drawn from the common memory for the request, and for the response.
+    var requestShare = MemoryShare()
+    var responseShare = MemoryShare()
+    /// How many bytes of a body the transfer keeps until its end, because it may have to send it again.
+    var wholeBody = 0
 
     init(connection: ClientConnection, head: RequestHead, framing: BodyFraming) {
         self.connection = connection
@@ -90,6 +99,9 @@ final class Exchange {
             id: connection.lane.nextID(), counters: self.gate.counters.unrouted, start: connection.lane.loop.turnTime)
     }
 
+    // Ends have given everything back; this is for exchanges that a loop leaves behind when it stops.
+    deinit { self.letGo() }
+
     // MARK: The client
 
     /// The client does not read as fast as the upstream sends.
@@ -99,6 +111,7 @@ final class Exchange {
     }
 
     func clientCaughtUp() {
+        if self.streamedCheck?.isBehind == true { return }
         self.transfer?.resumeReading()
         self.upgrade?.resumeReading()
     }
@@ -132,6 +145,8 @@ final class Exchange {
         self.dialler?.cancel()
         self.dialler = nil
         self.forgetRunningTransfer()
+        self.letGo()
+        self.streamedCheck?.stop()
         self.report.close(self, outcome: outcome)
         if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
         self.connection.finished(self, keepAlive: self.keepsAlive && self.announcedKeepAlive)

@@ -92,12 +92,13 @@ struct ResponseJudge {
     /// all bodies. Deflate can do no more; what other codings make beyond it would only hold up the loop.
     private static let unfolding = 1000
 
-    /// Whether judging takes so long that other clients would notice: images are decoded, schemas walk a tree.
+    /// Whether judging may take so long that other clients would notice, and is not worth a try: images are decoded, and a
+    /// content coding may unfold to anything.
     func isSlow(_ held: HeldResponse) -> Bool {
-        let unfolding = held.head.fields.contains(.contentEncoding) ? 10 : 1
+        let isLong = held.body.readableBytes > Exchange.promptBytes || held.head.fields.contains(.contentEncoding)
         return self.contracts.contains { contract in
-            guard contract.bodyNeed(for: held.head, requestMethod: self.method) == .whole else { return false }
-            return held.body.readableBytes * unfolding > contract.body.promptBytes
+            contract.bodyNeed(for: held.head, requestMethod: self.method) == .whole
+                && (isLong || contract.body.decodesImages)
         }
     }
 
@@ -112,13 +113,16 @@ struct ResponseJudge {
     /// Judges a whole response by every contract; changes the bytes and what the fields say about them where a contract
     /// replaces them.
     ///
+    /// - Parameter budget: after an interruption of it neither result nor error means anything.
     /// - Throws: all that is broken, in the order status, type, body.
-    func judge(_ held: inout HeldResponse) throws(ValidationError) {
+    func judge(_ held: inout HeldResponse, within budget: WorkBudget) throws(ValidationError) {
         var errors: [ValidationError] = []
         for contract in self.contracts {
+            guard budget.reserve(held.body.readableBytes) else { return }
             do throws(ValidationError) {
                 let body = Array(held.body.readableBytesView)
-                let checked = try contract.validate(head: held.head, body: body, requestMethod: self.method)
+                let checked = try contract.validate(
+                    head: held.head, body: body, requestMethod: self.method, within: budget)
                 guard let replacement = checked.replacement else { continue }
                 held.body = ByteBuffer(bytes: replacement)
                 held.isReplaced = true
@@ -151,15 +155,12 @@ struct HeldResponse {
 }
 
 extension ResponseContract.BodyRule {
-    /// How many bytes without content codings are judged in a few milliseconds.
-    fileprivate var promptBytes: Int {
+    /// Whether a few kilobytes may be millions of pixels.
+    fileprivate var decodesImages: Bool {
         switch self {
-        case .any: .max
-        case .json(let rule): rule.document == nil ? 1 << 20 : 32 << 10
-        case .xml, .propertyList: 512 << 10
-        // A few kilobytes may be millions of pixels.
-        case .image: 0
-        case .compound(let rules): rules.map(\.promptBytes).min() ?? .max
+        case .image: true
+        case .compound(let rules): rules.contains(where: \.decodesImages)
+        case .any, .json, .xml, .propertyList: false
         }
     }
 

@@ -52,6 +52,7 @@ final class Tunnel {
         self.lane = exchange.connection.lane
         self.client = exchange.connection.channel
         self.origin = origin
+        origin.account = exchange.connection.lane.memory
         self.lastActivity = exchange.connection.lane.loop.turnTime
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }

@@ -55,7 +55,7 @@ struct SchemaCompiler {
     ///
     /// - Returns: its number.
     mutating func add(_ root: Parameter, name: String, dialect: SchemaDocument.Dialect) throws(SchemaError) -> Int {
-        let fault = InstanceSurvey(root, faultLimit: 1).faults.first
+        let fault = InstanceSurvey(root, faultLimit: 1, within: .unlimited).faults.first
         if let fault { throw SchemaError("\(name)#\(fault.pointer)", fault.sentence + "; mend the document") }
         let number = self.documents.count
         let document = SchemaDocument(name: name, root: root, dialect: dialect)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
+
 /// What an OpenAPI document says of one method of one path.
 package struct OpenAPIOperation: Sendable {
     /// The statuses that a response may be declared for.
@@ -75,12 +77,18 @@ package struct OpenAPIOperation: Sendable {
     ///   - query: of the target, without question mark, or nil where there is none.
     ///   - header: the values of the field of a name, which compares without regard to case.
     ///   - isSecret: whether the value of a parameter must not be quoted, whatever the options say. Default: none is.
+    ///   - budget: after an interruption of it the result means nothing.
     package func parameterViolations(
         pathValues: [String: String], query: String?, header: (String) -> [String],
-        isSecret: (_ location: OpenAPIParameter.Location, _ name: String) -> Bool = { _, _ in false }
+        isSecret: (_ location: OpenAPIParameter.Location, _ name: String) -> Bool = { _, _ in false },
+        within budget: WorkBudget = .unlimited
     ) -> [String] {
+        guard budget.spend(OpenAPIParameter.pairSteps * (query?.utf8.count { $0 == UInt8(ascii: "&") } ?? 0)) else {
+            return []
+        }
         let query = OpenAPIParameter.pairs(ofQuery: query ?? "")
         return self.parameters.flatMap { parameter in
+            guard budget.spend(query.count / 8) else { return [String]() }
             let texts: [String]
             switch parameter.location {
             case .path: texts = pathValues[parameter.name].map { [$0] } ?? []
@@ -89,7 +97,7 @@ package struct OpenAPIOperation: Sendable {
             }
             return parameter.violations(
                 of: texts, areSecret: isSecret(parameter.location, parameter.name), for: self.name, in: self.graph,
-                schema: self.schema)
+                within: budget, schema: self.schema)
         }
     }
 

@@ -23,6 +23,9 @@ package struct OpenAPIParameter: Sendable {
     let style: Style?
     let schema: Int?
 
+    /// The steps of a ``PintleMessage/WorkBudget`` that taking one pair of a query apart costs, or one item of a list.
+    static let pairSteps = 8
+
     /// Names and values of a query, decoded; a plus sign is a space. A broken escape stays.
     static func pairs(ofQuery query: String) -> [(name: String, value: String)] {
         query.utf8.split(separator: UInt8(ascii: "&")).map { pair in
@@ -37,7 +40,8 @@ package struct OpenAPIParameter: Sendable {
 
     /// What is wrong with the values that came; they are not quoted where they are secret.
     func violations(
-        of texts: [String], areSecret: Bool, for operation: String, in graph: SchemaGraph, schema: (Int) -> JSONSchema
+        of texts: [String], areSecret: Bool, for operation: String, in graph: SchemaGraph, within budget: WorkBudget,
+        schema: (Int) -> JSONSchema
     ) -> [String] {
         let title = "the \(self.location.rawValue) parameter \(Wording.line(self.name, limit: 80))"
         guard let first = texts.first else {
@@ -52,6 +56,7 @@ package struct OpenAPIParameter: Sendable {
                 style == .repeated
                 ? texts
                 : texts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(Self.trimmed) }
+            guard budget.spend(Self.pairSteps * parts.count) else { return [] }
             let types = shape.items.map { graph.shape(of: $0).types } ?? []
             value = .array(parts.map { Self.value($0, types) })
         } else {
@@ -59,7 +64,7 @@ package struct OpenAPIParameter: Sendable {
             value = Self.value(first, shape.types)
         }
         let schema = areSecret ? schema(number).hidingValues : schema(number)
-        return schema.validate(value).map { violation in
+        return schema.validate(value, within: budget).map { violation in
             let place = violation.instanceLocation.isEmpty ? "" : " at \(violation.instanceLocation)"
             return "\(title)\(place): \(violation.sentence)"
         }

@@ -19,10 +19,13 @@ struct Pattern: Sendable {
     private static let heapLimit: UInt32 = 64 * 1024
 
     /// The steps that nearly every search of a string of `length` bytes ends within.
-    static func usualSteps(forLength length: Int) -> UInt32 { UInt32(clamping: 1_000 + 8 * length) }
+    static func usualSteps(forLength length: Int) -> UInt32 { UInt32(min(1_000 + 8 * length, Self.longestSearch)) }
 
     /// The most steps for a string of `length` bytes.
-    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(clamping: 20_000 + 32 * length) }
+    static func stepLimit(forLength length: Int) -> UInt32 { UInt32(min(20_000 + 32 * length, Self.longestSearch)) }
+
+    /// The most steps of any search: PCRE2 cannot be asked to stop on the way, and this many take some tenths of a second.
+    private static let longestSearch = 16_000_000
 
     /// - Throws: what the expression has that ECMA-262 or PCRE2 does not.
     init(_ source: String) throws(PatternError) {

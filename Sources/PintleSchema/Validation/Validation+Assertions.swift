@@ -128,14 +128,16 @@ extension Validation {
     /// Counts the work of comparing a value: its parts are what it takes.
     private mutating func charge(for value: Parameter) {
         var open = [value]
-        while let value = open.popLast(), self.stepsLeft >= 0 {
-            self.stepsLeft -= 1
+        var steps = 0
+        while let value = open.popLast(), self.canTake(steps) {
+            steps += 1
             switch value {
             case .array(let elements): open += elements
             case .dictionary(let entries): open += entries.map(\.value)
-            case .string(let text): self.stepsLeft -= text.utf8.count / 64
+            case .string(let text): steps += text.utf8.count / 64
             default: break
             }
         }
+        self.stepsLeft -= steps
     }
 }

@@ -18,26 +18,57 @@ struct Validation {
     private let violationLimit: Int
     private let showsValues: Bool
     private let stepLimit: Int
-    /// How many more steps may be taken.
-    var stepsLeft: Int
+    /// What all work for this message may take together.
+    private let budget: WorkBudget
+    /// How many more steps may be taken before ``refill()``.
+    var stepsLeft = 0
+    /// The steps that were taken from the budget for the ones that are left.
+    private var taken = 0
+    /// How many more steps this instance may have after those that are left.
+    private var stepsBehind: Int
     var frames: [Frame] = []
     private var violations: [SchemaViolation] = []
 
-    init(_ schema: JSONSchema, valueCount: Int) {
+    init(_ schema: JSONSchema, valueCount: Int, within budget: WorkBudget) {
         self.graph = schema.graph
         self.root = schema.root
         self.violationLimit = schema.options.violationLimit
         self.showsValues = schema.options.showsValues
         self.stepLimit = Self.baseSteps + Self.stepsPerValue * valueCount
-        self.stepsLeft = self.stepLimit
+        self.stepsBehind = self.stepLimit
+        self.budget = budget
     }
 
     mutating func run(_ instance: Parameter) -> [SchemaViolation] {
         let tracks = self.graph.nodes[self.root].needsEvaluated
         self.frames.append(Frame(node: self.root, value: instance, reports: true, tracks: tracks))
         while !self.frames.isEmpty, self.violations.count < self.violationLimit { self.step() }
+        _ = self.budget.spend(self.taken - self.stepsLeft)
         return self.violations
     }
+
+    /// Pays for the steps that were taken, and makes some more available.
+    ///
+    /// - Returns: false where the instance, or all work for its message, has had as many as it may.
+    private mutating func refill() -> Bool {
+        guard self.budget.spend(self.taken - self.stepsLeft) else {
+            (self.taken, self.stepsLeft) = (0, 0)
+            return false
+        }
+        // What was charged in one go may be more than there was.
+        self.stepsBehind += min(0, self.stepsLeft)
+        self.taken = min(self.stepsBehind, WorkBudget.interval)
+        guard self.taken > 0 else {
+            (self.taken, self.stepsLeft) = (0, 0)
+            return false
+        }
+        self.stepsBehind -= self.taken
+        self.stepsLeft = self.taken
+        return true
+    }
+
+    /// Whether so many steps can still be had, as far as this instance's own limit goes.
+    func canTake(_ steps: Int) -> Bool { steps <= self.stepsLeft + self.stepsBehind }
 
     /// Takes one step of the schema on top.
     private mutating func step() {
@@ -47,7 +78,7 @@ struct Validation {
         let isDecided = !self.frames[top].isValid && !self.frames[top].reports
         guard !isDecided, keyword < self.graph.nodes[node].keywords.count else { return self.pop() }
         self.stepsLeft -= 1
-        guard self.stepsLeft >= 0 else {
+        guard self.stepsLeft >= 0 || self.refill() else {
             return self.giveUp("needs more than \(self.stepLimit) steps to be judged; simplify the schema")
         }
         switch self.graph.nodes[node].keywords[keyword] {

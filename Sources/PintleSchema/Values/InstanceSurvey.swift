@@ -18,10 +18,11 @@ struct InstanceSurvey {
     /// At most as many as were asked for.
     private(set) var faults: [Fault] = []
 
-    init(_ value: Parameter, faultLimit: Int) {
+    /// - Parameter budget: pays for each value; after an interruption the survey means nothing.
+    init(_ value: Parameter, faultLimit: Int, within budget: WorkBudget) {
         var open: [Level] = []
         self.visit(value, at: nil, in: &open)
-        while !open.isEmpty, self.faults.count < faultLimit {
+        while !open.isEmpty, self.faults.count < faultLimit, budget.spend(1) {
             let top = open.count - 1
             guard let (token, child) = open[top].next else {
                 open.removeLast()

@@ -6,6 +6,9 @@ package struct CertificateRecipe: Sendable {
     package var commonName: String?
     package var validity: TestPKI.Validity = .current
     package var key: TestPKI.KeyKind = .ec
+    /// A SubjectPublicKeyInfo in DER that is certified in place of the key's own, whether anybody has its other half or
+    /// not; nil certifies the key.
+    package var certifiedKey: [UInt8]?
     /// Extensions by OpenSSL's names or by numbers, with values as in x509v3_config(5); `DER:` and hexadecimal digits
     /// for any content.
     package var extensions: [(name: String, value: String)]
@@ -71,7 +74,8 @@ extension TestPKI {
         let request = MintRequest(
             commonName: recipe.commonName, validity: recipe.validity,
             extensions: recipe.extensions.map { .init(.named($0.name), $0.value) }, version: recipe.version,
-            serial: recipe.serial, digest: recipe.digest, namesIssuerKey: recipe.namesIssuerKey)
+            serial: recipe.serial, digest: recipe.digest, namesIssuerKey: recipe.namesIssuerKey,
+            certifiedKey: recipe.certifiedKey)
         return try self.mint(request, key: existing.map(TestKey.init(of:)) ?? TestKey(recipe.key), signer: signer)
     }
 }

@@ -56,6 +56,8 @@ struct MintRequest {
     var digest = "SHA256"
     /// Whether what is not self-signed names its signer's key.
     var namesIssuerKey = true
+    /// A SubjectPublicKeyInfo in DER in place of the key's own.
+    var certifiedKey: [UInt8]?
 
     /// - Parameter signer: nil makes the certificate sign itself.
     func certificate(
@@ -73,7 +75,7 @@ struct MintRequest {
         ASN1_TIME_set(X509_getm_notAfter(draft), time_t(to.seconds))
         try self.nameSubject(of: draft)
         X509_set_issuer_name(draft, X509_get_subject_name(issuer ?? draft))
-        X509_set_pubkey(draft, key.pointer)
+        try self.certify(key, in: draft)
 
         for item in self.extensions { try Self.add(item, to: draft, issuer: issuer ?? draft) }
         if let issuer, self.namesIssuerKey, X509_get0_subject_key_id(issuer) != nil {
@@ -85,6 +87,19 @@ struct MintRequest {
         let isSigned = withExtendedLifetime(signingKey) { X509_sign(draft, signingKey.pointer, digest) > 0 }
         guard isSigned else { throw TestPKIError("X509_sign") }
         return try Certificate(der: try Self.encode(draft))
+    }
+
+    private func certify(_ key: TestKey, in draft: OpaquePointer) throws {
+        guard let certifiedKey else {
+            X509_set_pubkey(draft, key.pointer)
+            return
+        }
+        let parsed = certifiedKey.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_PUBKEY(nil, &cursor, bytes.count)
+        }
+        defer { EVP_PKEY_free(parsed) }
+        guard let parsed, X509_set_pubkey(draft, parsed) == 1 else { throw TestPKIError("X509_set_pubkey") }
     }
 
     private func number(_ draft: OpaquePointer) throws {

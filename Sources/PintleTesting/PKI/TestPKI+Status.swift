@@ -23,9 +23,10 @@ extension TestPKI {
     /// - Parameters:
     ///   - issuer: who issued the certificate.
     ///   - responder: who signs the response; the issuer by default.
+    ///   - hasEnd: whether it says until when it counts.
     package func statusResponse(
         _ status: Status, of certificate: Certificate, issuedBy issuer: TestIdentity,
-        signedBy responder: TestIdentity? = nil, validity: Validity = .current
+        signedBy responder: TestIdentity? = nil, validity: Validity = .current, hasEnd: Bool = true
     ) throws -> [UInt8] {
         ERR_clear_error()
         let responder = responder ?? issuer
@@ -51,7 +52,8 @@ extension TestPKI {
         let identifier = OCSP_cert_to_id(EVP_sha1(), parsed[0], parsed[1])
         defer { OCSP_CERTID_free(identifier) }
         let revoked = status == .revoked ? from : nil
-        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, to) != nil else {
+        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, hasEnd ? to : nil) != nil
+        else {
             throw TestPKIError("OCSP_basic_add1_status")
         }
         let key = try TestKey(of: responder)

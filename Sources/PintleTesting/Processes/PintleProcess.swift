@@ -95,8 +95,16 @@ package final class PintleProcess: Sendable {
         let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
         self.process.signal(SIGUSR1)
         let line = try self.waitForMessages("activity.counters", before + 1).last ?? [:]
-        let zero = ["active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active"]
+        let zero = [
+            "active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active", "held_bytes",
+            "held_bytes_peak", "held_bytes_refused",
+        ]
         return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
+    }
+
+    /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.
+    package var slowTurns: [String] {
+        self.process.lines.map(\.text).filter { $0.contains("\"message\":\"loop.slow_turn\"") }
     }
 
     private static func isExchange(_ line: String) -> Bool {

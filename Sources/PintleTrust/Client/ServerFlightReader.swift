@@ -17,6 +17,8 @@ package struct ServerFlightReader: Sendable {
     }
 
     private enum ContentType {
+        static let changeCipherSpec: UInt8 = 20
+        static let alert: UInt8 = 21
         static let handshake: UInt8 = 22
     }
 
@@ -30,12 +32,14 @@ package struct ServerFlightReader: Sendable {
     private static let recordHead = 5
     private static let messageHead = 4
     private static let supportedVersions: UInt16 = 43
+    private static let tls12: UInt32 = 0x0303
 
     /// What has come of the record under way, its head included.
     private var record: [UInt8] = []
     /// What has come of the handshake message under way.
     private var messages: [UInt8] = []
     private var finding = Finding.undecided
+    private var hasHello = false
 
     package init() {}
 
@@ -47,9 +51,15 @@ package struct ServerFlightReader: Sendable {
         self.record += bytes
         var place = 0
         while self.finding == .undecided, let end = self.endOfRecord(from: place) {
-            self.messages += self.record[(place + Self.recordHead)..<end]
+            let type = self.record[place]
+            let content = self.record[(place + Self.recordHead)..<end]
             place = end
-            self.readMessages()
+            if type == ContentType.handshake {
+                self.messages += content
+                self.readMessages()
+            } else if type == ContentType.alert, Self.endsHandshake(content) {
+                self.finding = .hidden
+            }
         }
         self.record.removeFirst(min(place, self.record.count))
         if self.finding == .undecided, self.record.count + self.messages.count > Self.limit { self.finding = .tooLong }
@@ -61,14 +71,23 @@ package struct ServerFlightReader: Sendable {
     private mutating func endOfRecord(from place: Int) -> Int? {
         let rest = self.record[place...]
         guard let type = rest.first else { return nil }
-        // A change of cipher before any certificate hides what comes; an alert ends the handshake.
-        guard type == ContentType.handshake, rest.dropFirst().first ?? 3 == 3 else {
+        // Some clients pass over a change of cipher that comes before the hello, as TLS 1.3 demands of them later.
+        let isPassedOver = type == ContentType.alert || (type == ContentType.changeCipherSpec && !self.hasHello)
+        guard type == ContentType.handshake || isPassedOver, rest.dropFirst().first ?? 3 == 3 else {
+            // After the hello a change of cipher hides what comes: the session is resumed.
             self.finding = .hidden
             return nil
         }
         guard rest.count >= Self.recordHead else { return nil }
         let end = place + Self.recordHead + Int(Self.number(rest.dropFirst(3).prefix(2)))
         return end <= self.record.count ? end : nil
+    }
+
+    /// Whether an alert is one that no client goes on after: a fatal one, or the end (RFC 5246 §7.2). Clients pass over
+    /// other warnings, and alerts in pieces are left to them, so a look at the certificate must outlast both.
+    private static func endsHandshake(_ alert: ArraySlice<UInt8>) -> Bool {
+        guard alert.count == 2, let level = alert.first, let description = alert.last else { return false }
+        return level == 2 || (level == 1 && description == 0)
     }
 
     private mutating func readMessages() {
@@ -78,6 +97,7 @@ package struct ServerFlightReader: Sendable {
             let body = self.messages[Self.messageHead..<end]
             switch self.messages[0] {
             case MessageType.serverHello:
+                self.hasHello = true
                 if Self.choosesHidden(body) { self.finding = .hidden }
             case MessageType.certificate:
                 // A list that cannot be read is judged as one without a certificate.
@@ -97,7 +117,10 @@ package struct ServerFlightReader: Sendable {
         while rest.count >= 4 {
             let size = Int(Self.number(rest.dropFirst(2).prefix(2)))
             guard rest.count >= 4 + size else { return false }
-            if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) { return true }
+            if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) {
+                // An older version must not be chosen by it, and would hide nothing.
+                return size != 2 || Self.number(rest.dropFirst(4).prefix(2)) > Self.tls12
+            }
             rest = rest.dropFirst(4 + size)
         }
         return false

@@ -7,13 +7,17 @@ struct ChainVerification {
     /// Nil when the chain is valid.
     let finding: Finding?
 
-    /// - Parameter demandsForm: whether roots that were chosen by hand, and what they issued, must be of good form.
+    /// - Parameters:
+    ///   - budget: what looking for a path may cost.
+    ///   - demandsForm: whether roots that were chosen by hand, and what they issued, must be of good form.
     init(
-        of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool
+        of peer: PeerChain, anchors: AnchorStore, rules: PathRules, revocation: RevocationRules?, demandsForm: Bool,
+        budget: WorkBudget
     ) {
         OpenSSLErrors.clear()
         var search = PathSearch(
-            others: peer.others, anchors: anchors, rules: rules, revocation: revocation, demandsForm: demandsForm)
+            others: peer.others, anchors: anchors, rules: rules, revocation: revocation, demandsForm: demandsForm,
+            budget: budget)
         switch search.run(from: peer.leaf) {
         case .found(let path):
             self.chain = path.certificates.map(\.certificate)

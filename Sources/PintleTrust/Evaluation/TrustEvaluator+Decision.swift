@@ -17,6 +17,13 @@ extension TrustEvaluator {
         var waived: TrustError?
     }
 
+    /// How hard is looked, and how much must be found.
+    private struct Effort {
+        /// OpenSSL's security level.
+        let level: CInt
+        let budget: WorkBudget
+    }
+
     private struct Refusal: Error {
         let error: TrustError
         let verifyError: CInt
@@ -26,10 +33,14 @@ extension TrustEvaluator {
     /// - Parameters:
     ///   - moment: when the certificates must be valid; nil means now.
     ///   - level: OpenSSL's security level; at least 1 is applied.
-    func judge(_ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt) -> Ruling {
+    ///   - budget: what looking for a path may cost.
+    func judge(
+        _ peer: PeerChain, host: String?, at moment: UnixTime?, level: CInt, budget: WorkBudget = .offline
+    ) -> Ruling {
         let moment = moment ?? .now
+        let effort = Effort(level: max(1, level), budget: budget)
         do throws(Refusal) {
-            let acceptance = try self.decide(peer, host: host, at: moment, level: max(1, level))
+            let acceptance = try self.decide(peer, host: host, at: moment, effort)
             return Ruling(
                 verdict: self.verdict(
                     .trusted, peer, host, chain: acceptance.chain, matchedPin: acceptance.matchedPin,
@@ -55,11 +66,11 @@ extension TrustEvaluator {
     }
 
     private func decide(
-        _ peer: PeerChain, host: String?, at moment: UnixTime, level: CInt
+        _ peer: PeerChain, host: String?, at moment: UnixTime, _ effort: Effort
     ) throws(Refusal) -> Acceptance {
         try self.checkContradiction(host)
         try self.checkName(peer, host)
-        let anchored = self.verify(peer, self.anchors, at: moment, level: level)
+        let anchored = self.verify(peer, self.anchors, at: moment, effort)
         let waivable = anchored.finding.map { ($0, $0.error(peer: Self.name(of: host), anchors: "a trusted root")) }
         let expired = self.expiredAction(at: moment)
         // Without pins nothing would be left of a policy that accepts anybody's certificate.
@@ -87,7 +98,7 @@ extension TrustEvaluator {
             let pin = try self.match(counted, peer, host, anchored.chain)
             return Acceptance(chain: anchored.chain, matchedPin: pin, waived: waived)
         case .certificate:
-            let pinned = try self.verifyPinned(peer, host, anchored, at: moment, level: level)
+            let pinned = try self.verifyPinned(peer, host, anchored, at: moment, effort)
             let pin = try self.match(pinned.chain, peer, host, pinned.chain)
             return Acceptance(chain: pinned.chain, matchedPin: pin, waived: waived)
         }
@@ -109,12 +120,12 @@ extension TrustEvaluator {
 
     /// Certificate mode: the pinned certificates are the only anchors, whatever else is trusted or waived.
     private func verifyPinned(
-        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime, level: CInt
+        _ peer: PeerChain, _ host: String?, _ anchored: ChainVerification, at moment: UnixTime, _ effort: Effort
     ) throws(Refusal) -> ChainVerification {
         guard let anchors = self.pinnedAnchors else {
             preconditionFailure("BUG: certificate mode without its store of pinned certificates")
         }
-        let pinned = self.verify(peer, anchors, at: moment, level: level)
+        let pinned = self.verify(peer, anchors, at: moment, effort)
         guard let finding = pinned.finding else { return pinned }
         let error = finding.error(peer: Self.name(of: host), anchors: "a pinned certificate")
         guard finding.isUnanchored else {
@@ -137,14 +148,14 @@ extension TrustEvaluator {
     }
 
     private func verify(
-        _ peer: PeerChain, _ anchors: AnchorStore, at moment: UnixTime, level: CInt
+        _ peer: PeerChain, _ anchors: AnchorStore, at moment: UnixTime, _ effort: Effort
     ) -> ChainVerification {
         let rules = PathRules(
-            moment: moment, securityBits: PathRules.securityBits(ofLevel: level),
+            moment: moment, securityBits: PathRules.securityBits(ofLevel: effort.level),
             usesCommonName: self.nameRule.allowsCommonName)
         return ChainVerification(
             of: peer, anchors: anchors, rules: rules, revocation: self.revocation,
-            demandsForm: self.profile == .allRoots)
+            demandsForm: self.profile == .allRoots, budget: effort.budget)
     }
 
     private func verdict(

@@ -29,9 +29,11 @@ public final class TrustEvaluator: Sendable {
     let nameRule: NameRule
     let pinRule: PinRule
     let configuredPins: [Pin]
+    /// What handshakes were refused for, for some seconds.
+    let refusals = RefusalMemory()
 
     /// What a handshake of this machine's OpenSSL demands by default, so that a verdict without one is no laxer.
-    private static let defaultLevel: CInt = {
+    static let defaultLevel: CInt = {
         guard let context = SSL_CTX_new(TLS_client_method()) else { return 1 }
         defer { SSL_CTX_free(context) }
         return SSL_CTX_get_security_level(context)
@@ -72,18 +74,22 @@ public final class TrustEvaluator: Sendable {
         self.evaluate(chain: chain, host: host, at: moment, level: TrustEvaluator.defaultLevel)
     }
 
-    /// - Parameter level: OpenSSL's security level.
-    func evaluate(chain: [Certificate], host: String?, at moment: UnixTime, level: CInt) -> Verdict {
+    /// - Parameters:
+    ///   - level: OpenSSL's security level.
+    ///   - budget: what looking for a path may cost.
+    func evaluate(
+        chain: [Certificate], host: String?, at moment: UnixTime, level: CInt, budget: WorkBudget = .offline
+    ) -> Verdict {
         guard chain.count <= WorkBudget.mostCertificates else {
             return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
         }
-        let read = chain.map { try? PathCertificate($0) }
+        let read = chain.prefix(1 + budget.certificates).map { try? PathCertificate($0) }
         // Another certificate must not stand in the place of a leaf that cannot be read.
         guard let leaf = read.first else { return self.refusal(TrustEvaluator.missingCertificate(host), host, chain) }
         guard leaf != nil, let peer = PeerChain(read.compactMap { $0 }) else {
             return self.refusal(TrustEvaluator.unreadableLeaf(host), host, chain)
         }
-        return self.judge(peer, host: host, at: moment, level: level).verdict
+        return self.judge(peer, host: host, at: moment, level: level, budget: budget).verdict
     }
 
     /// Judges what was parsed before.

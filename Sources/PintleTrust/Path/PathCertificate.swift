@@ -77,10 +77,16 @@ final class PathCertificate: @unchecked Sendable {
     }
 
     /// Whether a revocation list is this authority's: signed with its key, which may sign lists.
-    func signed(_ list: ParsedRevocationList) -> Bool {
-        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, let key = X509_get0_pubkey(self.pointer)
-        else { return false }
-        return list.isSigned(with: key)
+    func signed(_ list: ParsedRevocationList, budget: inout WorkBudget) -> Bool {
+        let key = self.facts.key
+        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, key.mayCheckSignatures else {
+            return false
+        }
+        if list.isKnownToBeSigned(with: self.facts.keyPin) { return true }
+        // Others of the issuer's name may have other keys, and each is tried against the whole of the list.
+        guard budget.signatures > 0, let pointer = X509_get0_pubkey(self.pointer) else { return false }
+        budget.signatures -= key.cost + min(list.size >> 17, 8)
+        return list.isSigned(with: pointer, pin: self.facts.keyPin)
     }
 
     func isRevoked(by list: ParsedRevocationList) -> Bool {

@@ -24,14 +24,18 @@ struct PathSearch {
     /// Whether chains of roots that were chosen by hand must be of good form too.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
-    private var budget = WorkBudget()
+    private let full: WorkBudget
+    private var budget: WorkBudget
     private var signatures: [SignatureQuestion: Bool] = [:]
+    private var form = FormRules.Memory()
 
     /// - Parameter others: what the peer sent beside its leaf, in any order.
     init(
         others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
-        demandsForm: Bool
+        demandsForm: Bool, budget: WorkBudget = .offline
     ) {
+        self.full = budget
+        self.budget = budget
         self.anchors = anchors
         self.rules = rules
         self.revocation = revocation
@@ -41,10 +45,9 @@ struct PathSearch {
 
     /// What the search has spent so far.
     var spent: WorkBudget {
-        let full = WorkBudget()
-        return WorkBudget(
-            signatures: full.signatures - self.budget.signatures, steps: full.steps - self.budget.steps,
-            comparisons: full.comparisons - self.budget.comparisons)
+        WorkBudget(
+            signatures: self.full.signatures - self.budget.signatures, steps: self.full.steps - self.budget.steps,
+            comparisons: self.full.comparisons - self.budget.comparisons)
     }
 
     mutating func run(from leaf: PathCertificate) -> Outcome {
@@ -75,7 +78,9 @@ struct PathSearch {
                     onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
                 guard finding == nil else { continue }
             }
-            guard self.isSigned(top, by: issuer) else { continue }
+            // No signature is checked with a key that is refused anyway; that it is refused is then the answer.
+            let isAssumed = overlooksRules && !issuer.facts.key.mayCheckSignatures
+            guard isAssumed || self.isSigned(top, by: issuer) else { continue }
             path.append(issuer)
             path.anchor = candidate.anchor
             if path.anchor != nil {
@@ -91,17 +96,20 @@ struct PathSearch {
     }
 
     /// What is wrong with a path as a whole.
-    private func lastFinding(on path: Path) -> Finding? {
+    private mutating func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
         let isPublic = path.anchor?.isPublic == true
-        if isPublic || self.demandsForm, let finding = FormRules.finding(on: path, includesAnchor: !isPublic) {
+        if isPublic || self.demandsForm,
+            let finding = FormRules.finding(on: path, includesAnchor: !isPublic, memory: &self.form)
+        {
             return finding
         }
-        return self.revocation?.finding(on: path, at: self.rules.moment)
+        return self.revocation?.finding(on: path, at: self.rules.moment, budget: &self.budget)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {
         let question = SignatureQuestion(certificate: ObjectIdentifier(certificate), key: issuer.facts.keyPin)
+        guard issuer.facts.key.mayCheckSignatures else { return false }
         if let answer = self.signatures[question] { return answer }
         guard self.budget.signatures > 0 else { return false }
         self.budget.signatures -= issuer.facts.key.cost
@@ -153,7 +161,8 @@ extension PathSearch {
             if path.certificates.count == PathSearch.longestPath { return Finding(.pathTooComplex, leaf) }
         }
         let last = path.top
-        let vouchesForItself = last.facts.isSelfIssued && self.isSigned(last, by: last)
+        let mayCheck = last.facts.key.mayCheckSignatures
+        let vouchesForItself = last.facts.isSelfIssued && (!mayCheck || self.isSigned(last, by: last))
         return Finding(last === leaf && vouchesForItself ? .selfSigned : .unknownIssuer, last)
     }
 }

@@ -81,11 +81,8 @@ struct SystemRoots: Sendable {
 }
 
 /// The last roots that were read, and of which bytes.
-///
-/// `@unchecked Sendable`: what changes is behind the mutex.
-fileprivate final class SystemRootCache: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var last: (sources: Sources, roots: SystemRoots)?
+fileprivate final class SystemRootCache: Sendable {
+    private let last = Guarded<(sources: Sources, roots: SystemRoots)?>(nil)
 
     /// The bytes that roots are read from.
     struct Sources: Equatable {
@@ -101,22 +98,12 @@ fileprivate final class SystemRootCache: @unchecked Sendable {
         }
     }
 
-    init() {
-        self.mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(self.mutex, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(self.mutex)
-        self.mutex.deallocate()
-    }
-
     func roots(of sources: Sources) -> SystemRoots {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        if let last = self.last, last.sources == sources { return last.roots }
-        let roots = SystemRoots(sources)
-        self.last = (sources, roots)
-        return roots
+        self.last.withLock { last in
+            if let last, last.sources == sources { return last.roots }
+            let roots = SystemRoots(sources)
+            last = (sources, roots)
+            return roots
+        }
     }
 }

@@ -46,7 +46,11 @@ final class ParsedRevocationList: @unchecked Sendable {
     /// Whether it speaks of all certificates of its issuer in the way that every verifier understands: with a number,
     /// and without critical extensions, which lists of deltas, of some certificates or of other issuers have (§5.2).
     let isPlain: Bool
+    /// In bytes.
+    let size: Int
     private let pointer: OpaquePointer
+    /// The keys that have signed it, of which there is one: the list may have millions of bytes, and does not change.
+    private let signers = Guarded<Set<Pin>>([])
 
     init(_ list: RevocationList, source: String) throws(TrustError) {
         OpenSSLErrors.clear()
@@ -66,6 +70,7 @@ final class ParsedRevocationList: @unchecked Sendable {
                 cause: cause)
         }
         self.pointer = parsed
+        self.size = list.der.count
         self.issuer = name.name
         let from = X509View.moment(X509_CRL_get0_lastUpdate(parsed))
         let to = X509View.moment(X509_CRL_get0_nextUpdate(parsed))
@@ -80,9 +85,13 @@ final class ParsedRevocationList: @unchecked Sendable {
         X509_CRL_free(self.pointer)
     }
 
-    func isSigned(with key: OpaquePointer) -> Bool {
+    /// Whether it was found before that the list is signed with a key.
+    func isKnownToBeSigned(with pin: Pin) -> Bool { self.signers.withLock { $0.contains(pin) } }
+
+    /// - Parameter pin: of the key.
+    func isSigned(with key: OpaquePointer, pin: Pin) -> Bool {
         let isSigned = X509_CRL_verify(self.pointer, key) == 1
-        if !isSigned { OpenSSLErrors.clear() }
+        if isSigned { self.signers.withLock { _ = $0.insert(pin) } } else { OpenSSLErrors.clear() }
         return isSigned
     }
 

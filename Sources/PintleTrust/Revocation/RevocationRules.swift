@@ -19,11 +19,13 @@ struct RevocationRules: Sendable {
     }
 
     /// The first certificate from the leaf upwards that is revoked, or of which nobody can say.
-    func finding(on path: Path, at moment: UnixTime) -> Finding? {
+    ///
+    /// - Parameter budget: what the search that arrived here may still spend.
+    func finding(on path: Path, at moment: UnixTime, budget: inout WorkBudget) -> Finding? {
         for (certificate, issuer) in zip(path.certificates, path.certificates.dropFirst()) {
             guard let named = self.lists[issuer.facts.subject.name] else { continue }
             let usable = named.filter { list in
-                list.isPlain && list.validity?.contains(moment) == true && issuer.signed(list)
+                list.isPlain && list.validity?.contains(moment) == true && issuer.signed(list, budget: &budget)
             }
             guard !usable.isEmpty else { return Finding(.revocationUnknown, certificate) }
             if usable.contains(where: certificate.isRevoked(by:)) { return Finding(.revoked, certificate) }

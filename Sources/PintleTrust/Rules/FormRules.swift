@@ -8,18 +8,38 @@ internal import Glibc
 /// store answers for those. Chains of a root that somebody chose need not keep them in a handshake; where the whole
 /// profile is asked for, they and their root must.
 struct FormRules {
+    /// The breach of each certificate at each place where it was judged. One search arrives at anchors by many paths,
+    /// and a certificate may have tens of thousands of names.
+    struct Memory {
+        fileprivate struct Place: Hashable {
+            let certificate: ObjectIdentifier
+            let isLeaf: Bool
+            let isAnchor: Bool
+        }
+
+        fileprivate var breaches: [Place: Rule?] = [:]
+    }
+
     /// The first breach from the leaf upwards.
     ///
-    /// - Parameter includesAnchor: whether the anchor is judged too.
-    static func finding(on path: Path, includesAnchor: Bool) -> Finding? {
+    /// - Parameters:
+    ///   - includesAnchor: whether the anchor is judged too.
+    ///   - memory: of the same search, whose certificates live as long as it does.
+    static func finding(on path: Path, includesAnchor: Bool, memory: inout Memory) -> Finding? {
         for (index, certificate) in path.certificates.enumerated() {
             let isLeaf = index == 0
             let isAnchor = index == path.certificates.count - 1
             // A leaf that is trusted as it is must still be a proper leaf.
             guard !isAnchor || includesAnchor || isLeaf else { continue }
-            if let rule = self.breach(of: certificate, isLeaf: isLeaf, isAnchor: isAnchor) {
-                return Finding(rule, certificate)
+            let place = Memory.Place(certificate: ObjectIdentifier(certificate), isLeaf: isLeaf, isAnchor: isAnchor)
+            let rule: Rule?
+            if let known = memory.breaches[place] {
+                rule = known
+            } else {
+                rule = self.breach(of: certificate, isLeaf: isLeaf, isAnchor: isAnchor)
+                memory.breaches.updateValue(rule, forKey: place)
             }
+            if let rule { return Finding(rule, certificate) }
         }
         return nil
     }

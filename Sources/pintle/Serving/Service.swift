@@ -28,12 +28,16 @@ struct Service {
     let given: [Int32]
 
     func run() async throws(CommandFailure) {
-        let logger = self.makeLogger()
+        let output = LogWriter(borrowing: STDERR_FILENO)
+        // Every line that somebody reads is there before the process ends; nobody else is waited for.
+        defer { output.flush(within: Self.logPatience) }
+        let logger = self.makeLogger(output)
         let exchangeLog = try self.openExchangeLog(logger)
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
-        let engine = try self.startEngine()
+        if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
+        let engine = try self.startEngine(logger)
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
         let reachability = self.watchNetwork(engine, logger)
@@ -59,7 +63,12 @@ struct Service {
                 logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy, gate: gate,
             load: self.load)
         let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
-        let obedience = Task { await self.obey(signals, requestStop, activity, reloader) }
+        let report: @Sendable () -> Void = {
+            activity.dump()
+            logger.log(turns: engine.turnTimes)
+            logger.log(lossesOf: exchangeLog)
+        }
+        let obedience = Task { await self.obey(signals, requestStop, reloader, report) }
         defer { obedience.cancel() }
         let watch = try await self.watchFiles(reloader, engine, logger)
         defer { watch?.stop() }
@@ -87,17 +96,21 @@ struct Service {
         await reloader.gate.close()
         reachability.stop()
         activity.stop()
-        activity.dump()
+        await exchangeLog.isWritten(within: Self.logPatience)
+        report()
         logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
         engine.stop()
     }
 
     // MARK: Parts
 
-    private func makeLogger() -> Logger {
+    /// How long the end waits for somebody who reads a log.
+    private static let logPatience = Duration.seconds(1)
+
+    private func makeLogger(_ output: LogWriter) -> Logger {
         let log = self.policy.configuration.log
         let level = Logger.Level(configuration: log.level.rawValue) ?? .info
-        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level)
+        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level, writer: output)
         return Logger(label: "pintle", factory: { _ in handler })
     }
 
@@ -112,14 +125,15 @@ struct Service {
         }
     }
 
-    private func startEngine() throws(CommandFailure) -> Engine {
+    private func startEngine(_ logger: Logger) throws(CommandFailure) -> Engine {
+        let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
         let threads: Int =
             switch self.policy.configuration.engine.threads {
             case .auto: Engine.availableProcessors
             case .exactly(let count): count
             }
         do throws(SessionError) {
-            return try Engine(threads: threads)
+            return try Engine(threads: threads, turnGuard: StallWatch.guardian(limit, logger))
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }
@@ -222,13 +236,13 @@ struct Service {
 
     /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
     private func obey(
-        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ activity: Activity,
-        _ reloader: Reloader
+        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ reloader: Reloader,
+        _ report: @Sendable () -> Void
     ) async {
         var isStopping = false
         for await signal in signals {
             switch signal {
-            case .sigusr1: activity.dump()
+            case .sigusr1: report()
             // Who sends a signal cannot be asked back: hosts that would be refused are told of, and no reason against it.
             case .sighup: Task { await reloader.reload(Reloader.Wish(force: true)) }
             default:

@@ -160,8 +160,8 @@ struct PathSearchTests {
     }
 
     @Test func `slow keys use the budget up sooner`() throws {
-        let namesakes = try (0..<40).map { _ in
-            try self.pki.mint(.authority("Slow").changed { $0.key = .curve("secp256k1") }, signedBy: self.root)
+        let namesakes = try (0..<80).map { _ in
+            try self.pki.mint(.authority("Slow").changed { $0.key = .curve("P-384") }, signedBy: self.root)
         }
         let stranger = try self.pki.mint(.authority("Slow"))
         let (finding, spent) = try self.search([try self.pki.leaf(signedBy: stranger)] + namesakes)

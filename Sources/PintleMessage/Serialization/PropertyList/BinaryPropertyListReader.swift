@@ -116,6 +116,9 @@ struct BinaryPropertyListReader {
             guard case .string(let name) = try self.value(of: key, depth: depth + 1) else {
                 throw PropertyListError("the document has a key that is no text")
             }
+            guard StreamSafeText.contains(name) else {
+                throw PropertyListError("the document has a key with over 30 combining marks in a row")
+            }
             guard result.updateValue(try self.value(of: member, depth: depth + 1), forKey: name) == nil else {
                 throw PropertyListError("the document has a dictionary with a key twice")
             }

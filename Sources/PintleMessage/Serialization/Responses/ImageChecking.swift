@@ -10,6 +10,12 @@ public protocol ImageChecking: Sendable, Equatable {
     func check(_ bytes: [UInt8]) throws(ImageError) -> ImageSize
 }
 
+/// A decoder whose work can be bounded, and given up.
+package protocol MeteredImageChecking: ImageChecking {
+    /// Decodes an image as far as `budget` lets it. After an interruption neither result nor error means anything.
+    func check(_ bytes: [UInt8], within budget: WorkBudget) throws(ImageError) -> ImageSize
+}
+
 /// The size of an image in pixels.
 public struct ImageSize: Sendable, Hashable {
     /// From left to right.
@@ -68,9 +74,10 @@ extension ResponseContract {
 extension ImageChecking {
     fileprivate func equals(_ other: any ImageChecking) -> Bool { other as? Self == self }
 
-    func checked(_ body: [UInt8]) throws(BodyProblem) -> ImageSize {
+    func checked(_ body: [UInt8], within budget: WorkBudget = .unlimited) throws(BodyProblem) -> ImageSize {
         do throws(ImageError) {
-            return try self.check(body)
+            guard let metered = self as? any MeteredImageChecking else { return try self.check(body) }
+            return try metered.check(body, within: budget)
         } catch {
             throw BodyProblem("invalid image: \(error)")
         }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Glibc
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import Synchronization
+
+/// Does on other threads what would hold a loop up: judging and serializing bodies.
+///
+/// There are as many workers as processors. Jobs wait in a queue for each client, and the clients take turns, so that one
+/// with many does not keep the others waiting. A job has a ``PintleMessage/WorkBudget``: its steps and its processor time
+/// are limited, its memory comes out of the common budget, and it ends when it is cancelled.
+final class WorkPool: Sendable {
+    /// What a job may use.
+    struct Limits: Sendable {
+        /// Steps of a ``PintleMessage/WorkBudget``.
+        let steps: Int
+        /// Time of a processor, which does not pass while the thread waits for one.
+        let processorTime: Duration
+        /// How many bytes may be held, by this job and everybody else, before it is refused more (`limits.held_bytes`).
+        let heldBytes: Int
+    }
+
+    /// A job that was taken on.
+    struct Ticket: Sendable, Equatable {
+        fileprivate let number: UInt64
+        fileprivate let client: Client?
+        fileprivate let flag: Flag
+
+        static func == (left: Ticket, right: Ticket) -> Bool { left.number == right.number }
+    }
+
+    /// Why a job was not taken on, in words for a problem.
+    struct Refusal: Error, Sendable {
+        let reason: String
+    }
+
+    /// Called once, on another thread, unless the job is cancelled before it has begun.
+    typealias Work = @Sendable (WorkBudget) -> Void
+
+    fileprivate final class Flag: Sendable {
+        let isSet = Atomic<Bool>(false)
+        /// What is given back to the budget when the job is over.
+        let owed = Atomic<Int>(0)
+    }
+
+    fileprivate struct Job: Sendable {
+        let ticket: Ticket
+        let limits: Limits
+        let work: Work
+    }
+
+    fileprivate struct State {
+        /// The jobs that wait, by their client.
+        var queues: [Client?: CircularBuffer<Job>] = [:]
+        /// The clients that have jobs waiting, the one whose turn it is first.
+        var turns: CircularBuffer<Client?> = []
+        var waiting = 0
+        var running: Set<UInt64> = []
+        var workers = 0
+        var lastNumber: UInt64 = 0
+    }
+
+    /// The most jobs that wait, of all clients and of one.
+    private let mostWaiting: Int
+    private let mostWaitingOfClient: Int
+    private let workers: Int
+    private let memory: MemoryBudget
+    private let state = NIOLockedValueBox(State())
+    private let queue = DispatchQueue(label: "pintle.work", attributes: .concurrent)
+
+    /// - Parameters:
+    ///   - memory: what jobs draw from.
+    ///   - workers: jobs at a time.
+    init(memory: MemoryBudget, workers: Int = System.coreCount, mostWaiting: Int = 1024, ofClient: Int = 256) {
+        self.memory = memory
+        self.workers = max(1, workers)
+        self.mostWaiting = mostWaiting
+        self.mostWaitingOfClient = ofClient
+    }
+
+    /// Takes a job on.
+    ///
+    /// - Parameter client: whose turn it takes.
+    /// - Throws: where as many wait as may.
+    func submit(for client: Client?, _ limits: Limits, _ work: @escaping Work) throws(Refusal) -> Ticket {
+        let flag = Flag()
+        let outcome = self.state.withLockedValue { state -> Result<Ticket, Refusal> in
+            let own = state.queues[client]?.count ?? 0
+            guard own < self.mostWaitingOfClient else {
+                return .failure(
+                    Refusal(
+                        reason: "\(own) bodies of this client wait to be judged, as many as may; send fewer at a time"))
+            }
+            guard state.waiting < self.mostWaiting else {
+                return .failure(
+                    Refusal(reason: "\(state.waiting) bodies wait to be judged, as many as may; try again later"))
+            }
+            state.lastNumber += 1
+            let ticket = Ticket(number: state.lastNumber, client: client, flag: flag)
+            state.append(Job(ticket: ticket, limits: limits, work: work))
+            if state.workers < self.workers {
+                state.workers += 1
+                self.queue.async { self.runJobs() }
+            }
+            return .success(ticket)
+        }
+        return try outcome.get()
+    }
+
+    /// Gives a job up whose result nobody wants any more.
+    ///
+    /// - Parameter bytes: of the budget that belong to what the job works on. They are given back when it lets go of it.
+    /// - Returns: whether it had not begun, and never will.
+    @discardableResult
+    func cancel(_ ticket: Ticket, givingBack bytes: Int = 0) -> Bool {
+        ticket.flag.isSet.store(true, ordering: .relaxed)
+        let wasWaiting = self.state.withLockedValue { state in
+            guard state.running.contains(ticket.number) else { return state.remove(ticket) ?? true }
+            ticket.flag.owed.wrappingAdd(bytes, ordering: .relaxed)
+            return false
+        }
+        if wasWaiting { self.memory.change(by: -bytes) }
+        return wasWaiting
+    }
+
+    /// How many jobs wait for a worker.
+    var waiting: Int { self.state.withLockedValue { $0.waiting } }
+
+    // MARK: Inside
+
+    private func runJobs() {
+        while let job = self.state.withLockedValue({ $0.next() }) {
+            self.run(job)
+            // What the work held is let go of with the job; what belongs to it goes back after that.
+            self.state.withLockedValue { _ = $0.running.remove(job.ticket.number) }
+            self.memory.change(by: -job.ticket.flag.owed.load(ordering: .relaxed))
+        }
+    }
+
+    private func run(_ job: Job) {
+        let (flag, limits) = (job.ticket.flag, job.limits)
+        guard !flag.isSet.load(ordering: .relaxed) else { return }
+        let end = Self.processorTime() + limits.processorTime
+        let budget = WorkBudget(
+            steps: limits.steps,
+            inspect: {
+                if flag.isSet.load(ordering: .relaxed) { return .cancelled }
+                return Self.processorTime() < end ? nil : .time
+            },
+            reserve: { bytes in
+                guard self.memory.take(bytes, limit: limits.heldBytes) else { return false }
+                flag.owed.wrappingAdd(bytes, ordering: .relaxed)
+                return true
+            })
+        job.work(budget)
+    }
+
+    /// How long this thread has run.
+    private static func processorTime() -> Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}
+
+extension WorkPool.State {
+    fileprivate mutating func append(_ job: WorkPool.Job) {
+        let client = job.ticket.client
+        if self.queues[client] == nil { self.turns.append(client) }
+        self.queues[client, default: []].append(job)
+        self.waiting += 1
+    }
+
+    /// Takes the next job of the client whose turn it is, and lets the next client have its turn; counts a worker out where
+    /// there is none.
+    fileprivate mutating func next() -> WorkPool.Job? {
+        guard let client = self.turns.popFirst() else {
+            self.workers -= 1
+            return nil
+        }
+        guard let job = self.queues[client]?.popFirst() else {
+            preconditionFailure("BUG: a client without jobs has a turn")
+        }
+        if self.queues[client]?.isEmpty == true { self.queues[client] = nil } else { self.turns.append(client) }
+        self.waiting -= 1
+        self.running.insert(job.ticket.number)
+        return job
+    }
+
+    /// - Returns: true for a job that had waited; nil for one that is over.
+    fileprivate mutating func remove(_ ticket: WorkPool.Ticket) -> Bool? {
+        let client = ticket.client
+        guard let index = self.queues[client]?.firstIndex(where: { $0.ticket == ticket }) else { return nil }
+        self.queues[client]?.remove(at: index)
+        self.waiting -= 1
+        if self.queues[client]?.isEmpty == true {
+            self.queues[client] = nil
+            self.turns.removeAll { $0 == client }
+        }
+        return true
+    }
+}
+
+extension WorkPool.Limits {
+    /// For a request: a few million steps for parameters and body together.
+    static func request(_ limits: LimitsConfiguration) -> Self {
+        Self(steps: 4_000_000, processorTime: .seconds(2), heldBytes: limits.heldBytes)
+    }
+
+    /// For a response, which a server of the operator's choice has sent.
+    static func response(_ limits: LimitsConfiguration) -> Self {
+        Self(steps: 32_000_000, processorTime: .seconds(5), heldBytes: limits.heldBytes)
+    }
+}
