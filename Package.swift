@@ -18,6 +18,33 @@ let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", packag
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
+/// Whether the runtime stays outside in release builds, too: for tests, whose library brings it as a shared one.
+let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
+
+/// How the program is linked for those who run it. No library has such flags, and neither has a debug build.
+///
+/// - The Swift runtime and Foundation are inside: one file without a runtime to install beside it, and direct calls into
+///   it, which shows where every request wakes an idle processor.
+/// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
+/// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
+/// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
+/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
+///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
+///   of Swift may have another name for them: the program is as large as before then, and a test says so.
+let shipped: [LinkerSetting] =
+    isSharingRuntime
+    ? []
+    : [
+        .unsafeFlags(
+            [
+                "-static-stdlib", "-use-ld=lld",
+                "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe", "-Xlinker", "-O2",
+                "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
+            ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
+            .when(configuration: .release))
+    ]
+
 /// A room of the house. Imports point one way: only to rooms above it in this list.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: house)
@@ -57,6 +84,7 @@ let package = Package(
         .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         .target(name: "CPintleLinux"),
+        .target(name: "CPintleLanguages"),
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -97,14 +125,14 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", nio, nioLocks, logging,
+                "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", "CPintleLanguages", nio,
+                nioLocks, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            // One file without a Swift runtime to install beside it, and direct calls into the runtime, which shows where
-            // every request wakes an idle processor. Only the program is linked so; the library has no such flag.
-            swiftSettings: house + [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))],
-            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            swiftSettings: house
+                + (isSharingRuntime ? [] : [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
             name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],

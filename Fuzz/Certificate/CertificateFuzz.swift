@@ -31,9 +31,9 @@ private let moment = UnixTime(seconds: 1_800_000_000)
 private func policies(over certificate: Certificate) -> [SecurityPolicy] {
     [
         try? SecurityPolicy(pinning: .none, roots: .only([certificate]), allowsCommonName: true),
-        try? SecurityPolicy(pinning: .certificate, certificates: [certificate]),
+        try? SecurityPolicy(pinning: .certificate, certificates: [certificate], roots: .only([certificate])),
         try? SecurityPolicy(
             pinning: .publicKey, pins: [certificate.spkiPin], allowInvalidCertificates: true,
-            validatesDomainName: false),
+            validatesDomainName: false, roots: .only([certificate])),
     ].compactMap { $0 }
 }

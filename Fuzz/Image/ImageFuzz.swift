@@ -2,6 +2,7 @@
 
 internal import PintleFuzzing
 internal import PintleImage
+internal import PintleMessage
 
 /// Images up to a million pixels: the headers that are read here before gdk-pixbuf sees the bytes, and what it makes of them.
 ///

@@ -16,7 +16,7 @@ public func fuzzPinFile(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         try format.read(Array(bytes.dropFirst()), file: "pins", surroundings)
     }
     switch read {
-    case .failure(let error): hold(!error.message.isEmpty, "a refusal has a reason")
+    case .failure(let error): hold(!"\(error)".isEmpty, "a refusal has a reason")
     case .success(let content):
         hold(!content.sets.isEmpty, "what was read has a pin")
         for format in PinFormat.allCases where format != .cer {

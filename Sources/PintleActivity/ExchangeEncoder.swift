@@ -37,6 +37,7 @@ public struct ExchangeEncoder: Sendable {
         line.optional("decision", record.decision)
         line.optional("trust", record.trust)
         line.optional("pin", record.pin)
+        if !record.form.isEmpty { line.field("form", record.form) }
         if !record.chain.isEmpty { line.field("chain", record.chain) }
         line.optional("assurance", record.assurance)
         line.optional("status", record.status)

@@ -98,7 +98,7 @@ public final class ExchangeLog: Sendable {
     private static func tell(_ logger: Logger, of loss: LogWriter.Loss, in destination: Destination) {
         let reason =
             switch loss {
-            case .failed(let code): SystemError(code).description
+            case .failed(let code): "\(SystemError(code))"
             case .dropped(let capacity): "over \(capacity >> 20) MiB wait to be written; lines are dropped and counted"
             }
         logger.error(

@@ -33,6 +33,8 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var trust: String?
     /// The pin that matched; where none did, that of the leaf's key, and `violations` has a `pin-mismatch`.
     public var pin: String?
+    /// Rules of form that the origin's chain breaks, each once.
+    public var form: [String] = []
     /// Where no pin matched, the pins of all keys of the chain, leaf first.
     public var chain: [String] = []
     /// How far the destination was verified: probed, observed.

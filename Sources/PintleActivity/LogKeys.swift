@@ -111,12 +111,10 @@ extension Logger {
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
-        for (name, value) in [
+        for (name, count) in [
             ("held_bytes", self.memory.held), ("held_bytes_peak", self.memory.peak),
             ("held_bytes_refused", self.memory.refusals),
-        ] where value != 0 {
-            metadata[name] = .stringConvertible(value)
-        }
+        ] where count > 0 { metadata[name] = .stringConvertible(count) }
         let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
             let counts = route.counts.metadata
             if !counts.isEmpty { routes[route.name] = .dictionary(counts) }

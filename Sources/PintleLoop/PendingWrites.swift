@@ -16,13 +16,15 @@ struct PendingWrites {
     /// Below this many it is again.
     static let lowWaterMark = 32 * 1024
     /// What waiting bytes are counted in.
-    static let accountUnit = 4096
+    private static let accountUnit = 4096
 
     enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
 
     private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
     private var flushedItems = 0
     private(set) var byteCount = 0
+    /// What an account was told.
+    private var accounted = 0
 
     var isEmpty: Bool { self.items.isEmpty }
     /// Whether everything that was flushed is written.
@@ -61,6 +63,14 @@ struct PendingWrites {
         case .failed(let error): return .failed(error)
         case .end: return .failed(ChannelError.eof)
         }
+    }
+
+    /// Tells an account what has changed; nothing where the peer keeps up.
+    mutating func settle(with account: (any PendingWriteAccount)?) {
+        let waiting = self.byteCount & ~(Self.accountUnit - 1)
+        guard waiting != self.accounted else { return }
+        account?.waitingBytes(changedBy: waiting - self.accounted)
+        self.accounted = waiting
     }
 
     mutating func failAll(_ error: any Error) {

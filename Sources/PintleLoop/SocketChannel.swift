@@ -51,9 +51,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var allowsHalfClosure = false
     private var isFlushing = false
     private var isReading = false
-    /// Told how much waits to be written, where somebody counts that, and what it was told.
+    /// Told how much waits to be written, where somebody counts that.
     package var account: (any PendingWriteAccount)?
-    private var accounted = 0
     /// Epoll has nothing more to say about the descriptor.
     private var isHungUp = false
 
@@ -291,7 +290,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private func flushNow() {
         self.isFlushing = true
         defer { self.isFlushing = false }
-        defer { self.settleAccount() }
+        defer { self.writes.settle(with: self.account) }
         while self.state == .active, !self.writes.isFlushed {
             switch self.writes.writeSome(to: self.descriptor, through: self.transport) {
             case .progress: continue
@@ -312,14 +311,6 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
             self.writable = true
             self.pipeline.syncOperations.fireChannelWritabilityChanged()
         }
-    }
-
-    /// Nothing is told of a peer that keeps up: then there are no bytes before and after.
-    private func settleAccount() {
-        let waiting = self.writes.byteCount & ~(PendingWrites.accountUnit - 1)
-        guard waiting != self.accounted else { return }
-        self.account?.waitingBytes(changedBy: waiting - self.accounted)
-        self.accounted = waiting
     }
 
     private func shutdownOutput() {
@@ -360,7 +351,7 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         self.loop.unwatch(self.descriptor)
         if let transport { transport.close() } else { Glibc.close(self.descriptor) }
         self.writes.failAll(error)
-        self.settleAccount()
+        self.writes.settle(with: self.account)
         let pipeline = self.pipeline.syncOperations
         if wasActive {
             pipeline.fireChannelInactive()
@@ -393,8 +384,7 @@ extension SocketChannel: DescriptorWatcher {
         var size = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
         if code != 0 { return self.fail(IOError(errnoCode: code, reason: "socket")) }
-        // Both directions are closed, and what came before may still be unread: it is read when it is wanted. Epoll
-        // would report this for ever.
+        // Both directions are closed, and what came before is read when it is wanted. Epoll would report this for ever.
         if !self.wantsRead || self.inputClosed {
             self.isHungUp = true
             self.interest = []

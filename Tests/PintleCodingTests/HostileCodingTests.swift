@@ -111,3 +111,33 @@ import Testing
         return try #require(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
     }
 }
+
+@Suite struct SteppedDecodingTests {
+    @Test(arguments: [[Encoder.gzip], [.zstd], [.br], [.gzip, .br], [.deflate, .gzip, .zstd]])
+    func `LOOK-06 a body that unfolds far is decoded in steps of bounded work`(encoders: [Encoder]) throws {
+        let plain = [UInt8](repeating: 0x30, count: 5_000_000)
+        let coded = try encoders.reduce(plain) { try $1.encode($0) }
+        let decoder = try ContentDecoder(encoders.map(\.coding), limit: plain.count + 1)
+        let allowance = 200_000
+        var (steps, count, isSame) = (0, 0, true)
+        try coded.withUnsafeBytes { bytes in
+            var rest = bytes
+            var progress = ContentDecoder.Progress.more
+            while progress == .more {
+                let before = count
+                progress = try decoder.decode(&rest, atMost: allowance) { piece in
+                    count += piece.count
+                    isSame = isSame && piece.allSatisfy { $0 == 0x30 }
+                    return true
+                }
+                #expect(count - before <= allowance + ContentDecoder.pieceSize)
+                steps += 1
+            }
+            #expect(progress == .done && rest.isEmpty)
+        }
+        try decoder.finish()
+        #expect(count == plain.count && isSame)
+        #expect(steps >= plain.count / (allowance + ContentDecoder.pieceSize))
+        #expect(decoder.memory > plain.count)
+    }
+}

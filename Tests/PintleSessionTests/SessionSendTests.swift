@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The library's own interface: a request in, a response with a streaming body out.
-@Suite(.timeLimit(.minutes(2))) struct SessionSendTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionSendTests {
     let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleTesting
 import PintleTrust
 import Testing
 
@@ -50,6 +51,15 @@ import Testing
             #expect(self.look(pieces) == .certificates(self.chain))
         }
         #expect(self.look(self.record(self.hello() + self.certificate([[1]])).map { [$0] }) == .certificates([[1]]))
+    }
+
+    @Test func `messages of nothing are passed over, and not for ever`() {
+        let nothing = self.record([UInt8](repeating: 0, count: 64_000))
+        let flight = self.record(self.hello() + self.certificate([[1]]))
+        #expect(self.look([nothing, nothing, nothing, flight]) == .certificates([[1]]))
+        #expect(self.look([nothing, nothing, nothing, nothing, nothing, flight]) == .tooLong)
+        let records = [UInt8]([[UInt8]](repeating: self.record([]), count: 60_000).joined())
+        #expect(self.look([records, flight]) == .tooLong)
     }
 
     @Test func `nothing is decided before the certificate is whole`() {
@@ -106,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200) func `no bytes are too odd`(seed: UInt64) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: seed)
         var bytes = self.record(self.hello(extensions: [0, 43])) + self.record(self.certificate([[1], [2, 3]]))
         for _ in 0..<(seed % 7) {
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)

@@ -87,6 +87,7 @@ struct JSONReport {
             ("error", .optional(verdict.error?.description)),
             ("reported", .optional(verdict.reported?.description)),
             ("waived", .optional(verdict.waived?.description)),
+            ("form", verdict.form.isEmpty ? nil : .strings(verdict.form.map(\.rule.rawValue))),
             ("matched_pin", .optional(verdict.matchedPin?.description)),
             ("certificates", .string(verdict.chainOrigin.rawValue)),
             ("chain", .array(verdict.chain.map(self.certificate))),

@@ -57,6 +57,7 @@ enum PintleFormat {
         if configuration.allowInvalidCertificates { extras.append("allow_invalid_certificates") }
         if !configuration.validatesDomainName { extras.append("validates_domain_name") }
         if configuration.match != .any { extras.append("match") }
+        if configuration.form != .report { extras.append("form") }
         if configuration.allowCommonName { extras.append("allow_common_name") }
         if configuration.minTLS != nil { extras.append("min_tls") }
         if !configuration.revocationLists.isEmpty { extras.append("crl_files") }

@@ -133,6 +133,9 @@ struct ExchangeReport {
         record.decision = self.decision
         record.trust = self.trust
         record.pin = self.verdict?.matchedPin?.description
+        var form: [String] = []
+        for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
+        record.form = form
         if let verdict, [verdict.reported, verdict.error].contains(where: { $0?.code == .pinMismatch }) {
             record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
             record.pin = record.chain.first

@@ -109,10 +109,10 @@ package struct ResponseReader {
             return offset < bytes.count ? offset..<bytes.count : nil
         case .length(let left):
             guard offset < bytes.count else { return nil }
-            let piece = offset..<bytes.count
-            offset = bytes.count
-            // libcurl goes no further than the length.
-            self.body = left > UInt64(piece.count) ? .length(left: left - UInt64(piece.count)) : .over(hasExcess: false)
+            let count = Int(min(left, UInt64(bytes.count - offset)))
+            let piece = offset..<offset + count
+            offset += count
+            self.body = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
             return piece
         case .chunks(var chunks):
             let step = try chunks.next(bytes, from: &offset)

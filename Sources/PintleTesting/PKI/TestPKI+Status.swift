@@ -24,9 +24,11 @@ extension TestPKI {
     ///   - issuer: who issued the certificate.
     ///   - responder: who signs the response; the issuer by default.
     ///   - hasEnd: whether it says until when it counts.
+    ///   - digest: OpenSSL's name of the digest that is signed.
     package func statusResponse(
         _ status: Status, of certificate: Certificate, issuedBy issuer: TestIdentity,
-        signedBy responder: TestIdentity? = nil, validity: Validity = .current, hasEnd: Bool = true
+        signedBy responder: TestIdentity? = nil, validity: Validity = .current, hasEnd: Bool = true,
+        digest: String = "SHA256"
     ) throws -> [UInt8] {
         ERR_clear_error()
         let responder = responder ?? issuer
@@ -58,7 +60,7 @@ extension TestPKI {
         }
         let key = try TestKey(of: responder)
         let isSigned = withExtendedLifetime(key) {
-            OCSP_basic_sign(basic, parsed[2], key.pointer, EVP_sha256(), nil, 0) == 1
+            OCSP_basic_sign(basic, parsed[2], key.pointer, EVP_get_digestbyname(digest), nil, 0) == 1
         }
         guard isSigned, let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic) else {
             throw TestPKIError("OCSP_basic_sign")

@@ -12,10 +12,24 @@ package final class PintleProcess: Sendable {
     package let process: ChildProcess
     private let folder: TemporaryFolder
 
-    /// The binary that was built together with the tests.
-    package static let binary: String = {
+    /// The program under test: the one that `PINTLE_PROGRAM` names, which is how `scripts/test` has the release build
+    /// judged, or else the one that was built together with the tests.
+    ///
+    /// The two differ in more than speed: the release build has the Swift runtime and Foundation linked into it.
+    package static let binary = PintleProcess.given ?? "\(PintleProcess.products)/pintle"
+
+    /// Whether ``binary`` is a program that `PINTLE_PROGRAM` names.
+    package static var isGiven: Bool { PintleProcess.given != nil }
+
+    private static let given: String? = {
+        let path = ProcessInfo.processInfo.environment["PINTLE_PROGRAM"] ?? ""
+        return path.isEmpty ? nil : path
+    }()
+
+    /// The folder of what was built together with the tests.
+    package static let products: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("pintle").path
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().path
     }()
 
     /// Starts `pintle serve` and waits until it says that it is ready.

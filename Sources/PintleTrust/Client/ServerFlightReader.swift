@@ -27,7 +27,8 @@ package struct ServerFlightReader: Sendable {
         static let certificate: UInt8 = 11
     }
 
-    /// Far above any chain: OpenSSL reads 100 KiB at most.
+    /// Of all that comes before a decision, since messages of nothing could go on for ever. Far above any chain: OpenSSL
+    /// reads 100 KiB at most.
     private static let limit = 256 << 10
     private static let recordHead = 5
     private static let messageHead = 4
@@ -40,6 +41,8 @@ package struct ServerFlightReader: Sendable {
     private var messages: [UInt8] = []
     private var finding = Finding.undecided
     private var hasHello = false
+    /// How many bytes have come.
+    private var total = 0
 
     package init() {}
 
@@ -48,7 +51,9 @@ package struct ServerFlightReader: Sendable {
     /// - Returns: what there was to see; once it is decided, the same for whatever follows.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
         guard self.finding == .undecided else { return self.finding }
+        let kept = self.record.count
         self.record += bytes
+        self.total += self.record.count - kept
         var place = 0
         while self.finding == .undecided, let end = self.endOfRecord(from: place) {
             let type = self.record[place]
@@ -62,7 +67,7 @@ package struct ServerFlightReader: Sendable {
             }
         }
         self.record.removeFirst(min(place, self.record.count))
-        if self.finding == .undecided, self.record.count + self.messages.count > Self.limit { self.finding = .tooLong }
+        if self.finding == .undecided, self.total > Self.limit { self.finding = .tooLong }
         if self.finding != .undecided { (self.record, self.messages) = ([], []) }
         return self.finding
     }
@@ -91,11 +96,15 @@ package struct ServerFlightReader: Sendable {
     }
 
     private mutating func readMessages() {
-        while self.finding == .undecided, self.messages.count >= Self.messageHead {
-            let end = Self.messageHead + Int(Self.number(self.messages[1...3]))
+        // Removed together: a record has room for sixteen thousand messages, and each removal moves what is behind it.
+        var place = 0
+        defer { self.messages.removeFirst(place) }
+        while self.finding == .undecided, self.messages.count - place >= Self.messageHead {
+            let start = place + Self.messageHead
+            let end = start + Int(Self.number(self.messages[place + 1..<start]))
             guard end <= self.messages.count else { return }
-            let body = self.messages[Self.messageHead..<end]
-            switch self.messages[0] {
+            let body = self.messages[start..<end]
+            switch self.messages[place] {
             case MessageType.serverHello:
                 self.hasHello = true
                 if Self.choosesHidden(body) { self.finding = .hidden }
@@ -104,7 +113,7 @@ package struct ServerFlightReader: Sendable {
                 self.finding = .certificates(Self.certificates(in: body) ?? [])
             default: break
             }
-            self.messages.removeFirst(end)
+            place = end
         }
     }
 

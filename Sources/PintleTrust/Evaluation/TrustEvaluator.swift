@@ -10,18 +10,6 @@ public final class TrustEvaluator: Sendable {
     /// Whether a valid chain that matches no pin is accepted, with the mismatch in the verdict.
     public let reportsOnly: Bool
 
-    /// Which chains must keep the rules of good form.
-    public enum Profile: Sendable, Hashable {
-        /// Those that end at a root that the operating system's makers chose. Whoever chooses a root by hand may issue as he likes, as
-        /// long as nobody is deceived by it.
-        case publicRoots
-        /// All of them, and roots that were given too.
-        case allRoots
-    }
-
-    /// Default: public roots.
-    public let profile: Profile
-
     let anchors: AnchorStore
     /// The pinned certificates as the only anchors; nil outside of certificate mode.
     let pinnedAnchors: AnchorStore?
@@ -44,18 +32,15 @@ public final class TrustEvaluator: Sendable {
     /// A machine without system roots is no error: every chain is then refused as of unknown issuer.
     ///
     /// - Throws: `.unreadableCertificate` for an anchor whose encoding is not DER throughout.
-    public convenience init(
-        policy: SecurityPolicy, reportsOnly: Bool = false, profile: Profile = .publicRoots
-    ) throws(TrustError) {
+    public convenience init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
         let anchors = try AnchorStore(roots: policy.roots, extraRoots: policy.extraRoots)
-        try self.init(policy: policy, reportsOnly: reportsOnly, profile: profile, anchors: anchors)
+        try self.init(policy: policy, reportsOnly: reportsOnly, anchors: anchors)
     }
 
     /// - Parameter anchors: those of the policy, or others in their place.
-    init(policy: SecurityPolicy, reportsOnly: Bool, profile: Profile, anchors: AnchorStore) throws(TrustError) {
+    init(policy: SecurityPolicy, reportsOnly: Bool, anchors: AnchorStore) throws(TrustError) {
         self.policy = policy
         self.reportsOnly = reportsOnly
-        self.profile = profile
         self.anchors = anchors
         self.pinnedAnchors = policy.pinning == .certificate ? try AnchorStore(anchors: policy.certificates) : nil
         self.nameRule = NameRule(allowsCommonName: policy.allowsCommonName)

@@ -21,7 +21,7 @@ struct PathSearch {
     private let anchors: AnchorStore
     private let rules: PathRules
     private let revocation: RevocationRules?
-    /// Whether chains of roots that were chosen by hand must be of good form too.
+    /// Whether chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
     private let full: WorkBudget
@@ -50,6 +50,9 @@ struct PathSearch {
             comparisons: self.full.comparisons - self.budget.comparisons)
     }
 
+    /// What is wrong with the form of a path below its anchor.
+    mutating func formFindings(on path: Path) -> [Finding] { FormRules.findings(on: path, memory: &self.form) }
+
     mutating func run(from leaf: PathCertificate) -> Outcome {
         var path = Path(leaf)
         path.anchor = self.anchors.anchor(equalTo: leaf)
@@ -72,7 +75,9 @@ struct PathSearch {
             guard !self.budget.isExhausted else { return false }
             self.budget.steps -= 1
             let issuer = candidate.certificate
-            guard !path.contains(issuer) else { continue }
+            // A server's certificate may have its root's name and key, which issued it all the same.
+            let isOwnRoot = candidate.anchor != nil && path.top === path.leaf
+            guard isOwnRoot || !path.contains(issuer) else { continue }
             if !overlooksRules {
                 let finding = self.rules.finding(
                     onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
@@ -98,13 +103,9 @@ struct PathSearch {
     /// What is wrong with a path as a whole.
     private mutating func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
-        let isPublic = path.anchor?.isPublic == true
-        if isPublic || self.demandsForm,
-            let finding = FormRules.finding(on: path, includesAnchor: !isPublic, memory: &self.form)
-        {
-            return finding
-        }
-        return self.revocation?.finding(on: path, at: self.rules.moment, budget: &self.budget)
+        if self.demandsForm, let finding = self.formFindings(on: path).first { return finding }
+        return self.revocation?.finding(
+            on: path, at: self.rules.moment, securityBits: self.rules.securityBits, budget: &self.budget)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {

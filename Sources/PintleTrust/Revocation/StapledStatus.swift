@@ -41,8 +41,14 @@ enum StapledStatus: Equatable {
         self = Self.isSigned(basic, by: issuer) ? Self.status(of: leaf, issuer, in: basic) : .unusable
     }
 
-    /// Signed by the issuer, or by somebody whom it appointed for that.
+    /// Signed by the issuer, or by somebody whom it appointed for that, with a digest that certificates may have too: OpenSSL
+    /// would take MD5.
     private static func isSigned(_ response: OpaquePointer, by issuer: PathCertificate) -> Bool {
+        let algorithm = X509View.encoding(of: OCSP_resp_get0_tbs_sigalg(response))
+        let element = try? DERReader.only(DERTag.sequence, in: algorithm[...])
+        guard let element, let bits = try? SignatureAlgorithm.securityBits(of: element),
+            bits >= PathRules.securityBits(ofLevel: 1)
+        else { return false }
         guard let store = X509_STORE_new() else { return false }
         defer { X509_STORE_free(store) }
         guard var candidates = try? OfflineChain() else { return false }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleTesting
 import Testing
 
 /// Parses `text` in pieces of `size` bytes, as a client may send it; nil while the head is incomplete.
@@ -155,8 +156,8 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
         #expect(try head.bodyFraming() == framing)
     }
 
-    @Test func `no random mutation of a head crashes the parser`() throws {
-        var generator = SystemRandomNumberGenerator()
+    @Test func `LOOK-58 no mutation of a head crashes the parser`() throws {
+        var generator = SeededGenerator(seed: 58)
         let seed = Array("POST http://a:1/b?c HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nX: y\r\n\r\n".utf8)
         for _ in 0..<5000 {
             var bytes = seed

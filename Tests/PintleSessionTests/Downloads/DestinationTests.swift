@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Who says where a download goes, and what happens when it gets there.
-@Suite(.timeLimit(.minutes(2))) struct DestinationTests {
+@Suite(.timeLimit(.minutes(15))) struct DestinationTests {
     let origin: NginxOrigin
     let folder: TemporaryFolder
     let growing: TemporaryFolder

@@ -8,7 +8,7 @@ import PintleTesting
 import Testing
 
 /// Places where a download cannot go.
-@Suite(.timeLimit(.minutes(2))) struct ObstacleTests {
+@Suite(.timeLimit(.minutes(15))) struct ObstacleTests {
     let stage: SessionStage
     let origin: NginxOrigin
     let folder: TemporaryFolder

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Requests that are none: each is refused before a connection is made, by a sentence that says what is wrong.
-@Suite(.timeLimit(.minutes(2))) struct BadRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct BadRequestTests {
     private let origin: ScriptedOrigin
     private let stage: SessionStage
 

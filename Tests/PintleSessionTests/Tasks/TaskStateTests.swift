@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The states of a task, what moves it between them, and the lists it is in.
-@Suite(.timeLimit(.minutes(2))) struct TaskStateTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskStateTests {
     /// What a program can do to a task.
     private static func steer(_ task: SessionTask) {
         task.suspend()

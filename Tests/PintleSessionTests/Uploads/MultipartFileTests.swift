@@ -8,7 +8,7 @@ import PintleTesting
 import Testing
 
 /// Forms that are written into a file first, and the ways in which a form is read.
-@Suite(.timeLimit(.minutes(2))) struct MultipartFileTests {
+@Suite(.timeLimit(.minutes(15))) struct MultipartFileTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     let origin: ScriptedOrigin

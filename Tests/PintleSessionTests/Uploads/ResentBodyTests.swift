@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Bodies that have to be sent a second time.
-@Suite(.timeLimit(.minutes(2))) struct ResentBodyTests {
+@Suite(.timeLimit(.minutes(15))) struct ResentBodyTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     private static let bytes = sampleBytes(300_000)

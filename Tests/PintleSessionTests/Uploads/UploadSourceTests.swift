@@ -9,7 +9,7 @@ import PintleTesting
 import Testing
 
 /// Where the bytes of a body come from, and what is wrong with them.
-@Suite(.timeLimit(.minutes(2))) struct UploadSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct UploadSourceTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     let origin: ScriptedOrigin

@@ -71,6 +71,14 @@ struct StaplingTests {
         #expect(try self.shakeHands(.require, old).0.succeeded)
     }
 
+    @Test(arguments: [("MD5", false), ("SHA1", false), ("SHA384", true)])
+    func `LOOK-35 a status that is signed with a weak digest is refused`(digest: String, isTrusted: Bool) throws {
+        let response = try self.site.pki.statusResponse(
+            .good, of: self.site.leaf.certificate, issuedBy: self.site.intermediate, digest: digest)
+        let (outcome, rule) = try self.shakeHands(.require, response)
+        #expect(outcome.succeeded == isTrusted && rule == (isTrusted ? nil : .revocationUnknown))
+    }
+
     @Test func `whom the issuer appointed may speak for it`() throws {
         let recipe = CertificateRecipe.server("DNS:ocsp.test", commonName: "Responder")
             .with("extendedKeyUsage", "OCSPSigning").with("subjectAltName", nil)

@@ -17,7 +17,7 @@ struct BinaryPropertyListReader {
     /// The most levels of containers.
     private static let nestingLimit = 512
     /// The first moment of 2001, from which dates count, in seconds since 1970 began.
-    private static let epoch = 978_307_200.0
+    static let epoch = 978_307_200.0
 
     private let bytes: [UInt8]
     private let offsetSize: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// Reads JSON into a type of the program.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {

@@ -11,7 +11,7 @@ struct Verify: ParsableCommand {
         abstract: "Judge a chain of certificates, without network.",
         discussion: """
             The chain is judged as a handshake would judge it; by a policy of the configuration where one is named, \
-            otherwise by every rule for certificates of TLS servers. Exit code 0 when it is trusted, 1 when it is not.
+            otherwise by every rule for certificates of TLS servers. A root that is given is believed as it is. Exit code 0 when it is trusted, 1 when it is not.
             With --batch - each line of standard input is one chain, {"id", "chain": [PEM...], "roots": [PEM...], \
             "host", "at"}, and each line of standard output its verdict, {"id", "trusted", "error"}.
             """)
@@ -53,8 +53,7 @@ struct Verify: ParsableCommand {
             let demand = try self.demand()
             let verifier: OfflineVerifier
             do throws(TrustError) {
-                verifier = try OfflineVerifier(
-                    policy: demand.policy, reportsOnly: demand.reportsOnly, profile: demand.profile)
+                verifier = try OfflineVerifier(policy: demand.policy, reportsOnly: demand.reportsOnly)
             } catch {
                 throw CommandFailure(.incomplete, "pintle verify: \(error)")
             }
@@ -84,7 +83,6 @@ struct Verify: ParsableCommand {
     private struct Demand {
         let policy: SecurityPolicy
         let reportsOnly: Bool
-        let profile: TrustEvaluator.Profile
     }
 
     private func demand() throws(CommandFailure) -> Demand {
@@ -92,7 +90,7 @@ struct Verify: ParsableCommand {
             guard self.configuration.file == nil else {
                 throw CommandFailure(.usage, "pintle verify: name a policy of the configuration with --policy NAME")
             }
-            return Demand(policy: try self.givenPolicy(), reportsOnly: false, profile: .allRoots)
+            return Demand(policy: try self.givenPolicy(), reportsOnly: false)
         }
         guard self.pin.isEmpty else {
             throw CommandFailure(.usage, "pintle verify: --policy has pins of its own; leave out --pin")
@@ -108,14 +106,14 @@ struct Verify: ParsableCommand {
                     + (names.isEmpty ? "none" : names))
         }
         let enforcement = trust.enforcement ?? configured.configuration.enforcement
-        return Demand(policy: policy, reportsOnly: enforcement == .report, profile: .publicRoots)
+        return Demand(policy: policy, reportsOnly: enforcement == .report)
     }
 
     private func givenPolicy() throws(CommandFailure) -> SecurityPolicy {
         do throws(TrustError) {
             var pins: Set<Pin> = []
             for text in self.pin { pins.insert(try Pin(text)) }
-            return try SecurityPolicy(pinning: pins.isEmpty ? .none : .publicKey, pins: pins)
+            return try SecurityPolicy(pinning: pins.isEmpty ? .none : .publicKey, pins: pins, form: .strict)
         } catch {
             throw CommandFailure(.usage, "pintle verify: --pin: \(error)")
         }
@@ -129,8 +127,7 @@ struct Verify: ParsableCommand {
         do throws(TrustError) {
             var policy = demand.policy
             if let roots { policy = policy.trusting(only: try Certificate.load(path: roots)) }
-            let evaluator = try TrustEvaluator(
-                policy: policy, reportsOnly: demand.reportsOnly, profile: demand.profile)
+            let evaluator = try TrustEvaluator(policy: policy, reportsOnly: demand.reportsOnly)
             return evaluator.evaluate(chain: try Certificate.load(path: chain), host: host, at: moment)
         } catch {
             // What is no certificate cannot be trusted, and that is the answer.
