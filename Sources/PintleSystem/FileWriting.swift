@@ -11,7 +11,12 @@ package enum FileWriting {
             let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
-                throw .last
+                let error = SystemError.last
+                // Whoever shares a terminal or a pipe may have made it non-blocking for all.
+                guard error.code == EAGAIN else { throw error }
+                var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&place, 1, -1)
+                continue
             }
             rest = rest.dropFirst(count)
         }

@@ -122,14 +122,8 @@ struct ShippedFilesTests {
         lines.indices.compactMap { index in
             guard let match = try? lines[index].firstMatch(of: self.key(key)) else { return nil }
             let rest = lines[index][match.range.upperBound...]
-            if rest.first == "{" {
-                var depth = 0
-                let inside = rest.prefix { character in
-                    depth += character == "{" ? 1 : character == "}" ? -1 : 0
-                    return depth > 0
-                }
-                return ["{\(inside.dropFirst())"]
-            }
+            // What is in braces stands in one line, with other forms of it behind.
+            if rest.contains("{"), !rest.hasPrefix("{}") { return [String(rest)] }
             let indent = lines[index].prefix { $0 == " " }.count
             return Array(lines[(index + 1)...].prefix { $0.isEmpty || $0.prefix { $0 == " " }.count > indent })
         }
