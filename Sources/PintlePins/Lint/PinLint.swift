@@ -110,8 +110,8 @@ package struct PinLint {
             seen.strays.first { $0.spkiPin == pin.pin }.map { stray in
                 PinFinding(
                     rule: .besidePath, position: pin.position, path: pin.place,
-                    message: "servers send \(stray.shortLabel) with this key, but the chains that were verified do not "
-                        + "go by it\(Self.ends(of: seen)); pin a key that they have")
+                    message: "servers send \(stray.shortLabel), which has this key, but the chains that were verified "
+                        + "do not go by it\(Self.ends(of: seen)); pin a key that they have")
             }
         }
         let unseen = missing.filter { pin in !seen.strays.contains { $0.spkiPin == pin.pin } }
