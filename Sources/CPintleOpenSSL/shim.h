@@ -67,12 +67,18 @@ static inline uint64_t pintle_ssl_op_no_renegotiation(void) { return SSL_OP_NO_R
 static inline int pintle_ssl_ctx_ex_new_index(CRYPTO_EX_free *release) {
     return SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, release);
 }
+static inline int pintle_ssl_session_ex_new_index(void) {
+    return SSL_SESSION_get_ex_new_index(0, NULL, NULL, NULL, NULL);
+}
 
 static inline int pintle_ssl_ctx_set_oldest_version(SSL_CTX *context, int version) {
     return (int)SSL_CTX_set_min_proto_version(context, version);
 }
 static inline int pintle_ssl_ctx_set_newest_version(SSL_CTX *context, int version) {
     return (int)SSL_CTX_set_max_proto_version(context, version);
+}
+static inline void pintle_ssl_ctx_limit_certificates(SSL_CTX *context, long bytes) {
+    SSL_CTX_set_max_cert_list(context, bytes);
 }
 static inline int pintle_ssl_ctx_newest_version(SSL_CTX *context) {
     return (int)SSL_CTX_get_max_proto_version(context);

@@ -27,6 +27,8 @@ package final class Gate: Sendable {
     /// Where this proxy listens, once it does.
     let ownAddresses: OwnAddresses
     let tunnelProofs: TunnelProofs
+    /// Which requests have relied on which trust policy.
+    let trustUses = TrustUses()
     /// Nil where clients need not say who they are.
     let doorkeeper: Doorkeeper?
     /// The parents of the policy, in their order.
@@ -114,17 +116,21 @@ package final class Gate: Sendable {
         return self.sessions[index]
     }
 
-    /// The hosts that sessions have met lately, with the last verdict on each. Must not be called from a loop.
-    func acquaintances() -> [(host: Authority, trust: String?, verdict: Verdict)] {
-        let sessions = self.sessions + [self.systemSession]
-        let met = sessions.flatMap { trust in
-            trust.session.verdicts().map { (host: $0.key, trust: trust.name, verdict: $0.value) }
+    /// What was relied on lately: each use of a trust policy, with the last verdict on its host. Must not be called from a
+    /// loop.
+    func verdictsRelied() -> [(use: TrustUses.Use, trust: TrustSession, verdict: DatedVerdict)] {
+        var known: [ObjectIdentifier: [Authority: DatedVerdict]] = [:]
+        for trust in self.sessions + [self.systemSession] {
+            known[ObjectIdentifier(trust.session.evaluator)] = trust.session.verdicts()
         }
-        let proved = self.tunnelProofs.all.map { question, verdict in
-            let trust = sessions.first { $0.session.evaluator === question.evaluator }
-            return (host: question.authority, trust: trust?.name, verdict: verdict)
+        for (question, verdict) in self.tunnelProofs.all {
+            known[ObjectIdentifier(question.evaluator), default: [:]][question.authority] = verdict
         }
-        return met + proved
+        return self.trustUses.all.compactMap { use in
+            let trust = self.session(for: use.choice)
+            let verdict = known[ObjectIdentifier(trust.session.evaluator)]?[use.authority]
+            return verdict.map { (use, trust, $0) }
+        }
     }
 
     /// Whether https requests to `host` go to itself.

@@ -5,7 +5,7 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 package import PintleSession
-internal import PintleTrust
+package import PintleTrust
 
 /// A look at what a new configuration would do to hosts that work now, before it takes the place of the old one.
 package struct Preflight: Sendable {
@@ -22,51 +22,68 @@ package struct Preflight: Sendable {
         }
     }
 
-    /// A host, and a policy that would judge it.
+    /// A host that some request has relied on, and the policy by which the same request would rely on it now.
     private struct Case: Sendable {
         let host: Authority
-        let trust: Gate.TrustSession
+        let old: Gate.TrustSession
+        let new: Gate.TrustSession
+        /// What the host has shown last, leaf first.
+        let chain: [Certificate]
+        /// When it has shown it.
+        let moment: UnixTime
+
+        /// What the new policy refuses, where the old one would not refuse the same now.
+        func breakage(showing chain: [Certificate], _ verdicts: [Verdict], at now: UnixTime) -> Breakage? {
+            guard let error = verdicts.compactMap({ $0.error ?? $0.reported }).first,
+                self.old.session.evaluator.evaluateInHandshake(chain: chain, host: self.host.host, at: now).isTrusted
+            else { return nil }
+            let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
+            return Breakage(host: self.host, trust: self.new.name, reason: firstLine)
+        }
     }
+
+    /// After so long what a host has shown says nothing about it any more, in seconds.
+    private static let age: Int64 = 86_400
 
     private let new: Gate
     private let cases: [Case]
-    private let chains: [Authority: [Certificate]]
+    private let now: UnixTime
 
-    /// The hosts that `old` trusts, with the last chain that each has shown. Must not be made on a loop.
-    package init(from old: Gate, to new: Gate) {
+    /// What requests have relied on under `old`: the same requests are asked of `new`, by the routes and the policies that
+    /// they would have there. Must not be made on a loop.
+    package init(from old: Gate, to new: Gate, at now: UnixTime = .now) {
         self.new = new
-        var cases: [Case] = []
-        var chains: [Authority: [Certificate]] = [:]
-        for (host, name, verdict) in old.acquaintances() where verdict.isTrusted && verdict.reported == nil {
-            // A chain that was verified may end at what the old policy pinned, before the new one's roots. What a program
-            // decided itself was not verified.
-            chains[host] = verdict.presented.isEmpty ? verdict.chain.map(\.certificate) : verdict.presented
-            cases += Self.sessions(for: host, judgedBy: name, in: new).map { Case(host: host, trust: $0) }
-        }
-        self.cases = cases.sorted { "\($0.host)" < "\($1.host)" }
-        self.chains = chains
+        self.now = now
+        var seen: Set<[String]> = []
+        self.cases = old.verdictsRelied().compactMap { use, trust, dated in
+            let verdict = dated.verdict
+            // What a program decided itself was not verified, and what was only reported does not hold now.
+            guard verdict.isTrusted, verdict.reported == nil, !verdict.decidedByHook,
+                now.seconds - dated.moment.seconds < Self.age, let choice = Self.choice(for: use, in: new.policy)
+            else { return nil }
+            let newTrust = new.session(for: choice)
+            let key = ["\(use.authority)", trust.name ?? "", newTrust.name ?? ""]
+            guard seen.insert(key).inserted else { return nil }
+            // A chain that was verified may end at what the old policy pinned, before the new one's roots.
+            let chain = verdict.presented.isEmpty ? verdict.chain.map(\.certificate) : verdict.presented
+            return Case(host: use.authority, old: trust, new: newTrust, chain: chain, moment: dated.moment)
+        }.sorted { ("\($0.host)", $0.new.name ?? "") < ("\($1.host)", $1.new.name ?? "") }
     }
 
-    /// The policies that may judge a host: the one of its name and, on routes that lead to it, the one that judged it.
-    private static func sessions(for host: Authority, judgedBy name: String?, in gate: Gate) -> [Gate.TrustSession] {
-        let byName = gate.session(for: gate.policy.trust.choose(for: host, route: nil))
-        let routes = gate.policy.routes.routes.filter { route in
-            let configuration = route.configuration
-            guard let trust = configuration.trust?.value, trust == name, trust != byName.name else { return false }
-            if let upstream = configuration.upstream { return upstream.authority == host }
-            let hosts = configuration.match.hosts
-            return hosts.isEmpty || hosts.contains { $0.matches(host) }
-        }
-        guard let route = routes.first else { return [byName] }
-        return [byName, gate.session(for: gate.policy.trust.choose(for: host, route: route))]
+    /// The policy by which a request would rely on the same host; nil where it would go elsewhere, or nowhere.
+    private static func choice(for use: TrustUses.Use, in policy: Policy) -> TrustChoice? {
+        let decision = use.isTunnel ? policy.decideTunnel(use.query) : try? policy.decide(use.query)
+        guard let decision, decision.authority == use.authority, decision.destination.denial == nil else { return nil }
+        return decision.trust
     }
 
-    /// What would be refused by the chains last seen, at this moment.
+    /// What would be refused of the chains last seen: at the time when they were seen, or now.
     package func breakages() -> [Breakage] {
         self.cases.compactMap { item in
-            guard let chain = self.chains[item.host] else { return nil }
-            return Self.breakage(
-                of: item, item.trust.session.evaluator.evaluate(chain: chain, host: item.host.host))
+            let verdicts = [item.moment, self.now].map { moment in
+                item.new.session.evaluator.evaluateInHandshake(chain: item.chain, host: item.host.host, at: moment)
+            }
+            return item.breakage(showing: item.chain, verdicts, at: self.now)
         }
     }
 
@@ -97,17 +114,12 @@ package struct Preflight: Sendable {
         let addresses = try? await HostResolver.addresses(
             of: item.host.host, port: item.host.port, within: timeLimit, on: loop)
         for address in addresses ?? [] {
-            var probe = Probe(address: address, host: item.host.host, evaluator: item.trust.session.evaluator)
+            var probe = Probe(address: address, host: item.host.host, evaluator: item.new.session.evaluator)
             probe.timeLimit = timeLimit
-            guard let verdict = await probe.run(on: loop).verdict else { continue }
-            return Self.breakage(of: item, verdict)
+            let result = await probe.run(on: loop)
+            guard let verdict = result.verdict else { continue }
+            return item.breakage(showing: result.presented, [verdict], at: .now)
         }
         return nil
-    }
-
-    private static func breakage(of item: Case, _ verdict: Verdict) -> Breakage? {
-        guard let error = verdict.error ?? verdict.reported else { return nil }
-        let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
-        return Breakage(host: item.host, trust: item.trust.name, reason: firstLine)
     }
 }

@@ -96,7 +96,7 @@ public final class Session: Sendable {
 
     /// The last verdict on each host that connections were made to; thousands of them at most. Must not be called from a
     /// loop.
-    package func verdicts() -> [Authority: Verdict] {
+    package func verdicts() -> [Authority: DatedVerdict] {
         self.pools.reduce(into: [:]) { all, pool in
             let known = (try? pool.loop.submit { pool.knownVerdicts }.wait()) ?? [:]
             all.merge(known) { $1 }
@@ -173,5 +173,16 @@ public final class Session: Sendable {
                 self.finish(self.registry.settle(isOpen: false))
             }
         }
+    }
+}
+
+/// A verdict and when it was made, at most the length of one transfer later.
+package struct DatedVerdict: Sendable {
+    package let verdict: Verdict
+    package let moment: UnixTime
+
+    package init(verdict: Verdict, moment: UnixTime) {
+        self.verdict = verdict
+        self.moment = moment
     }
 }

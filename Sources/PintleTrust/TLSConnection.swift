@@ -17,6 +17,12 @@ package enum TLSConnection {
         return UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
     }
 
+    /// Whether the verdict that the connection, or the session that it resumed, began with holds at a moment
+    /// (``Verdict/end``).
+    package static func isTrusted(_ ssl: OpaquePointer, at moment: UnixTime) -> Bool {
+        VerdictEnd.holds(on: ssl, at: moment)
+    }
+
     /// Whether bytes were received and deciphered that nobody has read.
     package static func hasUnread(_ ssl: OpaquePointer) -> Bool { SSL_pending(ssl) > 0 }
 

@@ -107,6 +107,10 @@ public struct Verdict: Sendable, Hashable {
     /// Whether the program's own trust decision stands here and the policy was not consulted; `chain` is then what the
     /// peer sent.
     public let decidedByHook: Bool
+    /// The first moment at which a verdict of trust holds no longer: a certificate of the chain, the pins or a revocation
+    /// list have run out by then. No request goes over a connection, or a resumed TLS session, whose verdict has run out.
+    /// Nil for a refusal, and where nothing has an end that counts.
+    public let end: UnixTime?
 
     /// Whether the peer may be talked to.
     public var isTrusted: Bool { self.outcome == .trusted }
@@ -120,7 +124,7 @@ public struct Verdict: Sendable, Hashable {
     package init(
         outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
         presented: [Certificate] = [], matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
-        reported: TrustError? = nil, form: [FormBreach] = [], decidedByHook: Bool = false
+        reported: TrustError? = nil, form: [FormBreach] = [], decidedByHook: Bool = false, end: UnixTime? = nil
     ) {
         self.outcome = outcome
         self.host = host
@@ -133,5 +137,6 @@ public struct Verdict: Sendable, Hashable {
         self.reported = reported
         self.form = form
         self.decidedByHook = decidedByHook
+        self.end = end
     }
 }

@@ -37,6 +37,7 @@ extension Exchange {
         let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
         let decision = self.gate.policy.decideTunnel(query)
         self.take(decision)
+        self.gate.trustUses.note(query, decision, isTunnel: true)
         self.report.mode = .tunnel
         if let denial = self.denial(by: decision) { return self.refuse(denial) }
         guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {

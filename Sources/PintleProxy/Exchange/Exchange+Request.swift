@@ -54,6 +54,7 @@ extension Exchange {
             return self.refuse(Problem(.badRequest, error.reason))
         }
         self.take(decision)
+        self.gate.trustUses.note(query, decision)
         if form == .gateway, decision.route == nil {
             return self.refuse(
                 Problem(

@@ -75,6 +75,15 @@ final class TunnelProofs: Sendable {
     private struct Known {
         let answer: TunnelVerifier.Answer
         let end: NIODeadline
+        /// When the answer was given.
+        let moment: UnixTime
+
+        /// The verdict may run out before the time is over for which answers are kept.
+        var holds: Bool {
+            guard self.end > .now() else { return false }
+            guard case .success(let verdict) = self.answer, let end = verdict.end else { return true }
+            return end > .now
+        }
     }
 
     /// The most answers that are kept.
@@ -89,16 +98,18 @@ final class TunnelProofs: Sendable {
     func answer(to question: TunnelVerifier.Question) -> TunnelVerifier.Answer? {
         self.known.withLockedValue { known in
             guard let answer = known[question] else { return nil }
-            if answer.end > .now() { return answer.answer }
+            if answer.holds { return answer.answer }
             known[question] = nil
             return nil
         }
     }
 
     /// Who has proved what.
-    var all: [(question: TunnelVerifier.Question, verdict: Verdict)] {
+    var all: [(question: TunnelVerifier.Question, verdict: DatedVerdict)] {
         self.known.withLockedValue { known in
-            known.compactMap { question, known in (try? known.answer.get()).map { (question, $0) } }
+            known.compactMap { question, known in
+                (try? known.answer.get()).map { (question, DatedVerdict(verdict: $0, moment: known.moment)) }
+            }
         }
     }
 
@@ -106,7 +117,7 @@ final class TunnelProofs: Sendable {
         guard self.validity > .zero else { return }
         self.known.withLockedValue { known in
             if known.count >= Self.remembered { known.removeAll() }
-            known[question] = Known(answer: answer, end: .now() + self.validity)
+            known[question] = Known(answer: answer, end: .now() + self.validity, moment: .now)
         }
     }
 }

@@ -81,8 +81,8 @@ func startCallback(
     _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
     _ peerPort: Int32, _ ownPort: Int32
 ) -> Int32 {
-    transfer(context)?.isStarting(from: UInt16(truncatingIfNeeded: ownPort))
-    return CURL_PREREQFUNC_OK
+    guard let transfer = transfer(context) else { return CURL_PREREQFUNC_OK }
+    return transfer.mayStart(from: UInt16(truncatingIfNeeded: ownPort)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 func openSocketCallback(

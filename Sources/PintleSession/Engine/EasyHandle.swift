@@ -206,8 +206,8 @@ struct EasyHandle: ~Copyable {
     /// Makes another connection from here on: the one that was kept may be one of many that have ended.
     func avoidKeptConnections() { self.set(CURLOPT_FRESH_CONNECT, 1) }
 
-    /// Closes the connection in use when the transfer is over.
-    func giveUpConnection() { self.set(CURLOPT_FORBID_REUSE, 1) }
+    /// Has the connection in use closed when the transfer is over, or kept.
+    func closeAfterUse(_ closes: Bool) { self.set(CURLOPT_FORBID_REUSE, closes ? 1 : 0) }
 
     /// Sends trailers behind the chunked body that is under way; libcurl asks for them when the body has ended.
     func sendTrailers(context: UnsafeMutableRawPointer) {

@@ -53,8 +53,10 @@ final class TransferPool: @unchecked Sendable {
     /// Who uses the connections that were made and that libcurl keeps.
     var streams: [ObjectIdentifier: WeakStream] = [:]
     private var isClosed = false
-    /// The last verdict for each host: what a transfer on a reused connection relies on.
-    private var verdicts: [Authority: Verdict] = [:]
+    /// The last verdict for each host, and when it was made: what a transfer on a reused connection relies on.
+    private var verdicts: [Authority: DatedVerdict] = [:]
+    /// When the verdicts on https proxies run out, by the own ports of the connections to them.
+    private var parentEnds: [UInt16: UnixTime] = [:]
 
     /// How many easy handles are kept for later transfers.
     private static let idleHandles = 256
@@ -110,18 +112,25 @@ final class TransferPool: @unchecked Sendable {
     // MARK: Transfers
 
     /// What was decided about every host that is remembered.
-    var knownVerdicts: [Authority: Verdict] {
+    var knownVerdicts: [Authority: DatedVerdict] {
         self.connecting.map { self.verdicts.merging($0.verdicts) { $1 } } ?? self.verdicts
     }
 
     /// What was decided about a host when a connection to it was made.
-    func verdict(on host: Authority) -> Verdict? { self.verdicts[host] }
+    func verdict(on host: Authority) -> Verdict? { self.verdicts[host]?.verdict }
 
     func note(_ verdict: Verdict, on host: Authority) {
         // Forgetting costs what is said about a reused connection, in the log and by a policy that only reports;
         // remembering every host for ever would cost memory.
         if self.verdicts.count >= Self.rememberedHosts { self.verdicts.removeAll() }
-        self.verdicts[host] = verdict
+        self.verdicts[host] = DatedVerdict(verdict: verdict, moment: .now)
+    }
+
+    /// Notes when the verdict on an https proxy runs out that a connection was just made to; nil for never.
+    func noteParent(_ end: UnixTime?, port: UInt16) { self.parentEnds[port] = end }
+
+    func isParentTrusted(port: UInt16, at moment: UnixTime) -> Bool {
+        self.parentEnds[port].map { moment < $0 } ?? true
     }
 
     /// How many transfers are under way.
@@ -139,15 +148,18 @@ final class TransferPool: @unchecked Sendable {
         transfer.begin(request, delegate: delegate)
         self.whenOutsideLibcurl { [self] in
             guard transfer.isRunning else { return }
-            transfer.isAdded =
-                !transfer.hasFailed && curl_multi_add_handle(self.multi, transfer.easyPointer) == CURLM_OK
-            if !transfer.isAdded {
-                // Told later: the owner does not hold the transfer yet.
-                self.unstartable.append(transfer)
-                self.requestTurnEnd()
-            }
+            self.add(transfer)
         }
         return transfer
+    }
+
+    private func add(_ transfer: Transfer) {
+        transfer.isAdded = !transfer.hasFailed && curl_multi_add_handle(self.multi, transfer.easyPointer) == CURLM_OK
+        if !transfer.isAdded {
+            // Told later: the owner does not hold the transfer yet.
+            self.unstartable.append(transfer)
+            self.requestTurnEnd()
+        }
     }
 
     /// Takes a transfer out; its delegate hears nothing more.
@@ -250,6 +262,11 @@ final class TransferPool: @unchecked Sendable {
     }
 
     private func finish(_ transfer: Transfer, _ result: CURLcode) {
+        if transfer.beginsAgain, transfer.isRunning, !transfer.hasFailed, !self.isClosed {
+            self.remove(transfer)
+            transfer.beginAgain()
+            return self.add(transfer)
+        }
         transfer.collectResult(result)
         self.takeOut(transfer)
         transfer.tellEnd()

@@ -19,7 +19,9 @@ extension Transfer {
             let identity = proxy.identity
             return proxy.evaluator.install(
                 on: sslContext, host: proxy.server.authority.host, report: { box.verdict = $0 },
-                identity: identity.map { identity in { _ in identity } })
+                identity: identity.map { identity in { _ in identity } },
+                // A resumed session would not say until when its verdict holds: libcurl does not show a proxy's connection.
+                resumes: false)
         }
         self.trust = box
         let questions = self.pool.handshake
@@ -33,7 +35,16 @@ extension Transfer {
     ///
     /// It does so again, up to five times, where kept connections turn out to be closed. Once more is enough, and then over
     /// a connection of its own.
-    func isStarting(from port: UInt16) {
+    ///
+    /// - Returns: whether the request may go over the connection. Nothing of it has been sent where it may not; the transfer
+    ///   is then begun again with a connection of its own.
+    func mayStart(from port: UInt16) -> Bool {
+        guard self.isConnectionTrusted(from: port) else {
+            // It is closed, unless other requests are still under way on it.
+            self.easy.closeAfterUse(true)
+            self.beginsAgain = true
+            return false
+        }
         // libcurl 7.88 counts how often a handle began again for as long as the handle is there, and then gives up.
         if self.attempts > 0 { self.isReusable = false }
         self.easy.avoidKeptConnections()
@@ -42,6 +53,28 @@ extension Transfer {
         } else {
             self.attempts += 1
         }
+        return true
+    }
+
+    /// Whether the verdict on a kept connection still holds. A connection that this transfer has made was judged a moment
+    /// ago, or resumes a session whose verdict was looked at.
+    private func isConnectionTrusted(from port: UInt16) -> Bool {
+        let byParent = self.errand.proxy?.server.scheme == .https
+        if byParent {
+            if let proxyTrust { self.pool.noteParent(proxyTrust.verdict?.end, port: port) }
+            guard self.pool.isParentTrusted(port: port, at: .now) else { return false }
+        }
+        guard self.errand.scheme == .https, self.trust == nil, let ssl = self.easy.tlsConnection() else { return true }
+        return TLSConnection.isTrusted(ssl, at: .now)
+    }
+
+    /// Prepares for another connection after one whose verdict has run out.
+    func beginAgain() {
+        self.beginsAgain = false
+        self.usedSocket = nil
+        self.proxyTrust = nil
+        self.easy.closeAfterUse(self.pool.configuration.idleConnections == 0)
+        self.easy.avoidKeptConnections()
     }
 
     /// Whether the connection that libcurl has is one of HTTP/2, on which frames come at any time.
@@ -51,13 +84,13 @@ extension Transfer {
     }
 
     /// Whether the request may be begun another time.
-    private var mayStart: Bool {
+    private var mayConnectAgain: Bool {
         if self.attempts == 0 { return true }
         return self.attempts == 1 && self.errand.isRepeatable
     }
 
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        guard self.mayStart else {
+        guard self.mayConnectAgain else {
             self.isReusable = false
             self.error = SessionError(
                 .connectionBroken, "\(self.errand.authority) closed without a response",
@@ -98,7 +131,7 @@ extension Transfer {
     }
 
     private func giveUpConnection() {
-        self.easy.giveUpConnection()
+        self.easy.closeAfterUse(true)
         self.isReusable = false
     }
 

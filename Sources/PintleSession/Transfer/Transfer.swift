@@ -48,6 +48,8 @@ package final class Transfer {
     // How it ends.
     /// How often the request was begun to be sent.
     var attempts = 0
+    /// Whether libcurl was told not to send the request over the connection that it had.
+    var beginsAgain = false
     /// Over which it goes, as far as libcurl has said.
     var usedSocket: Int32?
     var error: SessionError?
@@ -160,6 +162,7 @@ package final class Transfer {
         self.response = ResponseReader(
             limits: self.limits, mayBeHTTP2: self.speaksHTTP2InClear || request.scheme == .https)
         self.attempts = 0
+        self.beginsAgain = false
         self.usedSocket = nil
         self.metrics = TransferMetrics()
         self.trust = nil

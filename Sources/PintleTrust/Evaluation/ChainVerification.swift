@@ -8,6 +8,9 @@ struct ChainVerification {
     let finding: Finding?
     /// What is wrong with the form of a valid chain, where that is not demanded.
     let form: [FormBreach]
+    /// The first moment at which the chain is not valid any more, by its dates and those of revocation lists; nil where it
+    /// is not valid.
+    let end: UnixTime?
 
     /// - Parameters:
     ///   - budget: what looking for a path may cost.
@@ -25,10 +28,12 @@ struct ChainVerification {
             self.chain = path.certificates.map(\.certificate)
             self.finding = nil
             self.form = search.formFindings(on: path).compactMap(FormBreach.init)
+            self.end = [path.end, revocation?.end(on: path, at: rules.moment)].compactMap { $0 }.min()
         case .none(let finding):
             self.chain = []
             self.finding = finding
             self.form = []
+            self.end = nil
         }
     }
 }

@@ -26,12 +26,15 @@ final class HandshakeJudge {
     }
 
     /// Has OpenSSL ask this judge, in place of any that the context had before.
-    func preside(over sslContext: OpaquePointer) {
+    ///
+    /// - Parameter resumes: whether its connections may resume sessions whose verdict holds.
+    func preside(over sslContext: OpaquePointer, resumes: Bool) {
         // With no judge to ask, the callback refuses: that is the state until one is in place.
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, nil)
         let installed = HandshakeJudge.slot.keep(self, in: sslContext)
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, installed)
         if self.evaluator.policy.stapling != .off { pintle_ssl_ctx_request_status(sslContext, checkStapledStatus) }
+        VerdictEnd.limitResumption(in: sslContext, never: !resumes)
         SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
     }
 
@@ -55,6 +58,11 @@ final class HandshakeJudge {
         OpenSSLErrors.clear()
         X509_STORE_CTX_set_error(context, ruling.verifyError)
         self.pending = ruling.verdict
+        if ruling.verdict.isTrusted,
+            let connection = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx())
+        {
+            VerdictEnd.note(ruling.verdict.end, on: OpaquePointer(connection))
+        }
         self.report(ruling.verdict)
         return ruling.verdict.isTrusted
     }
@@ -87,7 +95,10 @@ final class HandshakeJudge {
         defer { OpenSSLErrors.clear() }
         let status = StapledStatus(
             onConnection: connection, leaf: verdict.chain[0].certificate, issuer: verdict.chain[1].certificate)
-        guard let rule = status.breach(under: self.evaluator.policy.stapling) else { return true }
+        guard let rule = status.breach(under: self.evaluator.policy.stapling) else {
+            if case .good(let end?) = status { VerdictEnd.shorten(to: end, on: connection) }
+            return true
+        }
         let refusal = self.evaluator.refusal(of: verdict, by: rule)
         SSL_set_verify_result(connection, Int(rule.verifyError))
         self.report(refusal)

@@ -16,6 +16,8 @@ extension TrustEvaluator {
         var matchedPin: Pin?
         var waived: TrustError?
         var form: [FormBreach] = []
+        /// When what was verified is not valid any more.
+        var end: UnixTime?
     }
 
     /// How hard is looked, and how much must be found.
@@ -30,6 +32,8 @@ extension TrustEvaluator {
         let verifyError: CInt
         var chain: [Certificate] = []
         var form: [FormBreach] = []
+        /// When the chain is not valid any more, where it is what was pinned that is missing.
+        var end: UnixTime?
     }
 
     /// - Parameters:
@@ -46,7 +50,7 @@ extension TrustEvaluator {
             return Ruling(
                 verdict: self.verdict(
                     .trusted, peer, host, chain: acceptance.chain, matchedPin: acceptance.matchedPin,
-                    waived: acceptance.waived, form: acceptance.form),
+                    waived: acceptance.waived, form: acceptance.form, end: self.end(of: acceptance.end, at: moment)),
                 verifyError: X509_V_OK)
         } catch {
             // A policy that only reports lets a key pass that is not pinned, but never a chain that does not hold.
@@ -54,13 +58,20 @@ extension TrustEvaluator {
             if reportsOnly, error.error.code == .pinMismatch, !error.chain.isEmpty {
                 return Ruling(
                     verdict: self.verdict(
-                        .trusted, peer, host, chain: error.chain, reported: error.error, form: error.form),
+                        .trusted, peer, host, chain: error.chain, reported: error.error, form: error.form,
+                        end: self.end(of: error.end, at: moment)),
                     verifyError: X509_V_OK)
             }
             return Ruling(
                 verdict: self.verdict(.refused(error.error), peer, host, chain: error.chain, form: error.form),
                 verifyError: error.verifyError)
         }
+    }
+
+    /// When a verdict runs out: with what was verified, and with the pins that it was compared with.
+    private func end(of verified: UnixTime?, at moment: UnixTime) -> UnixTime? {
+        let pins = self.policy.pinExpiry.flatMap { $0.moment > moment ? $0.moment : nil }
+        return [verified, pins].compactMap { $0 }.min()
     }
 
     /// What becomes of the pins when they have expired; nil as long as they hold.
@@ -86,24 +97,27 @@ extension TrustEvaluator {
         case .fail:
             throw Refusal(
                 error: self.pinRule.expired(peer: Self.name(of: host)),
-                verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: anchored.chain, form: anchored.form)
-        case .system: return Acceptance(chain: anchored.chain, form: anchored.form)
+                verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: anchored.chain, form: anchored.form,
+                end: anchored.end)
+        case .system: return Acceptance(chain: anchored.chain, form: anchored.form, end: anchored.end)
         case .report, nil: break
         }
 
         switch self.policy.pinning {
         case .none:
-            return Acceptance(chain: anchored.chain, waived: waived, form: anchored.form)
+            return Acceptance(chain: anchored.chain, waived: waived, form: anchored.form, end: anchored.end)
         case .publicKey:
             // Of a chain that does not hold only the leaf counts: its key is the one that the handshake proves, while
             // anybody can append the certificates of others.
             let counted = anchored.finding == nil ? anchored.chain : [peer.leaf.certificate]
             let pin = try self.match(counted, peer, host, anchored)
-            return Acceptance(chain: anchored.chain, matchedPin: pin, waived: waived, form: anchored.form)
+            return Acceptance(
+                chain: anchored.chain, matchedPin: pin, waived: waived, form: anchored.form, end: anchored.end)
         case .certificate:
             let pinned = try self.verifyPinned(peer, host, anchored, at: moment, effort)
             let pin = try self.match(pinned.chain, peer, host, pinned)
-            return Acceptance(chain: pinned.chain, matchedPin: pin, waived: waived, form: pinned.form)
+            let end = [anchored.end, pinned.end].compactMap { $0 }.min()
+            return Acceptance(chain: pinned.chain, matchedPin: pin, waived: waived, form: pinned.form, end: end)
         }
     }
 
@@ -138,7 +152,8 @@ extension TrustEvaluator {
         let mismatch = self.pinRule.mismatch(
             peer: Self.name(of: host), chain: self.entries(anchored.chain, peer), cause: error.cause)
         throw Refusal(
-            error: mismatch, verifyError: finding.rule.verifyError, chain: anchored.chain, form: anchored.form)
+            error: mismatch, verifyError: finding.rule.verifyError, chain: anchored.chain, form: anchored.form,
+            end: anchored.end)
     }
 
     /// - Parameters:
@@ -152,7 +167,8 @@ extension TrustEvaluator {
             peer: Self.name(of: host), chain: self.entries(shown.chain, peer),
             beside: shown.chain.isEmpty ? [] : peer.certificates)
         throw Refusal(
-            error: error, verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: shown.chain, form: shown.form)
+            error: error, verifyError: X509_V_ERR_APPLICATION_VERIFICATION, chain: shown.chain, form: shown.form,
+            end: shown.end)
     }
 
     private func verify(
@@ -168,12 +184,14 @@ extension TrustEvaluator {
 
     private func verdict(
         _ outcome: Verdict.Outcome, _ peer: PeerChain, _ host: String?, chain: [Certificate], matchedPin: Pin? = nil,
-        waived: TrustError? = nil, reported: TrustError? = nil, form: [FormBreach] = []
+        waived: TrustError? = nil, reported: TrustError? = nil, form: [FormBreach] = [],
+        end: UnixTime? = nil
     ) -> Verdict {
         Verdict(
             outcome: outcome, host: host, chain: self.entries(chain, peer),
             chainOrigin: chain.isEmpty ? .presented : .verified, presented: peer.certificates, matchedPin: matchedPin,
-            configuredPins: self.configuredPins, waived: waived, reported: reported, form: form)
+            configuredPins: self.configuredPins, waived: waived, reported: reported, form: form,
+            end: end)
     }
 
     /// The verified chain, or what the peer sent where none was built.

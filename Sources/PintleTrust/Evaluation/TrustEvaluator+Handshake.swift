@@ -3,6 +3,10 @@
 internal import CPintleOpenSSL
 
 extension TrustEvaluator {
+    /// The most bytes of certificates that a server may send; more ends the handshake. Java's clients take as many, and
+    /// chains in public use have a third of it at most. OpenSSL's own limit is 100 KiB.
+    private static let longestChain = 32 << 10
+
     /// Makes this policy decide every handshake of an `SSL_CTX`.
     ///
     /// For libcurl's `CURLOPT_SSL_CTX_FUNCTION`, which is called for every new context. libcurl must not check names
@@ -13,7 +17,7 @@ extension TrustEvaluator {
     /// store of a context after this call too, and what it added to a shared one would be trusted by every connection.
     ///
     /// A handshake that resumes a session is not judged again and shows the identity of the first, so session caches must
-    /// not be shared between policies, decisions or identities.
+    /// not be shared between policies, decisions or identities. A session whose verdict has run out is not resumed.
     ///
     /// All closures are called on the thread that performs the handshake, which waits for their answers.
     ///
@@ -24,21 +28,24 @@ extension TrustEvaluator {
     ///   - decide: the program's own decision, asked before the policy and used as it is. Default: the policy decides.
     ///   - identity: called when, and only when, the server asks for a certificate; nil sends none, not even one that
     ///     ``ClientIdentity/install(on:)`` gave the context. Default: the context's identity, if it has one.
+    ///   - resumes: whether sessions are resumed at all. Default: yes.
     package func install(
         on sslContext: OpaquePointer, host: String, report: @escaping (Verdict) -> Void,
         decide: ((ServerTrust) -> TrustDecision)? = nil,
-        identity: ((ClientCertificateRequest) -> ClientIdentity?)? = nil
+        identity: ((ClientCertificateRequest) -> ClientIdentity?)? = nil, resumes: Bool = true
     ) {
         OpenSSLErrors.clear()
         SSL_CTX_set_options(sslContext, pintle_ssl_op_no_renegotiation())
         // Without it a client goes on after a refusal, whatever the callback returns.
         SSL_CTX_set_verify(sslContext, SSL_VERIFY_PEER, nil)
+        // OpenSSL decodes every certificate, and its key, before anybody is asked: a tenth of a millisecond each.
+        pintle_ssl_ctx_limit_certificates(sslContext, TrustEvaluator.longestChain)
         if let version = self.policy.minimumTLS {
             pintle_ssl_ctx_set_oldest_version(sslContext, version.openSSLNumber)
         }
 
         let judge = HandshakeJudge(
             evaluator: self, host: host, report: report, decide: decide, identity: identity)
-        judge.preside(over: sslContext)
+        judge.preside(over: sslContext, resumes: resumes)
     }
 }

@@ -43,4 +43,15 @@ struct RevocationRules: Sendable {
         }
         return nil
     }
+
+    /// The first moment at which an issuer of the path has no current list any more; nil where no list is asked.
+    ///
+    /// - Parameter path: one without a finding at that moment.
+    func end(on path: Path, at moment: UnixTime) -> UnixTime? {
+        path.certificates.dropFirst().compactMap { issuer in
+            // The last of them counts: one current list is enough.
+            (self.lists[issuer.facts.subject.name] ?? []).compactMap(\.validity)
+                .filter { $0.contains(moment) }.map(\.upperBound).max()
+        }.min().map { $0.advanced(by: .seconds(1)) }
+    }
 }

@@ -4,7 +4,8 @@ internal import CPintleOpenSSL
 
 /// What a server says, in its issuer's words, of its own certificate: an OCSP response (RFC 6960) that it stapled.
 enum StapledStatus: Equatable {
-    case good
+    /// Until that moment, clocks that differ allowed for; nil where the response's dates cannot be read.
+    case good(until: UnixTime?)
     case revoked
     /// Nothing was stapled.
     case missing
@@ -81,12 +82,20 @@ enum StapledStatus: Equatable {
             let oldest = to == nil ? self.secondsWithoutEnd : -1
             guard OCSP_check_validity(from, to, self.toleratedSeconds, oldest) == 1 else { return .unusable }
             switch status {
-            case V_OCSP_CERTSTATUS_GOOD: return .good
+            case V_OCSP_CERTSTATUS_GOOD: return .good(until: self.end(from: from, to: to))
             case V_OCSP_CERTSTATUS_REVOKED: return .revoked
             default: return .unusable
             }
         }
         return .unusable
+    }
+
+    /// When the response stops to count.
+    private static func end(
+        from: UnsafePointer<ASN1_GENERALIZEDTIME>?, to: UnsafePointer<ASN1_GENERALIZEDTIME>?
+    ) -> UnixTime? {
+        let end = X509View.moment(to) ?? X509View.moment(from)?.advanced(by: .seconds(self.secondsWithoutEnd))
+        return end?.advanced(by: .seconds(self.toleratedSeconds))
     }
 
     /// The rule that is broken, nil for none.

@@ -27,6 +27,11 @@ struct Path {
     /// Authorities between the leaf and the top, the top included.
     var authorities: ArraySlice<PathCertificate> { self.certificates.dropFirst() }
 
+    /// The first moment at which one of the certificates has expired. A certificate's last second still counts.
+    var end: UnixTime? {
+        self.certificates.map(\.certificate.notAfter).min().map { $0.advanced(by: .seconds(1)) }
+    }
+
     func contains(_ certificate: PathCertificate) -> Bool {
         self.certificates.contains { $0.isSameEntity(as: certificate) }
     }
@@ -56,7 +61,7 @@ struct WorkBudget {
     static let offline = WorkBudget()
     /// For handshakes, which hold up everything else on their loop: some milliseconds. Honest chains need four signatures,
     /// a dozen steps and a few hundred comparisons.
-    static let handshake = WorkBudget(signatures: 32, steps: 1024, comparisons: 1 << 13, certificates: 64)
+    static let handshake = WorkBudget(signatures: 32, steps: 1024, comparisons: 1 << 13, certificates: 32)
 
     /// How many certificates a chain may have, far above what a handshake can carry.
     static let mostCertificates = 2000

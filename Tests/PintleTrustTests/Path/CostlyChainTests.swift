@@ -76,12 +76,12 @@ struct CostlyChainTests {
         #expect(evaluator.evaluateInHandshake(chain: leaf.chain, host: Site.host).error?.rule == .pathTooComplex)
     }
 
-    @Test func `LOOK-08 certificates behind the sixty-fourth are not looked at in a handshake`() throws {
+    @Test func `LOOK-08 certificates behind the thirty-second are not looked at in a handshake`() throws {
         let middle = try self.pki.intermediate("Middle", signedBy: self.root)
         let leaf = try self.pki.leaf(dns: [Site.host], signedBy: middle)
         let policy = try SecurityPolicy(pinning: .none, roots: .only([self.root.certificate]))
         let evaluator = try TrustEvaluator(policy: policy)
-        for (count, isTrusted) in [(63, true), (64, false)] {
+        for (count, isTrusted) in [(31, true), (32, false)] {
             let junk = [Certificate](repeating: self.root.certificate, count: count)
             let chain = [leaf.certificate] + junk + [middle.certificate]
             #expect(evaluator.evaluate(chain: chain, host: Site.host).isTrusted)
@@ -122,6 +122,21 @@ struct CostlyChainTests {
             RefusalMemory.Key(host: "a.test", level: 1, chain: Array(chain.dropLast())),
         ]
         for other in others { #expect(try memory.refusal(of: #require(other), at: now) == nil) }
+    }
+
+    @Test(arguments: [(60, true), (200, false)])
+    func `LOOK-08 a handshake takes 32 KiB of certificates`(count: Int, isTaken: Bool) throws {
+        let leaf = try self.pki.leaf(dns: [Site.host], signedBy: self.root)
+        let junk = [Certificate](repeating: self.root.certificate, count: count)
+        #expect((junk.map(\.der.count).reduce(leaf.certificate.der.count, +) < 32_000) == isTaken)
+        let policy = try SecurityPolicy(pinning: .none, roots: .only([self.root.certificate]))
+        let evaluator = try TrustEvaluator(policy: policy)
+        for isOld in [false, true] {
+            let client = try MemoryHandshake.ClientContext()
+            if isOld { client.limitToTLS12() }
+            evaluator.install(on: client.pointer, host: Site.host) { _ in }
+            #expect(try client.connect(server: leaf, sending: [leaf.certificate] + junk).succeeded == isTaken)
+        }
     }
 
     @Test func `LOOK-08 what is trusted is judged in every handshake`() throws {
