@@ -37,7 +37,8 @@ package struct Lint {
         self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
             + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
-            + self.uselessPermissions + self.unjudgedNames + self.listenCertificate
+            + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways
+            + self.unjudgedNames + self.listenCertificate
     }
 
     // MARK: Routes
@@ -183,7 +184,7 @@ package struct Lint {
         ]
     }
 
-    private func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
+    func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
         LintFinding(severity: .warning, position: position, path: path, message: message)
     }
 }
