@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-
 /// A host and a port (RFC 3986 §3.2 without user information).
 ///
-/// The host is in lower case, without a trailing dot; an IPv6 address is without its brackets.
+/// Every host that comes from outside is read here and nowhere else, so that rules, logs, resolvers, parents and origins
+/// all get the same one. The host is in lower case, without a trailing dot. An IPv4 address is in dotted decimal, however
+/// it was spelled, and an IPv6 address as RFC 5952 writes it, without brackets.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// A registered name, an IPv4 address, or an IPv6 address without brackets; lower case.
     public let host: String
@@ -32,7 +32,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`.
     ///
     /// - Parameter defaultPort: the port where the text has none; nil makes a port mandatory.
-    /// - Returns: nil for user information, empty hosts, ports out of range, and bytes that no host may have.
+    /// - Returns: nil for user information, empty hosts, ports out of range, bytes that no host may have, and hosts whose
+    ///   last label is a number although they are no address (WHATWG URL, "ends in a number checker").
     public init?(_ text: some StringProtocol, defaultPort: UInt16?) {
         var text = String(text)
         let made = text.withUTF8 { Authority(bytes: UnsafeRawBufferPointer($0), defaultPort: defaultPort) }
@@ -42,7 +43,13 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an authority from bytes, as ``init(_:defaultPort:)`` does.
     public init?(bytes: UnsafeRawBufferPointer, defaultPort: UInt16?) {
-        guard let (host, port) = Self.parts(of: bytes, defaultPort: defaultPort) else { return nil }
+        guard let (kind, host, port) = Self.parts(of: bytes, defaultPort: defaultPort) else { return nil }
+        if case .address(let address, let isIPv6) = kind {
+            // A mapped address stays an IPv6 address here: its origin is asked over a socket of that family, and rules
+            // know that it is the IPv4 address.
+            self.init(host: isIPv6 && address.family == .v4 ? "::ffff:\(address)" : address.description, port: port)
+            return
+        }
         let name = String(unsafeUninitializedCapacity: host.count) { space in
             for (index, byte) in bytes[host].enumerated() { space[index] = ASCII.lowercased(byte) }
             return host.count
@@ -50,14 +57,25 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         self.init(host: name, port: port)
     }
 
-    /// Where the host is in `bytes`, and the port; nil where they are no authority.
-    static func parts(of bytes: UnsafeRawBufferPointer, defaultPort: UInt16?) -> (host: Range<Int>, port: UInt16)? {
+    /// What a host is.
+    enum Kind {
+        case name
+        /// In brackets, or not.
+        case address(IPAddress, isIPv6: Bool)
+    }
+
+    /// What the host is, where it is in `bytes`, and the port; nil where they are no authority.
+    static func parts(
+        of bytes: UnsafeRawBufferPointer, defaultPort: UInt16?
+    ) -> (kind: Kind, host: Range<Int>, port: UInt16)? {
+        let kind: Kind
         let host: Range<Int>
         var end: Int
         if bytes.first == UInt8(ascii: "[") {
             guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), from: 0) else { return nil }
             host = 1..<close
-            guard Self.isIPv6Address(UnsafeRawBufferPointer(rebasing: bytes[host])) else { return nil }
+            guard let address = Self.ipv6Address(bytes[host]) else { return nil }
+            kind = .address(address, isIPv6: true)
             end = close + 1
             guard end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return nil }
         } else {
@@ -69,14 +87,19 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             guard !host.isEmpty, host.count <= 253, bytes[0] != UInt8(ascii: "."),
                 bytes[host.upperBound - 1] != UInt8(ascii: "."), bytes[host].allSatisfy(Self.isNameByte)
             else { return nil }
+            switch NumericHost.read(UnsafeRawBufferPointer(rebasing: bytes[host])) {
+            case .name: kind = .name
+            case .address(let bits): kind = .address(IPAddress(v4: bits), isIPv6: false)
+            case .malformed: return nil
+            }
         }
         // "host:" is an authority with the default port (RFC 3986 §6.2.3).
-        guard end + 1 < bytes.count else { return defaultPort.map { (host, $0) } }
+        guard end + 1 < bytes.count else { return defaultPort.map { (kind, host, $0) } }
         let digits = bytes[(end + 1)...]
         guard digits.count <= 5, digits.allSatisfy(ASCII.isDigit) else { return nil }
         let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
         guard number > 0, number <= 65535 else { return nil }
-        return (host, UInt16(number))
+        return (kind, host, UInt16(number))
     }
 
     /// Letters, digits, `-`, `.`, `_` and the percent sign's relatives are left to resolvers; what could end an
@@ -86,16 +109,11 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
     }
 
-    /// Whether `bytes` are an address, without a zone (RFC 3986 §3.2.2).
-    private static func isIPv6Address(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count < Int(INET6_ADDRSTRLEN), bytes.allSatisfy(Self.isIPv6Byte) else { return false }
-        let text = bytes.map { CChar(bitPattern: $0) } + [0]
-        var address = in6_addr()
-        return inet_pton(AF_INET6, text, &address) == 1
-    }
-
-    private static func isIPv6Byte(_ byte: UInt8) -> Bool {
-        ASCII.hexValue(byte) != nil || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
+    /// The address, without a zone (RFC 3986 §3.2.2); nil where `bytes` are none.
+    private static func ipv6Address(_ bytes: Slice<UnsafeRawBufferPointer>) -> IPAddress? {
+        // The longest text has six groups and an IPv4 address (RFC 4291 §2.2).
+        guard bytes.count <= 45, bytes.contains(UInt8(ascii: ":")) else { return nil }
+        return IPAddress(String(decoding: bytes, as: UTF8.self))
     }
 }
 

@@ -10,6 +10,9 @@ public struct RequestHead: Sendable, Equatable {
     public var minorVersion: UInt8
     /// The header section.
     public var fields: Fields
+    /// Whether the target came with one of WebSocket's schemes (RFC 6455 §3), `ws` for the `http` that it has here and `wss`
+    /// for `https`: some clients put the whole URL that they were given into a request to a proxy.
+    package var hasWebSocketScheme = false
 
     /// Makes a head.
     public init(method: String, target: RequestTarget, minorVersion: UInt8 = 1, fields: Fields = Fields()) {

@@ -64,6 +64,7 @@ package struct Explanation: Sendable, Equatable {
         self.tellWay(decision)
         self.tellTrust(decision)
         guard case .absolute = self.head.target else { return }
+        if query.scheme == .https { self.tellTunnel(to: query.authority, decision) }
         self.tellContract(decision)
         guard let route = decision.route else { return }
         let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
@@ -107,7 +108,13 @@ package struct Explanation: Sendable, Equatable {
     }
 
     private mutating func tellPort(_ decision: Decision) {
-        guard case .authority = self.head.target else { return }
+        guard case .authority = self.head.target else {
+            let rule = self.policy.ports
+            guard decision.route?.configuration.upstream == nil, self.policy.configuration.destinations.ports != .auto,
+                rule.allows(decision.authority.port)
+            else { return }
+            return self.add("port", "\(decision.authority.port) is allowed by \(rule.description)")
+        }
         let rule = self.policy.connectPorts
         if rule.allows(decision.authority.port) {
             self.add("port", "\(decision.authority.port) is allowed by \(rule.description)")
@@ -116,6 +123,17 @@ package struct Explanation: Sendable, Equatable {
         let host = decision.authority.host
         let demand = IPAddress(host) == nil ? "must name \(host)" : "must name no denied host"
         self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match")
+    }
+
+    /// What a client gets that asks for a tunnel, as nearly all do for https, instead of the request that is explained.
+    private mutating func tellTunnel(to authority: Authority, _ decision: Decision) {
+        let tunnel = self.policy.decideTunnel(
+            RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
+        if let rule = tunnel.destination.denial {
+            self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
+        } else if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {
+            self.add("tunnel", "a CONNECT to \(authority) goes past \(lost.joined(separator: ", ")) of the route")
+        }
     }
 
     private mutating func tellWay(_ decision: Decision) {
@@ -145,6 +163,7 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellTrust(_ decision: Decision) {
         guard let trust = decision.trust else {
             let isTunnel = if case .authority = self.head.target { true } else { false }
+            guard !isTunnel || decision.destination.denial == nil else { return }
             return self.add(
                 "trust", isTunnel ? "a tunnel is relayed; nothing is verified" : "http: there is nothing to verify")
         }

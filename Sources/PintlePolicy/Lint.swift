@@ -42,8 +42,8 @@ package struct Lint {
         self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
             + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
-            + self.uselessPermissions + self.unjudgedNames + self.listenCertificate
-            + self.missingPublicSuffixes
+            + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways
+            + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }
 
     // MARK: Routes
@@ -193,7 +193,7 @@ package struct Lint {
         ]
     }
 
-    private func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
+    func warning(_ position: SourcePosition, _ path: String, _ message: String) -> LintFinding {
         LintFinding(severity: .warning, position: position, path: path, message: message)
     }
 }

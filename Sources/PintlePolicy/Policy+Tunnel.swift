@@ -5,10 +5,15 @@ package import PintleMessage
 extension Policy {
     /// What the policy says about a CONNECT: the tunnel goes where it was asked to, whatever upstream a route has.
     ///
+    /// Nothing is known of the requests in it but their host. Where one of them could be of a route with rules that a tunnel
+    /// cannot keep, there is none, unless the route says `connect: tunnel` or `verify`.
+    ///
     /// It names a trust policy where the destination must prove itself first. Nothing looks into other tunnels, and a line
     /// that named a policy would claim what was not checked.
     package func decideTunnel(_ query: RouteQuery) -> Decision {
-        let route = self.routes.first(matching: query)
+        let deciding = self.routes.firstDecidingTunnels(to: query.authority)
+        // CONNECT has no path that could be read in two ways, so nothing is thrown.
+        let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
         let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
@@ -16,11 +21,23 @@ extension Policy {
         if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
             destination = .denied(by: self.connectPorts.description)
         }
-        let mode = route?.configuration.connect ?? (isListed ? .verify : .tunnel)
+        if destination.denial == nil, let rule = self.tunnelDenial(of: query.authority, by: deciding) {
+            destination = .denied(by: rule)
+        }
+        let mode = deciding?.configuration.connect ?? (isListed ? .verify : .tunnel)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: destination, way: way,
             trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
+    }
+
+    private func tunnelDenial(of authority: Authority, by route: Route?) -> String? {
+        if let route, let rule = route.configuration.tunnelDenial(by: route.description) { return rule }
+        guard route?.configuration.connect == nil, let contract = self.apiContract,
+            contract.covers(.https, authority) || contract.covers(.http, authority)
+        else { return nil }
+        return
+            "contract \(contract.file), which a tunnel cannot keep; a route with connect: tunnel or verify lets it pass"
     }
 
     /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.
@@ -35,10 +52,11 @@ extension Policy {
             guard address == nil, self.configuration.destinations.fallback == .deny else { return nil }
             return "its ClientHello names no server, and destinations.default is deny"
         }
+        // RFC 6066 §3 forbids addresses here; some clients send one all the same, IPv6 without brackets.
+        if let literal = IPAddress(name), literal == address { return nil }
         let named = name.contains(":") ? nil : Authority(name, defaultPort: authority.port)
         if let named, named == authority { return nil }
-        if let literal = IPAddress(name), literal == address { return nil }
-        guard let address, let named, IPAddress(name) == nil else {
+        guard let address, let named, IPAddress(named.host) == nil else {
             return "its ClientHello names \(name), not \(authority.host)"
         }
         let decision = self.destinations.judge(address: address, port: authority.port, asked: named)

@@ -16,7 +16,11 @@ package final class Policy: Sendable {
     /// Which requests go by another proxy.
     package let parents: ParentRules
     /// Which ports a CONNECT may go to.
-    package let connectPorts: ConnectPortRule
+    package let connectPorts: PortRule
+    /// Which ports other requests may go to.
+    package let ports: PortRule
+    /// The hosts of requests to the proxy itself.
+    let ownNames: OwnNames
     /// The routes.
     package let routes: RouteTable
     /// The choice of trust policies.
@@ -49,12 +53,14 @@ package final class Policy: Sendable {
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings, report: report)
         let listenTLS = ListenCompiler.compile(configuration, report: report)
         guard problems.isEmpty else { throw ConfigurationError(problems) }
-        self.init(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
+        self.init(
+            configuration, trust: trust, contracts: contracts, listenTLS: listenTLS,
+            machineName: surroundings.machineName)
     }
 
     init(
         _ configuration: Configuration, trust: [CompiledTrust], contracts: CompiledContracts,
-        listenTLS: TLSServerContext?
+        listenTLS: TLSServerContext?, machineName: String?
     ) {
         self.listenTLS = listenTLS
         self.securityPolicies = trust.map(\.policy)
@@ -63,9 +69,12 @@ package final class Policy: Sendable {
         self.clients = ClientRules(configuration.clients)
         self.destinations = DestinationRules(configuration.destinations, listeners: configuration.listen)
         self.parents = ParentRules(configuration.upstreamProxy)
-        self.connectPorts = ConnectPortRule(
-            configuration.destinations.connectPorts, listeners: configuration.listen)
-        self.routes = RouteTable(configuration.routes, contracts: contracts.routes)
+        self.connectPorts = .connecting(configuration.destinations.connectPorts, listeners: configuration.listen)
+        self.ports = .requesting(configuration.destinations.ports, listeners: configuration.listen)
+        self.ownNames = OwnNames(
+            configuration.listen, machine: machineName,
+            certificate: listenTLS?.identity.chain.first?.names ?? [])
+        self.routes = RouteTable(configuration.routes, contracts: contracts.routes, ownNames: self.ownNames)
         self.apiContract = contracts.api
         self.trust = TrustTable(configuration.trust)
         self.verifiedTunnels = HostIndex(configuration.tunnels.verify)
@@ -87,9 +96,15 @@ package final class Policy: Sendable {
     ///
     /// Destination and trust are those of the origin that the request is sent to: the route's upstream, if it has one.
     ///
-    /// - Throws: the reason when the path may not be joined to the route's upstream: a bad request.
+    /// - Throws: the reason for a bad request: the path may not be joined to the route's upstream, or is read in ways that
+    ///   lead to different routes, or the target is wss:// and no route has a TLS upstream for it.
     package func decide(_ query: RouteQuery) throws(Malformed) -> Decision {
-        let route = self.routes.first(matching: query)
+        let route = try self.routes.first(matching: query)
+        if query.isWebSocket, query.scheme == .https, route?.configuration.upstream?.scheme != .https {
+            throw Malformed(
+                "a wss:// target would reach this proxy in clear; ask for a tunnel with CONNECT, or give a route for it an "
+                    + "https upstream")
+        }
         let scheme: Scheme
         let authority: Authority
         let path: String
@@ -103,9 +118,13 @@ package final class Policy: Sendable {
             path = query.path
         }
         let way = self.parents.way(to: authority, scheme)
+        var destination = self.destinations.judge(authority, goingBy: way)
+        // Who writes an upstream means its port.
+        if destination.denial == nil, route?.configuration.upstream == nil, !self.ports.allows(authority.port) {
+            destination = .denied(by: self.ports.description)
+        }
         return Decision(
-            route: route, scheme: scheme, authority: authority, path: path,
-            destination: self.destinations.judge(authority, goingBy: way), way: way,
+            route: route, scheme: scheme, authority: authority, path: path, destination: destination, way: way,
             trust: scheme == .https ? self.trust.choose(for: authority, route: route) : nil)
     }
 }

@@ -65,7 +65,9 @@ package struct DryRun: Sendable {
         let query: RouteQuery
         switch head.target {
         case .absolute(let scheme, let authority, let path):
-            query = RouteQuery(method: head.method, scheme: scheme, authority: authority, path: path)
+            query = RouteQuery(
+                method: head.method, scheme: scheme, authority: authority, path: path,
+                isWebSocket: head.hasWebSocketScheme)
         case .origin(let path):
             guard let host = head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
                 throw Problem(.badRequest, "a request with a path for a target needs a Host")

@@ -30,7 +30,7 @@ struct LintTests {
             notes.map(\.message) == [
                 "\"charge\": POST,PUT api.example /pay/** → https://api.example/v1/ without /pay, trust payments; removes "
                     + "Cookie; sets Authorization; adds X-A; serializes parameters as json; accepts only 200-299, 304, "
-                    + "application/json, JSON without nulls",
+                    + "application/json, JSON without nulls; denies tunnels, which could not keep its rules",
                 "\"rest\": every method every host → where it was aimed",
             ])
         #expect(notes.map(\.path) == ["routes[0]", "routes[1]"])

@@ -27,6 +27,9 @@ public struct RequestParser: Sendable {
         var head = try self.requestLine(try lines.next())
         head.fields = try HeadReader.fields(&lines, limits: self.limits)
         try Self.checkHost(&head)
+        if head.hasWebSocketScheme, UpgradeOffer(head) == nil {
+            throw WireError(.malformed, "a ws:// or wss:// target without an Upgrade is no WebSocket's")
+        }
         return (head, end)
     }
 
@@ -93,7 +96,9 @@ public struct RequestParser: Sendable {
         }
         let name = String(decoding: method, as: UTF8.self)
         let parsed = try TargetReader.target(target, method: name)
-        return RequestHead(method: name, target: parsed, minorVersion: version)
+        var head = RequestHead(method: name, target: parsed, minorVersion: version)
+        head.hasWebSocketScheme = TargetReader.hasWebSocketScheme(target)
+        return head
     }
 
     private static func version(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> UInt8 {

@@ -21,6 +21,11 @@ enum TargetReader {
         return try Self.absolute(bytes, method: method)
     }
 
+    /// Whether a target in absolute form has the scheme ws or wss.
+    static func hasWebSocketScheme(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        self.hasPrefix(bytes, "ws://") || self.hasPrefix(bytes, "wss://")
+    }
+
     private static func absolute(_ bytes: UnsafeRawBufferPointer, method: String) throws(WireError) -> RequestTarget {
         let scheme: Scheme
         let start: Int
@@ -28,8 +33,12 @@ enum TargetReader {
             (scheme, start) = (.http, 7)
         } else if Self.hasPrefix(bytes, "https://") {
             (scheme, start) = (.https, 8)
+        } else if Self.hasPrefix(bytes, "ws://") {
+            (scheme, start) = (.http, 5)
+        } else if Self.hasPrefix(bytes, "wss://") {
+            (scheme, start) = (.https, 6)
         } else {
-            throw WireError(.malformed, "the request target is neither a path nor an http or https URL")
+            throw WireError(.malformed, "the request target is neither a path nor an http, https, ws or wss URL")
         }
         var end = start
         while end < bytes.count, bytes[end] != UInt8(ascii: "/"), bytes[end] != UInt8(ascii: "?") {

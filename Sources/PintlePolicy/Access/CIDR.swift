@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
+
 /// A network: an address and the number of leading bits that its members share (RFC 4632).
 package struct CIDR: Sendable, Hashable, CustomStringConvertible {
     /// The first address of the network; its host bits are zero.

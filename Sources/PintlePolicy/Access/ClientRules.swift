@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import PintleMessage
+
 /// Whether a client may use the proxy, and which rule says so.
 package enum ClientDecision: Sendable, Equatable {
     /// `clients.allow[0] "127.0.0.0/8"`.

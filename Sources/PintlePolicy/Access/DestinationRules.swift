@@ -33,10 +33,13 @@ package struct DestinationRules: Sendable {
     private let fallback: DestinationDecision
     /// `destinations.private_addresses deny`, where it denies.
     private let privateDenial: String?
+    /// Whether a name is looked up for the sake of a rule about networks.
+    private let resolvesNames: Bool
 
     init(_ configuration: DestinationsConfiguration, listeners: [ListenAddress]) {
         self.deny = RuleList("destinations.deny", configuration.deny)
         self.allow = RuleList("destinations.allow", configuration.allow)
+        self.resolvesNames = configuration.resolvesNames
         let reason = "destinations.default"
         self.fallback = configuration.fallback == .allow ? .allowed(by: reason) : .denied(by: reason)
         let key = "destinations.private_addresses"
@@ -56,12 +59,16 @@ package struct DestinationRules: Sendable {
     package func judge(_ authority: Authority) -> DestinationDecision {
         if let rule = self.deny.first(authority) { return .denied(by: rule) }
         let address = IPAddress(authority.host)
+        if let address, let rule = self.denial(of: address, authority.port) { return .denied(by: rule) }
         let permission = self.allow.first(authority)
         if let address, let rule = self.prohibition(of: address, authority.port, asked: authority) {
             return .prohibited(by: rule)
         }
         if let permission { return .allowed(by: permission) }
         guard case .denied = self.fallback, self.allow.hosts.hasNetworks, address == nil else { return self.fallback }
+        guard self.resolvesNames else {
+            return .denied(by: "destinations.default, and destinations.resolve is off, so the name is not looked up")
+        }
         return .byAddress
     }
 
@@ -79,11 +86,19 @@ package struct DestinationRules: Sendable {
     package func judge(address: IPAddress, port: UInt16, asked host: Authority) -> DestinationDecision {
         let decision = self.judge(host)
         if decision.denial != nil { return decision }
-        if let rule = self.deny.first(address, port) { return .denied(by: rule) }
+        if let rule = self.denial(of: address, port) { return .denied(by: rule) }
         if let rule = self.prohibition(of: address, port, asked: host) { return .prohibited(by: rule) }
         guard case .byAddress = decision else { return decision }
         if let rule = self.allow.first(address, port) { return .allowed(by: rule) }
         return self.fallback
+    }
+
+    /// The network of `deny` that holds the address, or one that it stands for: a translator on the way (NAT64, 6to4) makes
+    /// an IPv4 connection of it.
+    private func denial(of address: IPAddress, _ port: UInt16) -> String? {
+        if let rule = self.deny.first(address, port) { return rule }
+        guard self.deny.hosts.hasNetworks else { return nil }
+        return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port) }.first
     }
 
     /// The rule about private addresses that the address of `host` will have to satisfy; nil where there is none.

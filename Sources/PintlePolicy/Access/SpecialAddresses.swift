@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
+
 /// The addresses that are not meant to be reached from everywhere: those of IANA's special-purpose registries (RFC 6890) that
 /// are not globally reachable, multicast, and what IPv6 has outside its global unicast space (RFC 4291 §2.4).
 ///
@@ -113,7 +115,7 @@ extension IPAddress {
     }
 
     /// The IPv4 addresses that an IPv6 address stands for, with every translator and tunnel that may be there; none for most.
-    fileprivate var embeddedAddresses: [IPAddress] {
+    var embeddedAddresses: [IPAddress] {
         let last = IPAddress(v4: UInt32(truncatingIfNeeded: self.low))
         if self.isTranslated { return [last] }
         if self.isLocallyTranslated {

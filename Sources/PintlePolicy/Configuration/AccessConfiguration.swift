@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleMessage
+
 /// Who may use the proxy.
 package struct ClientsConfiguration: Sendable, Equatable {
     /// Networks that clients may come from. Default the machine itself: an open proxy is a weapon.
@@ -36,9 +38,9 @@ package struct DestinationsConfiguration: Sendable, Equatable {
         case auto
     }
 
-    /// Which ports a CONNECT may go to.
-    package enum ConnectPorts: Sendable, Equatable {
-        /// Any while every listener is on loopback, and 443 alone otherwise.
+    /// Which ports requests of a kind may go to.
+    package enum Ports: Sendable, Equatable {
+        /// Any while every listener is on loopback. Otherwise 443 alone for CONNECT; 80, 443 and above 1023 for the rest.
         case auto
         case any
         case only([UInt16])
@@ -53,7 +55,11 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// Default `auto`: a proxy that others can reach is no way into the networks that it is in.
     package var privateAddresses: PrivateAddresses = .auto
     /// Default `auto`: a proxy that others can reach is no relay to mail servers and shells.
-    package var connectPorts: ConnectPorts = .auto
+    package var connectPorts: Ports = .auto
+    /// For requests other than CONNECT. Default `auto`, as above.
+    package var ports: Ports = .auto
+    /// Whether names that no rule allows are looked up, where a rule about networks could allow their addresses. Default on.
+    package var resolvesNames = true
     /// Whether the ClientHello in a tunnel must name the host that the tunnel was opened to. Default on: what is said of
     /// hosts would say nothing of tunnels otherwise.
     package var requiresSNIMatch = true

@@ -102,6 +102,14 @@ package struct HeaderRules: Sendable, Equatable {
         self.remove.isEmpty && self.defaults.isEmpty && self.set.isEmpty && self.add.isEmpty
     }
 
+    /// Removes from a trailer section every field that a rule names: who reads trailers as fields of the head would get there
+    /// what was removed or set (RFC 9110 §6.5.1).
+    package func apply(toTrailers fields: inout Fields) {
+        guard !fields.isEmpty else { return }
+        for name in self.remove { fields.remove(name) }
+        for line in self.defaults + self.set + self.add { fields.remove(line.name) }
+    }
+
     /// Does it. `injecting` is for what comes with the defaults.
     package func apply(to fields: inout Fields, injecting: (inout Fields) -> Void = { _ in }) {
         for name in self.remove { fields.remove(name) }

@@ -16,7 +16,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var stripPrefix: String?
     /// The trust policy; nil leaves the choice to `trust.*.hosts`.
     package var trust: Located<String>?
-    /// What becomes of a CONNECT to its hosts; nil leaves that to `tunnels.verify`.
+    /// What becomes of a CONNECT to its hosts, as the file says; nil denies it where the route has rules that a tunnel cannot
+    /// keep, and leaves it to `tunnels.verify` otherwise.
     package var connect: ConnectMode?
     /// Whether credentials may be injected into requests that go upstream in clear text. Default false.
     package var allowCleartextCredentials = false

@@ -17,4 +17,6 @@ package enum ConnectMode: String, Sendable, CaseIterable {
     case tunnel
     /// The destination proves itself to a handshake of our own before bytes are relayed.
     case verify
+    /// There is no tunnel.
+    case deny
 }

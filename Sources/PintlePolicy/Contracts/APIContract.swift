@@ -51,17 +51,42 @@ package struct APIContract: Sendable {
 
     /// What it says of a request.
     ///
-    /// Its dot segments are resolved first: to the server that gets it `/pets/..` is no pet.
+    /// Its dot segments are resolved first: to the server that gets it `/pets/..` is no pet. Where servers read the path
+    /// differently, an operation that any of them would carry out is found.
     ///
     /// - Parameter path: with the query, as it is sent upstream.
     /// - Throws: that it declares no such operation, in a sentence.
     package func operation(method: String, path: String) throws(Malformed) -> ContractedOperation {
-        do throws(OpenAPIMismatch) {
-            let match = try self.document.operation(
-                method: method, path: RequestPath.resolvingDotSegments(path) ?? path)
-            return ContractedOperation(match, checksRequests: self.checksRequests, decodedLimit: self.decodedLimit)
+        var found: ContractedOperation?
+        var failure: OpenAPIMismatch?
+        for reading in try self.readings(of: path) {
+            let match = Result { () throws(OpenAPIMismatch) in
+                try self.document.operation(method: method, path: String(decoding: reading, as: UTF8.self))
+            }
+            switch match {
+            case .failure(let error): failure = failure ?? error
+            case .success(let match):
+                guard let earlier = found else {
+                    found = ContractedOperation(
+                        match, checksRequests: self.checksRequests, decodedLimit: self.decodedLimit)
+                    continue
+                }
+                guard earlier.name == match.operation.name || !self.checksRequests else {
+                    throw Malformed("servers read the path differently: as \(earlier.name) or \(match.operation.name)")
+                }
+            }
+        }
+        if let found { return found }
+        throw Malformed(failure?.description ?? "the path has no reading")
+    }
+
+    /// - Throws: where the request would have to be checked, and cannot be.
+    private func readings(of path: String) throws(Malformed) -> [[UInt8]] {
+        do throws(Malformed) {
+            return try PathReadings(path).all
         } catch {
-            throw Malformed(error.description)
+            guard !self.checksRequests else { throw error }
+            return [Array(path.utf8.prefix { $0 != UInt8(ascii: "?") })]
         }
     }
 }

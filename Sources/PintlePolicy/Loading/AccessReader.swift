@@ -59,12 +59,14 @@ enum AccessReader {
         map.read("allow", into: &destinations.allow) { $0.hostPatterns() }
         map.read("deny", into: &destinations.deny) { $0.hostPatterns() }
         map.read("private_addresses", into: &destinations.privateAddresses) { $0.choice() }
-        map.read("connect_ports", into: &destinations.connectPorts, Self.connectPorts)
+        map.read("connect_ports", into: &destinations.connectPorts, Self.ports)
+        map.read("ports", into: &destinations.ports, Self.ports)
+        map.read("resolve", into: &destinations.resolvesNames) { $0.bool() }
         map.read("require_sni_match", into: &destinations.requiresSNIMatch) { $0.bool() }
         return destinations
     }
 
-    private static func connectPorts(_ node: StrictNode) -> DestinationsConfiguration.ConnectPorts? {
+    private static func ports(_ node: StrictNode) -> DestinationsConfiguration.Ports? {
         guard !node.isList else { return node.values { $0.int(1...65_535) }.map { .only($0.map(UInt16.init)) } }
         return node.parsed { text throws(Malformed) in
             switch text {

@@ -43,7 +43,10 @@ extension KeySet {
     static let clients = KeySet("clients", ["allow", "basic_auth"])
     static let basicAuth = KeySet("clients.basic_auth", ["realm", "users"])
     static let destinations = KeySet(
-        "destinations", ["default", "allow", "deny", "private_addresses", "connect_ports", "require_sni_match"])
+        "destinations",
+        [
+            "default", "allow", "deny", "private_addresses", "connect_ports", "ports", "resolve", "require_sni_match",
+        ])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",

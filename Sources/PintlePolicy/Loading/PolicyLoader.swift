@@ -38,7 +38,9 @@ package enum PolicyLoader {
         }
         let listenTLS = ListenCompiler.compile(configuration) { context.report($0, path: $1, at: $2) }
         try context.throwProblems(log: configuration.log)
-        return Policy(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
+        return Policy(
+            configuration, trust: trust, contracts: contracts, listenTLS: listenTLS,
+            machineName: surroundings.machineName)
     }
 
     /// Reads and checks the file at `path`.

@@ -21,6 +21,8 @@ package struct Surroundings: Sendable {
     package var read: @Sendable (_ path: String, _ limit: Int) throws(ReadingError) -> [UInt8]
     /// Whether there is a file at a path.
     package var exists: @Sendable (_ path: String) -> Bool
+    /// The machine's name, as its administrator has set it; nil for none.
+    package var machineName: String?
     /// Told of files that are read by other means, before they are.
     package var note: @Sendable (_ path: String) -> Void = { _ in }
 
@@ -36,10 +38,12 @@ package struct Surroundings: Sendable {
 
     /// Those of a process with this environment: the real file system.
     package static func system(environment: [String: String]) -> Surroundings {
-        Surroundings(
+        var surroundings = Surroundings(
             environment: environment,
             read: { (path, limit) throws(ReadingError) in try Self.readFile(path, limit) },
             exists: { access($0, F_OK) == 0 })
+        surroundings.machineName = Self.nameOfThisMachine
+        return surroundings
     }
 
     /// The same, telling of every path on which it depends what is loaded, before it is looked at.
@@ -56,7 +60,16 @@ package struct Surroundings: Sendable {
                 return exists(path)
             })
         surroundings.note = note
+        surroundings.machineName = self.machineName
         return surroundings
+    }
+
+    private static var nameOfThisMachine: String? {
+        // HOST_NAME_MAX is 64 on Linux (gethostname(2)), and a longer name would not be ended by a zero.
+        var text = [CChar](repeating: 0, count: 65)
+        guard gethostname(&text, 64) == 0 else { return nil }
+        let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return name.isEmpty ? nil : name
     }
 
     private static func readFile(_ path: String, _ limit: Int) throws(ReadingError) -> [UInt8] {

@@ -114,16 +114,21 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func parseName(_ text: Substring) throws(Malformed) -> String {
-        // The same reader as for requests, so that both sides are in the same normal form.
-        guard let name = Authority(text, defaultPort: 1)?.host, !name.contains("..") else {
+        // The same reader as for requests, so that both sides are in the same normal form. A name that ends in a number
+        // would be read as an address by a browser and could only mean one by mistake.
+        let name = Authority(text, defaultPort: 1)?.host
+        if name.map({ IPAddress($0) != nil }) ?? Self.endsInNumber(text) {
+            throw Malformed("neither an IPv4 address, as in 10.0.0.1, nor a host name")
+        }
+        guard let name, !name.contains("..") else {
             throw Malformed(
                 "not a host name: letters, digits, - . _ only; patterns are exact, *.suffix, * or a network, "
                     + "never regular expressions")
         }
-        // A name that ends in a number would be read as an address by a browser and could only mean one by mistake.
-        if let last = name.split(separator: ".").last, last.utf8.allSatisfy(ASCII.isDigit) {
-            throw Malformed("neither an IPv4 address, as in 10.0.0.1, nor a host name")
-        }
         return name
+    }
+
+    private static func endsInNumber(_ text: Substring) -> Bool {
+        text.split(separator: ".").last?.utf8.allSatisfy(ASCII.isDigit) ?? false
     }
 }

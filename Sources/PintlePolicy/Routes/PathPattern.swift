@@ -4,8 +4,8 @@ private import PintleMessage
 
 /// Which paths a route is about: `*` stands for any bytes but a slash, `**` for any bytes, both also for none.
 ///
-/// Queries take no part. Percent-encoded letters, digits and `-._~` match their plain form, as RFC 3986 §6.2.2.2 says
-/// they are equal: `/%76%31` is `/v1`. Matching takes time proportional to path times pattern, whatever they are.
+/// Queries take no part. Percent-encoded characters match their plain form, as ``UnreservedBytes`` says: `/%76%31` is `/v1`,
+/// but `%2F` is no slash. Matching takes time proportional to path times pattern, whatever they are.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private enum Token: Sendable, Hashable {
         case byte(UInt8)
@@ -34,7 +34,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
             throw Malformed("a path pattern is printable ASCII without spaces: percent-encode the rest")
         }
         guard !text.contains("***") else { throw Malformed("a star is single, *, or double, **") }
-        var bytes = UnreservedBytes(Array(text.utf8)[...])
+        var bytes = UnreservedBytes(Array(text.utf8))
         var prefix: [UInt8] = []
         var tokens: [Token] = []
         while let byte = bytes.next() {
@@ -70,7 +70,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return other.tokens.isEmpty && self.matches(&path)
     }
 
-    private func matches(bytes: some RandomAccessCollection<UInt8>) -> Bool {
+    func matches<Bytes: RandomAccessCollection<UInt8>>(bytes: Bytes) -> Bool where Bytes.Index == Int {
         var input = UnreservedBytes(bytes)
         return self.matches(&input)
     }

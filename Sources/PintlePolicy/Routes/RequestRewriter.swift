@@ -96,6 +96,11 @@ package struct RequestRewriter: Sendable {
     }
 }
 
+extension RequestRewriter {
+    /// Removes from a trailer section what the route's rules name. Authorization never stands there in any case.
+    package func apply(toTrailers fields: inout Fields) { self.headers.apply(toTrailers: &fields) }
+}
+
 extension SerializationError.Code {
     fileprivate init(_ error: ContentDecodingError) {
         switch error {

@@ -20,15 +20,17 @@ package final class Route: Sendable {
     private let methods: [String]
     private let paths: [PathPattern]
     private let acceptsHTTP: Bool
-    private let acceptsHTTPS: Bool
+    let acceptsHTTPS: Bool
+    private let ownNames: OwnNames
 
-    init(_ configuration: RouteConfiguration, index: Int, contracts: RouteContracts) {
+    init(_ configuration: RouteConfiguration, index: Int, contracts: RouteContracts, ownNames: OwnNames) {
         self.index = index
         self.name = configuration.name
         self.configuration = configuration
         self.rewriter = RequestRewriter(configuration.request)
         self.contract = contracts.response
         self.apiContract = contracts.api
+        self.ownNames = ownNames
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths
         let schemes = configuration.match.schemes
@@ -39,12 +41,25 @@ package final class Route: Sendable {
     /// `routes[3] "charge"`.
     package var description: String { "routes[\(self.index)] \"\(self.name)\"" }
 
-    /// Whether all but the host matches.
-    func accepts(_ query: RouteQuery, path: String) -> Bool {
+    /// Whether a path must match, too.
+    var hasPaths: Bool { !self.paths.isEmpty }
+
+    /// Whether all but host and path matches.
+    func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
-        guard query.form == .proxy || self.configuration.upstream != nil else { return false }
-        guard self.methods.isEmpty || self.methods.contains(query.method) else { return false }
-        return self.paths.isEmpty || self.paths.contains { $0.matches(path) }
+        guard query.form == .proxy || self.servesAsGateway(query.authority.host) else { return false }
+        return self.methods.isEmpty || self.methods.contains(query.method)
+    }
+
+    /// Whether gateway requests with this Host are its own: without `match.hosts` only those that address the proxy itself.
+    private func servesAsGateway(_ host: String) -> Bool {
+        guard self.configuration.upstream != nil else { return false }
+        return !self.configuration.match.hosts.isEmpty || self.ownNames.contains(host)
+    }
+
+    /// Whether a path, in one reading, matches.
+    func acceptsPath(_ path: [UInt8]) -> Bool {
+        self.paths.isEmpty || self.paths.contains { $0.matches(bytes: path) }
     }
 }
 
@@ -52,7 +67,7 @@ extension Route {
     /// Why the route is not for this request, or nil where it is: the first reason in the order of the file's keys.
     package func mismatch(_ query: RouteQuery) -> String? {
         let match = self.configuration.match
-        let path = RequestPath.resolvingDotSegments(query.path) ?? query.path
+        let readings = (try? PathReadings(query.path))?.all ?? [Array(query.path.utf8)]
         var hosts = HostIndex()
         for (number, host) in match.hosts.enumerated() { hosts.insert(host, number: number) }
         if !match.hosts.isEmpty, hosts.first(query.authority, where: { _ in true }) == nil {
@@ -61,13 +76,15 @@ extension Route {
         if !match.methods.isEmpty, !match.methods.contains(query.method) {
             return "\(query.method) is none of its methods"
         }
-        if !match.paths.isEmpty, !match.paths.contains(where: { $0.matches(path) }) {
-            return "\(path) is none of its paths"
+        if !readings.contains(where: self.acceptsPath) {
+            return "\(String(decoding: readings[0], as: UTF8.self)) is none of its paths"
         }
         if !match.schemes.isEmpty, !match.schemes.contains(query.scheme) {
             return "\(query.scheme.rawValue) is none of its schemes"
         }
-        return self.accepts(query, path: path) ? nil : "it has no upstream, which a gateway request needs"
+        if self.acceptsAllButPath(query) { return nil }
+        if self.configuration.upstream == nil { return "it has no upstream, which a gateway request needs" }
+        return "it names no hosts, and \(query.authority.host) is no name of this proxy"
     }
 }
 
@@ -89,12 +106,18 @@ package struct RouteQuery: Sendable, Equatable {
     /// Path and query, beginning with a slash; `*` for OPTIONS in asterisk form.
     package var path: String
     package var form: Form
+    /// Whether the target had one of WebSocket's schemes, ws:// for http and wss:// for https (RFC 6455 §3).
+    package var isWebSocket: Bool
 
-    package init(method: String, scheme: Scheme, authority: Authority, path: String, form: Form = .proxy) {
+    package init(
+        method: String, scheme: Scheme, authority: Authority, path: String, form: Form = .proxy,
+        isWebSocket: Bool = false
+    ) {
         self.method = method
         self.scheme = scheme
         self.authority = authority
         self.path = path
         self.form = form
+        self.isWebSocket = isWebSocket
     }
 }

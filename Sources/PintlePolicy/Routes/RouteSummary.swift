@@ -15,7 +15,8 @@ package struct RouteSummary: CustomStringConvertible {
 
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
-        let rules = (self.requestRules + self.responseRules + self.contractRules).joined(separator: "; ")
+        let rules = (self.requestRules + self.responseRules + self.contractRules + self.tunnelRules).joined(
+            separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
@@ -102,6 +103,18 @@ package struct RouteSummary: CustomStringConvertible {
         if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
         if !wanted.isEmpty { rules.append("\(self.onViolation.verb) \(wanted.joined(separator: ", "))") }
         return rules
+    }
+
+    /// What becomes of a CONNECT, where the route decides that.
+    private var tunnelRules: [String] {
+        let past = self.route.rulesLostInTunnels.isEmpty ? "" : ", past its rules"
+        switch self.route.effectiveConnect {
+        case nil: return []
+        case .tunnel: return ["relays tunnels\(past)"]
+        case .verify: return ["relays tunnels to verified destinations\(past)"]
+        case .deny:
+            return [self.route.connect == .deny ? "denies tunnels" : "denies tunnels, which could not keep its rules"]
+        }
     }
 
     /// What its API contract is for.

@@ -11,9 +11,11 @@ package struct RouteTable: Sendable {
     private let hasPaths: Bool
 
     /// - Parameter contracts: one for each of `configurations`, in the same order.
-    init(_ configurations: [RouteConfiguration], contracts: [RouteContracts]) {
+    init(_ configurations: [RouteConfiguration], contracts: [RouteContracts], ownNames: OwnNames) {
         var index = HostIndex()
-        self.routes = zip(configurations, contracts).enumerated().map { Route($1.0, index: $0, contracts: $1.1) }
+        self.routes = zip(configurations, contracts).enumerated().map {
+            Route($1.0, index: $0, contracts: $1.1, ownNames: ownNames)
+        }
         for route in self.routes {
             let hosts = route.configuration.match.hosts
             if hosts.isEmpty { index.insertEverywhere(number: route.index) }
@@ -25,19 +27,66 @@ package struct RouteTable: Sendable {
 
     /// The first route that matches, or nil.
     ///
-    /// Paths are compared with dot segments resolved and unreserved characters decoded, as the origin will read them.
-    package func first(matching query: RouteQuery) -> Route? {
+    /// Paths are compared with dot segments resolved and percent-encoded characters decoded, as the origin will read them.
+    /// Where servers read a path differently (``PathReadings``) each reading is matched: a route that any of them leads to
+    /// holds for the request, also where others lead to none.
+    ///
+    /// - Throws: the reason where readings lead to different routes, so that any choice would be got around by some server;
+    ///   where the route has an upstream, and is not the one of the path as it is sent there; and what ``PathReadings`` throws.
+    ///   Never where no route for such a request looks at paths.
+    package func first(matching query: RouteQuery) throws(Malformed) -> Route? {
         var examined = 0
-        return self.first(matching: query, examined: &examined)
+        return try self.first(matching: query, examined: &examined)
     }
 
     /// As `first(matching:)`; adds to `examined` the number of routes that were looked at beyond their hosts.
-    package func first(matching query: RouteQuery, examined: inout Int) -> Route? {
+    package func first(matching query: RouteQuery, examined: inout Int) throws(Malformed) -> Route? {
         guard !self.routes.isEmpty else { return nil }
-        let path = self.hasPaths ? RequestPath.resolvingDotSegments(query.path) ?? query.path : query.path
+        guard self.hasPaths, !PathReadings.isPlain(query.path) else {
+            let path = self.hasPaths ? RequestPath.resolvingDotSegments(query.path) ?? query.path : query.path
+            return self.first(query, &examined) { $0.acceptsPath(Array(path.utf8)) }
+        }
+        guard self.first(query, &examined, where: \.hasPaths) != nil else {
+            return self.first(query, &examined) { _ in true }
+        }
+        let readings = try PathReadings(query.path).all
+        var found: Route?
+        for reading in readings {
+            guard let route = self.first(query, &examined, where: { $0.acceptsPath(reading) }) else { continue }
+            guard found == nil || found === route else {
+                throw Malformed(
+                    "servers read the path differently, and it is one of \(found?.description ?? "") or of "
+                        + "\(route.description)")
+            }
+            found = route
+        }
+        if let found, found.configuration.upstream != nil, !found.acceptsPath(readings[0]) {
+            throw Malformed(
+                "only some servers read the path as one of \(found.description), which sends it to an upstream")
+        }
+        return found
+    }
+
+    /// The route that says what becomes of a CONNECT, or nil: the first with such a host that denies tunnels, has a mode for
+    /// them, or is for every request to the host.
+    ///
+    /// A tunnel to port 443 is for https; another may carry either scheme, since some clients ask for tunnels for http, too.
+    func firstDecidingTunnels(to authority: Authority) -> Route? {
+        let found = self.index.first(authority) { number in
+            let route = self.routes[number]
+            let isForScheme = authority.port == Scheme.https.defaultPort ? route.acceptsHTTPS : true
+            return isForScheme && route.configuration.decidesTunnels
+        }
+        return found.map { self.routes[$0] }
+    }
+
+    /// The first route for this request whose paths are accepted.
+    private func first(
+        _ query: RouteQuery, _ examined: inout Int, where acceptsPath: (Route) -> Bool
+    ) -> Route? {
         let found = self.index.first(query.authority) { number in
             examined += 1
-            return self.routes[number].accepts(query, path: path)
+            return self.routes[number].acceptsAllButPath(query) && acceptsPath(self.routes[number])
         }
         return found.map { self.routes[$0] }
     }

@@ -2,45 +2,57 @@
 
 private import PintleMessage
 
-/// The bytes of a path up to its query, with percent-encoded unreserved characters decoded (RFC 3986 §2.3).
-struct UnreservedBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol {
+/// The bytes of a path up to its query as rules compare them: percent-encoded characters are decoded, and the digits of
+/// what stays encoded are in upper case (RFC 3986 §6.2.2).
+///
+/// RFC 3986 says that `%61` is `a`, and leaves open whether `%40` is `@`; servers decode both before they look at a path.
+/// Encoded stay the characters that mean something in a path, the star of patterns, and what is not visible ASCII.
+struct UnreservedBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol where Bytes.Index == Int {
     private let bytes: Bytes
-    private var index: Bytes.Index
+    private var index: Int
+    /// How many of the next bytes are digits of an escape that stays.
+    private var digitsLeft = 0
 
     init(_ bytes: Bytes) {
         self.bytes = bytes
         self.index = bytes.startIndex
     }
 
+    /// How many bytes of the input were taken.
+    var consumed: Int { self.index - self.bytes.startIndex }
+
     mutating func next() -> UInt8? {
         guard self.index < self.bytes.endIndex else { return nil }
         let byte = self.bytes[self.index]
         if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { return nil }
-        self.index = self.bytes.index(after: self.index)
-        guard byte == UInt8(ascii: "%"), let decoded = self.encodedByte, Self.isUnreserved(decoded) else { return byte }
-        self.index = self.bytes.index(self.index, offsetBy: 2)
+        self.index += 1
+        if self.digitsLeft > 0 {
+            self.digitsLeft -= 1
+            return byte >= UInt8(ascii: "a") ? byte - 0x20 : byte
+        }
+        guard byte == UInt8(ascii: "%"), let decoded = self.encodedByte else { return byte }
+        guard Self.isPlain(decoded) else {
+            self.digitsLeft = 2
+            return byte
+        }
+        self.index += 2
         return decoded
-    }
-
-    /// After a percent sign that was not decoded: skips the two digits of a slash or backslash, if they follow.
-    mutating func skipEncodedSeparator() -> Bool {
-        guard let byte = self.encodedByte, byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") else { return false }
-        self.index = self.bytes.index(self.index, offsetBy: 2)
-        return true
     }
 
     /// The byte that the next two hexadecimal digits stand for, or nil.
     private var encodedByte: UInt8? {
-        guard self.bytes.distance(from: self.index, to: self.bytes.endIndex) >= 2,
-            let high = ASCII.hexValue(self.bytes[self.index]),
-            let low = ASCII.hexValue(self.bytes[self.bytes.index(after: self.index)])
+        guard self.bytes.endIndex - self.index >= 2, let high = ASCII.hexValue(self.bytes[self.index]),
+            let low = ASCII.hexValue(self.bytes[self.index + 1])
         else { return nil }
         return high << 4 | low
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26
-            || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "~")
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: ";"), UInt8(ascii: "?"), UInt8(ascii: "#"),
+            UInt8(ascii: "%"), UInt8(ascii: "*"):
+            false
+        default: 0x21...0x7E ~= byte
+        }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleLoop
+internal import PintleMessage
 internal import PintlePolicy
 
 /// Who uses the proxy, as far as limits and logs tell clients apart.

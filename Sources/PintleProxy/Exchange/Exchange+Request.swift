@@ -46,7 +46,8 @@ extension Exchange {
 
     private func forward(_ scheme: Scheme, _ authority: Authority, _ path: String, form: RouteQuery.Form) {
         let query = RouteQuery(
-            method: self.head.method, scheme: scheme, authority: authority, path: path, form: form)
+            method: self.head.method, scheme: scheme, authority: authority, path: path, form: form,
+            isWebSocket: self.head.hasWebSocketScheme)
         let decision: Decision
         do throws(Malformed) {
             decision = try self.gate.policy.decide(query)
@@ -341,6 +342,7 @@ extension Exchange {
         self.requestEnded = true
         var trailers = trailers
         Forwarding.removeForbidden(fromTrailers: &trailers)
+        self.rules?.rewriter.apply(toTrailers: &trailers)
         self.trailers = trailers
         if self.heldBody != nil { return self.sendHeldBody() }
         self.finishBody()

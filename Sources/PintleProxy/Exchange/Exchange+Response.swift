@@ -65,6 +65,7 @@ extension Exchange: TransferDelegate {
     func answer(withTrailers fields: Fields) {
         var fields = fields
         Forwarding.removeForbidden(fromTrailers: &fields)
+        self.rules?.responseHeaders.apply(toTrailers: &fields)
         switch self.answer {
         case .body(.chunked): self.report.append(trailers: fields)
         case .checking(var held):

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import NIOCore
 internal import PintleLoop
+internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSystem
 

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import PintleLoop
+internal import PintleMessage
 internal import PintlePolicy
 
 /// Sockets that a service manager listens on for this process (sd_listen_fds(3)): they take the place of `listen`.

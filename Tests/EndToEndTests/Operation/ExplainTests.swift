@@ -25,6 +25,11 @@ struct ExplainTests {
             response: {status: [2xx], body: json}
         """
 
+    private static let denial =
+        "routes[1] \"charge\", because a tunnel cannot keep its request.headers, request.authorization, "
+        + "request.parameters, request.serialize, response.status, response.body; connect: tunnel or verify on the route "
+        + "lets it pass"
+
     private let folder: TemporaryFolder
     private let file: String
 
@@ -48,6 +53,7 @@ struct ExplainTests {
                 "sent to      POST https://api.pay.example/v1/charges",
                 "destination  api.pay.example:443 is allowed by destinations.default",
                 "trust        payments, by trust.payments.hosts[0] \"*.pay.example\": no pins",
+                "tunnel       a CONNECT to api.pay.example:443 is refused: it is denied by \(Self.denial)",
                 "request      removes Cookie",
                 "request      defaults Accept",
                 "request      authorizes by Bearer where there is no Authorization",
@@ -79,7 +85,12 @@ struct ExplainTests {
     }
 
     @Test func `a tunnel is explained as one`() throws {
-        let process = try self.explain("CONNECT", "api.pay.example:443")
+        let denied = try self.explain("CONNECT", "api.pay.example:443")
+        #expect(denied.exitCode == 0)
+        let denial = "destination  api.pay.example:443 is denied by \(Self.denial)"
+        #expect(denied.output.contains(denial), "\(denied.lines)")
+        #expect(!denied.output.contains { $0.contains("is relayed") }, "\(denied.lines)")
+        let process = try self.explain("CONNECT", "www.pay.example:443")
         #expect(process.exitCode == 0)
         let port =
             "port         443 is allowed by destinations.connect_ports auto: any, because all listeners are loopback"

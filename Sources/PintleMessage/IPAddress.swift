@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-private import PintleMessage
-
 /// An IPv4 or IPv6 address as a value that compares, hashes and masks without a call to C.
 ///
 /// An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) *is* the IPv4 address: a dual-stack socket reports clients, and a
@@ -15,9 +13,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// IPv4 or IPv6; never IPv6 for a mapped address.
     package let family: Family
     /// The first eight of the sixteen bytes; zero for IPv4.
-    let high: UInt64
+    package let high: UInt64
     /// The last eight of the sixteen bytes; an IPv4 address is in the lowest 32 bits.
-    let low: UInt64
+    package let low: UInt64
 
     /// Makes an IPv4 address of its four bytes, first byte most significant.
     package init(v4 bits: UInt32) {
@@ -98,8 +96,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 extension IPAddress {
     /// Reads dotted decimal or RFC 4291 text, without brackets and without a zone.
     ///
-    /// Strict on purpose: `127.1`, `0x7f.0.0.1` and `010.0.0.1`, which some resolvers accept, are nil here. They count
-    /// as names, and the address that they resolve to is judged when it is dialled.
+    /// Strict on purpose: `127.1`, `0x7f.0.0.1` and `010.0.0.1`, which some resolvers accept, are nil here. A rule is
+    /// written in one way only; the host of a request, which others spell, is read by ``NumericHost``.
     package init?(_ text: some StringProtocol) {
         let bytes = text.utf8
         if bytes.contains(UInt8(ascii: ":")) {

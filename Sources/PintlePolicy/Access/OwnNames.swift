@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// The hosts by which clients address this proxy itself: what the Host of a gateway request must be on a route that names no
+/// hosts.
+///
+/// A web page of `evil.example` can have that name resolve to the proxy's address and read what the proxy answers (DNS
+/// rebinding); the Host is then still `evil.example`.
+struct OwnNames: Sendable {
+    private var names: Set<String> = ["localhost"]
+    /// Where a listener takes connections to any address, port forwarding included, any literal address may be its own. No
+    /// page can be served from an address that is not its server's.
+    private var includesAddresses = false
+
+    /// - Parameters:
+    ///   - machine: the machine's name, in whatever letter case, with its domain or without; nil for none.
+    ///   - certificate: the names of the certificate that listeners with TLS show.
+    init(_ listeners: [ListenAddress], machine: String?, certificate: [String]) {
+        for listener in listeners {
+            guard case .address(let address, _) = listener.place else { continue }
+            if address.isUnspecified { self.includesAddresses = true }
+            if address.isLoopback { self.names.formUnion(["127.0.0.1", "::1"]) }
+            self.names.insert(address.description)
+        }
+        for name in [machine].compactMap({ $0 }) + certificate {
+            guard let host = Authority(name, defaultPort: 80)?.host else { continue }
+            self.names.insert(host)
+        }
+        if let short = machine?.lowercased().prefix(while: { $0 != "." }), !short.isEmpty {
+            self.names.insert(String(short))
+        }
+    }
+
+    func contains(_ host: String) -> Bool {
+        self.names.contains(host) || (self.includesAddresses && IPAddress(host) != nil)
+    }
+
+    /// In alphabetical order.
+    var description: String {
+        (self.names.sorted() + (self.includesAddresses ? ["any literal address"] : [])).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintlePolicy
+import Testing
+
+/// What becomes of a CONNECT to the hosts of routes (`connect`).
+struct TunnelRuleTests {
+    private func decide(_ yaml: String, _ target: String = "api.example:443") throws -> Decision {
+        let authority = try #require(Authority(target, defaultPort: nil))
+        return try policy(yaml).decideTunnel(
+            RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
+    }
+
+    private static let lost = [
+        ("request: {headers: {remove: [Cookie]}}", "request.headers"),
+        ("allow_cleartext_credentials: true, request: {authorization: {bearer: t}}", "request.authorization"),
+        ("request: {serialize: json, parameters: {a: b}}", "request.parameters, request.serialize"),
+        ("request: {throttle: {packet: 1KiB, delay: 1s}}", "request.throttle"),
+        ("response: {headers: {set: {A: b}}}", "response.headers"), ("response: {status: [200]}", "response.status"),
+        ("response: {content_types: [a/b]}", "response.content_types"),
+        ("response: {body: json, remove_nulls: true}", "response.body, response.remove_nulls"),
+        ("response: {max_body: 1KiB}", "response.max_body"),
+    ]
+
+    @Test(arguments: Self.lost)
+    func `LOOK-25 a route with rules that a tunnel cannot keep denies it`(rules: String, keys: String) throws {
+        let matches = [
+            "hosts: [api.example]", "hosts: [\"*.example\"], methods: [POST], paths: [\"/v1/**\"]", "schemes: [https]",
+        ]
+        for match in matches {
+            let decision = try self.decide("routes: [{name: api, match: {\(match)}, \(rules)}]")
+            let rule =
+                "routes[0] \"api\", because a tunnel cannot keep its \(keys); connect: tunnel or verify on the route lets "
+                + "it pass"
+            #expect(decision.destination == .denied(by: rule))
+            #expect(decision.route?.name == "api")
+        }
+    }
+
+    @Test(arguments: Self.lost)
+    func `LOOK-25 a tunnel is there where the route says so`(rules: String, keys: String) throws {
+        let tunnel = try self.decide("routes: [{name: api, connect: tunnel, \(rules)}]")
+        #expect(tunnel.destination.denial == nil && tunnel.trust == nil)
+        let verified = try self.decide("routes: [{name: api, connect: verify, \(rules)}]")
+        #expect(verified.destination.denial == nil && verified.trust != nil)
+        let listed = try self.decide("tunnels: {verify: [\"*\"]}\nroutes: [{name: api, \(rules)}]")
+        #expect(listed.destination.denial != nil)
+    }
+
+    @Test(arguments: [
+        ("routes: [{name: a, connect: deny}]", "api.example:443", "routes[0] \"a\", connect: deny"),
+        ("routes: [{name: a, match: {hosts: [b.example]}, connect: deny}]", "api.example:443", nil),
+        ("routes: [{name: a, request: {timeout: 5s}}]", "api.example:443", nil),
+        ("routes: [{name: a, upstream: \"https://b.example\"}]", "api.example:443", nil),
+        // The first route that is for all of a host's requests leaves nothing to those behind it.
+        ("routes: [{name: a}, {name: b, response: {body: json}}]", "api.example:443", nil),
+        (
+            "routes: [{name: a, match: {methods: [GET]}}, {name: b, connect: deny}]", "api.example:443",
+            "routes[1] \"b\", connect: deny"
+        ),
+        (
+            "routes: [{name: a, match: {paths: [/x]}, connect: tunnel}, {name: b, connect: deny}]", "api.example:443",
+            nil
+        ),
+        // Which scheme a tunnel carries is known by its port alone.
+        ("routes: [{name: a, match: {schemes: [http]}, connect: deny}]", "api.example:443", nil),
+        (
+            "routes: [{name: a, match: {schemes: [http]}, connect: deny}]", "api.example:80",
+            "routes[0] \"a\", connect: deny"
+        ),
+        (
+            "routes: [{name: a, match: {schemes: [https]}, connect: deny}]", "api.example:8443",
+            "routes[0] \"a\", connect: deny"
+        ),
+        // The first rule that refuses is the one that is told.
+        (
+            "destinations: {deny: [api.example]}\nroutes: [{name: a, connect: deny}]", "api.example:443",
+            "destinations.deny[0] \"api.example\""
+        ),
+    ])
+    func `LOOK-25 the first route for such requests decides`(yaml: String, target: String, denial: String?) throws {
+        #expect(try self.decide(yaml, target).destination.denial == denial)
+    }
+
+    @Test func `LOOK-25 check and explain say it`() throws {
+        let policy = try policy("routes: [{name: api, match: {hosts: [api.example]}, response: {body: json}}]")
+        let note = Lint(policy).findings.first?.message
+        #expect(
+            note?.hasSuffix("; accepts only JSON; denies tunnels, which could not keep its rules") == true,
+            "\(note ?? "")")
+        let url = try HTTPURL("https://api.example/")
+        let head = RequestHead(
+            method: "GET", target: .absolute(scheme: url.scheme, authority: url.authority, path: url.path))
+        let lines = try Explanation(policy, head).lines.map(\.description)
+        #expect(
+            lines.contains(
+                "tunnel       a CONNECT to api.example:443 is refused: it is denied by routes[0] \"api\", because a tunnel "
+                    + "cannot keep its response.body; connect: tunnel or verify on the route lets it pass"), "\(lines)")
+    }
+}
+
+/// Hosts and ports of destinations that other spellings would reach.
+struct DestinationSpellingTests {
+    private static let parent = "upstream_proxy: {url: \"http://parent.example:3128\", no_proxy: [127.0.0.1]}\n"
+
+    @Test(arguments: ["0xa9fea9fe", "2852039166", "0251.0376.0251.0376", "169.16689662", "[::ffff:a9fe:a9fe]"])
+    func `LOOK-17 a denied address has no other spelling, by a parent neither`(host: String) throws {
+        for rules in ["destinations: {deny: [\"169.254.0.0/16\"]}", "destinations: {private_addresses: deny}"] {
+            for prefix in ["", Self.parent] {
+                let decision = try policy(prefix + rules).decide(try query("GET", "http://\(host)/"))
+                #expect(decision.destination.denial != nil, "\(host) \(rules)")
+            }
+        }
+    }
+
+    @Test(arguments: ["127.0.0.1", "127.1", "0x7f000001", "127.0.0.1.", "[::ffff:127.0.0.1]"])
+    func `LOOK-17 no_proxy knows an address in every spelling`(host: String) throws {
+        let decision = try policy(Self.parent).decide(try query("GET", "http://\(host)/"))
+        guard case .direct = decision.way else {
+            Issue.record("\(host) goes \(decision.way)")
+            return
+        }
+    }
+
+    @Test(arguments: ["127.1", "0x7f.1", "2130706433", "1.2.3.4.5", "a.1"])
+    func `LOOK-17 a rule spells an address in one way`(text: String) {
+        #expect(throws: Malformed("neither an IPv4 address, as in 10.0.0.1, nor a host name")) { try HostPattern(text) }
+    }
+
+    @Test(arguments: ["[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::1]", "[::169.254.169.254]"])
+    func `LOOK-17 a denied address is denied behind a translator`(host: String) throws {
+        let decision = try policy("destinations: {deny: [\"169.254.0.0/16\"]}").decide(
+            try query("GET", "http://\(host)/"))
+        #expect(decision.destination.denial == "destinations.deny[0] \"169.254.0.0/16\"")
+    }
+
+    @Test(arguments: [("0x7f.1", true), ("127.1", true), ("127.0.0.2", false), ("0x7f.2", false)])
+    func `LOOK-17 server names are read so, too`(name: String, passes: Bool) throws {
+        let authority = try #require(Authority("127.0.0.1:443", defaultPort: nil))
+        #expect((try policy("").refusal(ofServerName: name, inTunnelTo: authority) == nil) == passes)
+    }
+
+    @Test(arguments: [
+        ("", "http://a.example:25/", nil), ("", "https://a.example:22/", nil),
+        (
+            "listen: \"0.0.0.0:1\"", "http://a.example:25/",
+            "destinations.ports auto: 80, 443 and above 1023 only, because 0.0.0.0:1 is not loopback"
+        ),
+        (
+            "listen: \"0.0.0.0:1\"", "http://a.example:1023/",
+            "destinations.ports auto: 80, 443 and above 1023 only, because 0.0.0.0:1 is not loopback"
+        ),
+        ("listen: \"0.0.0.0:1\"", "http://a.example:1024/", nil), ("listen: \"0.0.0.0:1\"", "http://a.example/", nil),
+        ("listen: \"0.0.0.0:1\"", "https://a.example/", nil),
+        ("listen: \"0.0.0.0:1\"\ndestinations: {ports: any}", "http://a.example:25/", nil),
+        ("destinations: {ports: [80, 8080]}", "http://a.example:8080/", nil),
+        ("destinations: {ports: [80, 8080]}", "https://a.example/", "destinations.ports [80, 8080]"),
+        ("destinations: {ports: 80, deny: [\"*:25\"]}", "http://a.example:25/", "destinations.deny[0] \"*:25\""),
+        // Who writes an upstream means its port.
+        (
+            "destinations: {ports: 80}\nroutes: [{name: r, upstream: \"http://b.example:25\"}]", "http://a.example:26/",
+            nil
+        ),
+    ])
+    func `LOOK-27 plain requests go to the ports that they may`(yaml: String, url: String, denial: String?) throws {
+        #expect(try policy(yaml).decide(try query("GET", url)).destination.denial == denial)
+    }
+
+    @Test func `LOOK-26 names that no rule allows need not be looked up`() throws {
+        let rules = "destinations: {default: deny, allow: [\"10.0.0.0/8\", a.example]"
+        #expect(try policy(rules + "}").decide(try query("GET", "http://b.example/")).destination == .byAddress)
+        let off = try policy(rules + ", resolve: off}")
+        #expect(
+            try off.decide(try query("GET", "http://b.example/")).destination
+                == .denied(by: "destinations.default, and destinations.resolve is off, so the name is not looked up"))
+        #expect(try off.decide(try query("GET", "http://a.example/")).destination.denial == nil)
+        #expect(try off.decide(try query("GET", "http://10.1.2.3/")).destination.denial == nil)
+    }
+
+    @Test(arguments: [
+        (
+            "destinations: {default: deny, allow: [a.example, \"10.0.0.0/8\"]}",
+            "destinations.allow[1]: \"10.0.0.0/8\" is a network, so every name that no rule names is looked up before it is "
+                + "denied, which tells the name to others; destinations.resolve: off denies it at once"
+        ),
+        (
+            "listen: \"0.0.0.0:1\"\ndestinations: {ports: any}",
+            "destinations.ports: is any, and other machines reach 0.0.0.0:1: they reach every port of every destination "
+                + "through it; name the ports, or write auto"
+        ),
+    ])
+    func `LOOK-26, LOOK-27 check says what leaks`(yaml: String, warning: String) throws {
+        let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map {
+            "\($0.path): \($0.message)"
+        }
+        #expect(warnings == [warning])
+    }
+
+    @Test(arguments: [
+        "destinations: {default: deny, allow: [a.example, \"10.0.0.0/8\"], resolve: off}", "destinations: {ports: any}",
+        "destinations: {allow: [\"10.0.0.0/8\"]}",
+    ])
+    func `LOOK-26, LOOK-27 check is silent where nothing leaks`(yaml: String) throws {
+        #expect(Lint(try policy(yaml)).findings.isEmpty)
+    }
+}
+
+/// Gateway routes that name no hosts.
+struct OwnNameTests {
+    private func route(_ yaml: String, _ host: String, machine: String? = "Box.corp.example") throws -> String? {
+        var surroundings = surroundings()
+        surroundings.machineName = machine
+        let policy = try PolicyLoader.policy(
+            yaml: Array("version: 1\n\(yaml)".utf8), file: "pintle.yaml", surroundings: surroundings)
+        return try policy.decide(try query("GET", "http://\(host)/", form: .gateway)).route?.name
+    }
+
+    private static let gateway = "routes: [{name: gate, upstream: \"http://u.example\"}]"
+
+    @Test(arguments: [
+        ("", "localhost:3128", true), ("", "LOCALHOST", true), ("", "127.0.0.1:3128", true), ("", "127.1", true),
+        ("", "[::1]", true), ("", "box", true), ("", "box.corp.example:80", true), ("", "evil.example", false),
+        ("", "box.evil.example", false), ("", "192.0.2.1", false), ("", "127.0.0.1.evil.example", false),
+        ("listen: \"192.0.2.7:80\"\n", "192.0.2.7", true), ("listen: \"192.0.2.7:80\"\n", "192.0.2.8", false),
+        ("listen: \"0.0.0.0:80\"\n", "198.51.100.4", true), ("listen: \"[::]:80\"\n", "[2001:db8::1]", true),
+        ("listen: \"0.0.0.0:80\"\n", "evil.example", false), ("listen: \"unix:/run/p\"\n", "localhost", true),
+    ])
+    func `LOOK-24 without hosts a gateway serves its own names`(listen: String, host: String, served: Bool) throws {
+        #expect((try self.route(listen + Self.gateway, host) == "gate") == served)
+        let named = "routes: [{name: gate, match: {hosts: [\"*\"]}, upstream: \"http://u.example\"}]"
+        #expect(try self.route(listen + named, host) == "gate")
+    }
+
+    @Test func `LOOK-24 requests to a proxy are another matter`() throws {
+        let decision = try policy(Self.gateway).decide(try query("GET", "http://any.example/"))
+        #expect(decision.route?.name == "gate")
+        let mismatch = decision.route?.mismatch(try query("GET", "http://any.example/", form: .gateway))
+        #expect(mismatch == "it names no hosts, and any.example:80 is no name of this proxy")
+    }
+
+    @Test(arguments: [
+        ("", true), ("match: {hosts: [\"*\"]}, ", true), ("match: {hosts: [a.example]}, ", false),
+    ])
+    func `LOOK-24 check warns where credentials are put into such requests`(match: String, warns: Bool) throws {
+        for rules in ["authorization: {bearer: t}", "headers: {set: {Cookie: a=b}}"] {
+            let yaml = "routes: [{name: g, \(match)upstream: \"https://u.example\", request: {\(rules)}}]"
+            let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }
+            #expect(warnings.count == (warns ? 1 : 0), "\(warnings)")
+        }
+    }
+}
+
+/// Targets with WebSocket's schemes.
+struct WebSocketSchemeTests {
+    @Test(
+        arguments: [
+            ("https://u.example", true), ("http://u.example", false), (nil, false),
+        ] as [(String?, Bool)])
+    func `LOOK-54 wss needs an upstream with TLS`(upstream: String?, passes: Bool) throws {
+        let rule = upstream.map { ", upstream: \"\($0)\"" } ?? ""
+        let policy = try policy("routes: [{name: r, match: {hosts: [a.example]}\(rule)}]")
+        var wss = try query("GET", "https://a.example/chat")
+        wss.isWebSocket = true
+        let decision = Result { try policy.decide(wss) }
+        #expect(((try? decision.get()) != nil) == passes)
+        var ws = try query("GET", "http://a.example/chat")
+        ws.isWebSocket = true
+        #expect(try policy.decide(ws).route?.name == "r")
+    }
+}
