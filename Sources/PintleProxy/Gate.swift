@@ -28,7 +28,7 @@ package final class Gate: Sendable {
     let ownAddresses: OwnAddresses
     let tunnelProofs: TunnelProofs
     /// Nil where clients need not say who they are.
-    let doorkeeper: Doorkeeper?
+    let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
@@ -61,7 +61,10 @@ package final class Gate: Sendable {
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
-        self.doorkeeper = configuration.clients.basicAuth.map { Doorkeeper($0) }
+        // What it knows is good for as long as the users are the same.
+        self.passwords = configuration.clients.basicAuth.map { users in
+            if let known = previous?.passwords, known.configuration == users { known } else { PasswordCheck(users) }
+        }
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -114,11 +117,12 @@ package final class Gate: Sendable {
         return self.sessions[index]
     }
 
-    /// The hosts that sessions have met lately, with the last verdict on each. Must not be called from a loop.
-    func acquaintances() -> [(host: Authority, trust: String?, verdict: Verdict)] {
+    /// The hosts that sessions have met lately, with the last verdict on each.
+    func acquaintances() async -> [(host: Authority, trust: String?, verdict: Verdict)] {
         let sessions = self.sessions + [self.systemSession]
-        let met = sessions.flatMap { trust in
-            trust.session.verdicts().map { (host: $0.key, trust: trust.name, verdict: $0.value) }
+        var met: [(host: Authority, trust: String?, verdict: Verdict)] = []
+        for trust in sessions {
+            met += await trust.session.verdicts().map { (host: $0.key, trust: trust.name, verdict: $0.value) }
         }
         let proved = self.tunnelProofs.all.map { question, verdict in
             let trust = sessions.first { $0.session.evaluator === question.evaluator }
@@ -133,9 +137,9 @@ package final class Gate: Sendable {
     }
 
     /// Cancels every transfer and closes every connection to an origin.
-    package func close() {
-        for session in self.sessions { session.session.close() }
-        self.systemSession.session.close()
+    package func close() async {
+        for session in self.sessions { await session.session.closed() }
+        await self.systemSession.session.closed()
     }
 }
 

@@ -32,12 +32,12 @@ package struct Preflight: Sendable {
     private let cases: [Case]
     private let chains: [Authority: [Certificate]]
 
-    /// The hosts that `old` trusts, with the last chain that each has shown. Must not be made on a loop.
-    package init(from old: Gate, to new: Gate) {
+    /// The hosts that `old` trusts, with the last chain that each has shown.
+    package init(from old: Gate, to new: Gate) async {
         self.new = new
         var cases: [Case] = []
         var chains: [Authority: [Certificate]] = [:]
-        for (host, name, verdict) in old.acquaintances() where verdict.isTrusted && verdict.reported == nil {
+        for (host, name, verdict) in await old.acquaintances() where verdict.isTrusted && verdict.reported == nil {
             // A chain that was verified may end at what the old policy pinned, before the new one's roots. What a program
             // decided itself was not verified.
             chains[host] = verdict.presented.isEmpty ? verdict.chain.map(\.certificate) : verdict.presented

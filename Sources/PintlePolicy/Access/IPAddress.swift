@@ -15,9 +15,9 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// IPv4 or IPv6; never IPv6 for a mapped address.
     package let family: Family
     /// The first eight of the sixteen bytes; zero for IPv4.
-    let high: UInt64
+    package let high: UInt64
     /// The last eight of the sixteen bytes; an IPv4 address is in the lowest 32 bits.
-    let low: UInt64
+    package let low: UInt64
 
     /// Makes an IPv4 address of its four bytes, first byte most significant.
     package init(v4 bits: UInt32) {

@@ -16,7 +16,10 @@ package struct LimitsConfiguration: Sendable, Equatable {
     package var connectionsPerClient = 1024
     /// CONNECT tunnels at a time. Default 1024.
     package var tunnels = 1024
-    /// From the first byte of a request to the end of its header section. Default 20 s: slow senders hold a connection.
+    /// CONNECT tunnels of one client address at a time. Default 256, a quarter of all.
+    package var tunnelsPerClient = 256
+    /// From the first byte of a request to the end of its header section, and from the opening of a CONNECT tunnel to its
+    /// first bytes. Default 20 s: slow senders hold a connection.
     package var headerTimeout: Duration = .seconds(20)
     /// Between requests on a kept-alive connection. Default 60 s.
     package var idleTimeout: Duration = .seconds(60)

@@ -165,6 +165,7 @@ struct ConfigurationReader {
             $0.int(1...1_000_000)
         }
         map.read("tunnels", into: &self.configuration.limits.tunnels) { $0.int(0...1_000_000) }
+        map.read("tunnels_per_client", into: &self.configuration.limits.tunnelsPerClient) { $0.int(0...1_000_000) }
         map.read("header_timeout", into: &self.configuration.limits.headerTimeout) { $0.duration(Self.timeouts) }
         map.read("idle_timeout", into: &self.configuration.limits.idleTimeout) { $0.duration(Self.timeouts) }
         map.read("body_timeout", into: &self.configuration.limits.bodyTimeout) { $0.duration(Self.timeouts) }

@@ -15,8 +15,7 @@ extension Exchange {
     /// Decides what becomes of the request, and begins it.
     func begin() {
         if let refusal = self.connection.refusal { return self.refuse(refusal) }
-        guard self.isKnownClient else { return }
-        self.beginAdmitted()
+        self.admitClient()
     }
 
     /// Begins a request of a client that may use the proxy.
@@ -234,6 +233,7 @@ extension Exchange {
     func begin(_ request: TransferRequest, in session: Session) -> Bool {
         var request = request
         if let decision { request.way = self.gate.way(decision.way) }
+        (request.client, request.limitsWaiting) = (self.connection.client?.forTransfers, true)
         if let problem = self.gate.outlook.refusal(of: &request) {
             self.refuse(problem)
             return false

@@ -96,7 +96,7 @@ struct Service {
         await exchangeLog.isWritten(within: Self.logPatience)
         report()
         logger.notice("stopped", metadata: ["clean": "\(clean)"])
-        engine.stop()
+        await engine.stopped()
     }
 
     // MARK: Parts
