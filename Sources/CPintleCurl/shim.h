@@ -28,6 +28,7 @@ static inline CURLcode pintle_set_list(CURL *easy, CURLoption option, struct cur
 typedef size_t (*pintle_data_function)(char *bytes, size_t size, size_t count, void *context);
 typedef int (*pintle_seek_function)(void *context, curl_off_t offset, int origin);
 typedef int (*pintle_start_function)(void *context, char *peer, char *own, int peer_port, int own_port);
+typedef int (*pintle_resolver_function)(void *resolver, void *reserved, void *context);
 typedef curl_socket_t (*pintle_open_function)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*pintle_close_function)(void *context, curl_socket_t socket);
 typedef CURLcode (*pintle_ssl_function)(CURL *easy, void *ssl_context, void *context);
@@ -43,6 +44,9 @@ static inline CURLcode pintle_set_seek_function(CURL *easy, pintle_seek_function
 }
 static inline CURLcode pintle_set_start_function(CURL *easy, pintle_start_function function) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+}
+static inline CURLcode pintle_set_resolver_function(CURL *easy, pintle_resolver_function function) {
+    return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
 }
 static inline CURLcode pintle_set_open_function(CURL *easy, pintle_open_function function) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);

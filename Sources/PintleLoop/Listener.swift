@@ -93,11 +93,16 @@ package final class Listener: DescriptorWatcher {
 
     /// Begins to accept.
     package func start() {
-        self.loop.watch(self.descriptor, for: .read, by: self)
         self.resume = LoopTimer { [weak self] in
             guard let self, self.isOpen else { return }
-            self.loop.watch(self.descriptor, for: .read, by: self)
+            self.watch()
         }
+        self.watch()
+    }
+
+    /// A listener that cannot be watched must not be given up: it tries again.
+    private func watch() {
+        if !self.loop.tryToWatch(self.descriptor, for: .read, by: self) { self.pauseAccepting() }
     }
 
     /// Stops listening; connections that were accepted stay.

@@ -62,17 +62,32 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// Tells `watcher` whenever `descriptor` is ready for one of `interest`, until ``unwatch(_:)``.
     ///
-    /// Level-triggered. Watching a descriptor again changes its interest or its watcher.
+    /// Level-triggered. Watching a descriptor again changes its interest or its watcher. The connection of a descriptor that
+    /// the kernel cannot watch is broken, and the watcher told of it in the next turn.
     package func watch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) {
+        guard !self.tryToWatch(descriptor, for: interest, by: watcher) else { return }
+        // Nothing would ever be heard of it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        self.execute { self.tellOfFailure(descriptor) }
+    }
+
+    private func tellOfFailure(_ descriptor: Int32) {
+        self.local.watcher(of: descriptor)?.descriptorReady(descriptor, [.read, .write, .failed, .hungUp])
+    }
+
+    /// Watches as ``watch(_:for:by:)`` does.
+    ///
+    /// - Returns: whether the kernel does so: it may have no memory left (ENOMEM), or watch as many for this user as it may
+    ///   (ENOSPC, fs.epoll.max_user_watches).
+    func tryToWatch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) -> Bool {
         self.assertInEventLoop()
         let known = self.local.isWatched(descriptor)
         let token = self.local.set(watcher, for: descriptor)
         let operation = known ? PINTLE_EPOLL_MODIFY : PINTLE_EPOLL_ADD
-        if pintle_epoll_control(self.epoll, operation, descriptor, interest.rawValue, token) != 0 {
-            // The kernel forgets a descriptor when it is closed; libcurl may close one before it tells us.
-            let other = known ? PINTLE_EPOLL_ADD : PINTLE_EPOLL_MODIFY
-            _ = pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token)
-        }
+        if pintle_epoll_control(self.epoll, operation, descriptor, interest.rawValue, token) == 0 { return true }
+        // The kernel forgets a descriptor when it is closed; libcurl may close one before it tells us.
+        let other = known ? PINTLE_EPOLL_ADD : PINTLE_EPOLL_MODIFY
+        return pintle_epoll_control(self.epoll, other, descriptor, interest.rawValue, token) == 0
     }
 
     /// Stops watching `descriptor`; no event of the current turn reaches its watcher any more.
@@ -80,6 +95,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else { return }
         self.local.remove(descriptor)
+        // It fails where the descriptor was closed before, which the kernel has noticed by itself.
         _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, descriptor, 0, 0)
     }
 

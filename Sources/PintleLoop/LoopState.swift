@@ -86,6 +86,10 @@ final class LoopState {
 
     func remove(_ descriptor: Int32) { self.entries[Int(descriptor)].watcher = nil }
 
+    func watcher(of descriptor: Int32) -> (any DescriptorWatcher)? {
+        Int(descriptor) < self.entries.count ? self.entries[Int(descriptor)].watcher : nil
+    }
+
     func watcher(of token: UInt64) -> (any DescriptorWatcher)? {
         let index = Int(token & 0xFFFF_FFFF)
         guard index < self.entries.count else { return nil }

@@ -30,7 +30,7 @@ package final class Gate: Sendable {
     /// Which requests have relied on which trust policy.
     let trustUses = TrustUses()
     /// Nil where clients need not say who they are.
-    let doorkeeper: Doorkeeper?
+    let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
     private let parents: [ProxyLink]
     private let sessions: [TrustSession]
@@ -63,7 +63,10 @@ package final class Gate: Sendable {
         self.headLimits = HeadLimits(
             bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
             count: configuration.limits.headerCount)
-        self.doorkeeper = configuration.clients.basicAuth.map { Doorkeeper($0) }
+        // What it knows is good for as long as the users are the same.
+        self.passwords = configuration.clients.basicAuth.map { users in
+            if let known = previous?.passwords, known.configuration == users { known } else { PasswordCheck(users) }
+        }
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -116,12 +119,11 @@ package final class Gate: Sendable {
         return self.sessions[index]
     }
 
-    /// What was relied on lately: each use of a trust policy, with the last verdict on its host. Must not be called from a
-    /// loop.
-    func verdictsRelied() -> [(use: TrustUses.Use, trust: TrustSession, verdict: DatedVerdict)] {
+    /// What was relied on lately: each use of a trust policy, with the last verdict on its host.
+    func verdictsRelied() async -> [(use: TrustUses.Use, trust: TrustSession, verdict: DatedVerdict)] {
         var known: [ObjectIdentifier: [Authority: DatedVerdict]] = [:]
         for trust in self.sessions + [self.systemSession] {
-            known[ObjectIdentifier(trust.session.evaluator)] = trust.session.verdicts()
+            known[ObjectIdentifier(trust.session.evaluator)] = await trust.session.verdicts()
         }
         for (question, verdict) in self.tunnelProofs.all {
             known[ObjectIdentifier(question.evaluator), default: [:]][question.authority] = verdict
@@ -139,9 +141,9 @@ package final class Gate: Sendable {
     }
 
     /// Cancels every transfer and closes every connection to an origin.
-    package func close() {
-        for session in self.sessions { session.session.close() }
-        self.systemSession.session.close()
+    package func close() async {
+        for session in self.sessions { await session.session.closed() }
+        await self.systemSession.session.closed()
     }
 }
 

@@ -50,12 +50,12 @@ package struct Preflight: Sendable {
     private let now: UnixTime
 
     /// What requests have relied on under `old`: the same requests are asked of `new`, by the routes and the policies that
-    /// they would have there. Must not be made on a loop.
-    package init(from old: Gate, to new: Gate, at now: UnixTime = .now) {
+    /// they would have there.
+    package init(from old: Gate, to new: Gate, at now: UnixTime = .now) async {
         self.new = new
         self.now = now
         var seen: Set<[String]> = []
-        self.cases = old.verdictsRelied().compactMap { use, trust, dated in
+        self.cases = await old.verdictsRelied().compactMap { use, trust, dated in
             let verdict = dated.verdict
             // What a program decided itself was not verified, and what was only reported does not hold now.
             guard verdict.isTrusted, verdict.reported == nil, !verdict.decidedByHook,

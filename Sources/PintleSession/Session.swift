@@ -57,7 +57,7 @@ public final class Session: Sendable {
         self.pools = engine.loops.map { [proxy] in
             TransferPool(
                 loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake,
-                cookieJar: cookieJar, judge: judge, proxy: proxy)
+                cookieJar: cookieJar, judge: judge, proxy: proxy, names: engine.names)
         }
         handshake?.belong(to: self)
     }
@@ -82,11 +82,18 @@ public final class Session: Sendable {
         return pool.start(request, delegate: delegate)
     }
 
-    /// Cancels what is running and closes every connection, and waits for that. Must not be called from a loop.
+    /// Cancels what is running and closes every connection, and waits for that, blocking the thread. Must not be called from
+    /// a loop, nor from a task.
     package func close() {
         for pool in self.pools {
             try? pool.loop.submit { pool.closeAll() }.wait()
         }
+    }
+
+    /// Cancels what is running and closes every connection. Returns when that is so.
+    package func closed() async {
+        // A loop that has ended has closed what it had.
+        for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
     }
 
     /// How many transfers are under way; for shutting down and for tests. Must not be called from a loop.
@@ -94,13 +101,15 @@ public final class Session: Sendable {
         self.pools.reduce(0) { sum, pool in sum + ((try? pool.loop.submit { pool.runningCount }.wait()) ?? 0) }
     }
 
-    /// The last verdict on each host that connections were made to; thousands of them at most. Must not be called from a
-    /// loop.
-    package func verdicts() -> [Authority: DatedVerdict] {
-        self.pools.reduce(into: [:]) { all, pool in
-            let known = (try? pool.loop.submit { pool.knownVerdicts }.wait()) ?? [:]
+    /// The last verdict on each host that connections were made to; thousands of them at most.
+    package func verdicts() async -> [Authority: DatedVerdict] {
+        var all: [Authority: DatedVerdict] = [:]
+        for pool in self.pools {
+            // A loop that has ended knows nobody.
+            let known = (try? await pool.loop.submit { pool.knownVerdicts }.get()) ?? [:]
             all.merge(known) { $1 }
         }
+        return all
     }
 
     // MARK: Tasks

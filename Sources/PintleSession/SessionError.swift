@@ -40,6 +40,9 @@ public struct SessionError: Error, Sendable {
         case cancelled
         /// The process or the system has no descriptor or memory left for another connection.
         case exhausted
+        /// A limit of this program's own was reached: all connections to the host were in use for too long, or too many
+        /// names are being looked up.
+        case overloaded
         /// libcurl refused a setting, or the system has no thread left.
         case internalError
 

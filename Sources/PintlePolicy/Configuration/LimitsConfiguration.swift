@@ -19,7 +19,10 @@ package struct LimitsConfiguration: Sendable, Equatable {
     /// Bytes of everything that is held for others, in all: bodies that are kept back, what they are unpacked and parsed to,
     /// and what peers have not taken yet. Default 512 MiB.
     package var heldBytes = 512 << 20
-    /// From the first byte of a request to the end of its header section. Default 20 s: slow senders hold a connection.
+    /// CONNECT tunnels of one client address at a time. Default 256, a quarter of all.
+    package var tunnelsPerClient = 256
+    /// From the first byte of a request to the end of its header section, and from the opening of a CONNECT tunnel to its
+    /// first bytes. Default 20 s: slow senders hold a connection.
     package var headerTimeout: Duration = .seconds(20)
     /// Between requests on a kept-alive connection. Default 60 s.
     package var idleTimeout: Duration = .seconds(60)

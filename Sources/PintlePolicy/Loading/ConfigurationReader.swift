@@ -166,6 +166,7 @@ struct ConfigurationReader {
         }
         map.read("tunnels", into: &self.configuration.limits.tunnels) { $0.int(0...1_000_000) }
         map.read("held_bytes", into: &self.configuration.limits.heldBytes) { $0.byteCount(1 << 20...1 << 50) }
+        map.read("tunnels_per_client", into: &self.configuration.limits.tunnelsPerClient) { $0.int(0...1_000_000) }
         map.read("header_timeout", into: &self.configuration.limits.headerTimeout) { $0.duration(Self.timeouts) }
         map.read("idle_timeout", into: &self.configuration.limits.idleTimeout) { $0.duration(Self.timeouts) }
         map.read("body_timeout", into: &self.configuration.limits.bodyTimeout) { $0.duration(Self.timeouts) }

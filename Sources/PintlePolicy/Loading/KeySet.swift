@@ -37,7 +37,8 @@ extension KeySet {
         "limits",
         [
             "header_bytes", "header_line", "header_count", "body_buffer", "connections", "connections_per_client",
-            "tunnels", "held_bytes", "header_timeout", "idle_timeout", "body_timeout", "tunnel_idle_timeout",
+            "tunnels", "tunnels_per_client", "held_bytes", "header_timeout", "idle_timeout", "body_timeout",
+            "tunnel_idle_timeout",
             "drain_timeout",
         ])
     static let clients = KeySet("clients", ["allow", "basic_auth"])

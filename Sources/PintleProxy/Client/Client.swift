@@ -3,6 +3,7 @@
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 
 /// Who uses the proxy, as far as limits and logs tell clients apart.
 enum Client: Hashable, CustomStringConvertible {
@@ -18,6 +19,15 @@ enum Client: Hashable, CustomStringConvertible {
             self = .address(ip)
         case .user(let number): self = .user(number)
         case .unknown: return nil
+        }
+    }
+
+    /// The client as sessions tell clients apart. Whoever has an IPv6 address has all of its /64.
+    var forTransfers: TransferClient {
+        switch self {
+        case .address(let address):
+            address.family == .v4 ? TransferClient(0, address.low) : TransferClient(address.high, 0)
+        case .user(let number): TransferClient(UInt64.max, UInt64(number))
         }
     }
 

@@ -9,6 +9,7 @@ final class ConnectionCensus: Sendable {
         var total = 0
         var tunnels = 0
         var byClient: [Client: Int] = [:]
+        var tunnelsByClient: [Client: Int] = [:]
     }
 
     private let counts = NIOLockedValueBox(Counts())
@@ -37,15 +38,30 @@ final class ConnectionCensus: Sendable {
     }
 
     /// Counts a tunnel unless there are as many as may be.
-    func enterTunnel(limit: Int) -> Bool {
+    ///
+    /// - Returns: the limit that keeps it from being counted; nil where it was counted.
+    func enterTunnel(_ client: Client?, _ limits: LimitsConfiguration) -> String? {
         self.counts.withLockedValue { counts in
-            guard counts.tunnels < limit else { return false }
+            guard counts.tunnels < limits.tunnels else { return "limits.tunnels (\(limits.tunnels))" }
+            if let client {
+                let own = counts.tunnelsByClient[client, default: 0]
+                guard own < limits.tunnelsPerClient else {
+                    return "limits.tunnels_per_client (\(limits.tunnelsPerClient))"
+                }
+                counts.tunnelsByClient[client] = own + 1
+            }
             counts.tunnels += 1
-            return true
+            return nil
         }
     }
 
-    func leaveTunnel() { self.counts.withLockedValue { $0.tunnels -= 1 } }
+    func leaveTunnel(_ client: Client?) {
+        self.counts.withLockedValue { counts in
+            counts.tunnels -= 1
+            guard let client, let own = counts.tunnelsByClient[client] else { return }
+            counts.tunnelsByClient[client] = own == 1 ? nil : own - 1
+        }
+    }
 
     /// The number of connections.
     var total: Int { self.counts.withLockedValue { $0.total } }

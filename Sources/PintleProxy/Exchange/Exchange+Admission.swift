@@ -6,39 +6,42 @@ internal import PintleMessage
 
 // Clients that must say who they are (`clients.basic_auth`).
 extension Exchange {
-    /// Whether the client is known, as far as it can be told at once. Where it cannot, the request waits.
-    var isKnownClient: Bool {
-        guard let doorkeeper = self.gate.doorkeeper else { return true }
+    /// Begins the request where its client may use the proxy, now or when its password was checked, and refuses it
+    /// otherwise.
+    func admitClient() {
+        guard let passwords = self.gate.passwords else { return self.beginAdmitted() }
         let lane = self.connection.lane
         let ticket = lane.wait(for: self)
-        let glance = doorkeeper.look(at: self.head.fields) { isKnown in
-            lane.loop.execute { lane.resume(ticket)?.admit(isKnown) }
+        let answer = passwords.check(self.head.fields, of: self.connection.client) { isRight in
+            lane.loop.execute { lane.resume(ticket)?.passwordWasChecked(isRight) }
         }
-        if glance == .asking {
+        if answer == .pending {
             self.awaitsAdmission = true
-            return false
+            return
         }
         _ = lane.resume(ticket)
-        switch glance {
-        case .known:
+        switch answer {
+        case .right:
             self.noteUser()
-            return true
-        case .busy: self.refuse(Problem(.overloaded, "too many passwords wait to be looked at"))
-        case .unknown, .asking:
-            self.refuse(doorkeeper.refusal(hasTried: self.head.fields.contains(.proxyAuthorization)))
+            self.beginAdmitted()
+        case .busy:
+            self.refuse(
+                Problem(.overloaded, "as many passwords wait to be checked as may, for this client or for all together")
+            )
+        case .wrong, .pending:
+            self.refuse(passwords.refusal(hasTried: self.head.fields.contains(.proxyAuthorization)))
         }
-        return false
     }
 
-    private func admit(_ isKnown: Bool) {
+    private func passwordWasChecked(_ isRight: Bool) {
         self.awaitsAdmission = false
         // The client may have left in the meantime.
-        guard case .none = self.answer, let doorkeeper = self.gate.doorkeeper else { return }
-        if isKnown {
+        guard case .none = self.answer, let passwords = self.gate.passwords else { return }
+        if isRight {
             self.noteUser()
             self.beginAdmitted()
         } else {
-            self.refuse(doorkeeper.refusal(hasTried: true))
+            self.refuse(passwords.refusal(hasTried: true))
         }
         self.connection.resumeBody()
     }

@@ -40,8 +40,8 @@ extension Exchange {
         self.gate.trustUses.note(query, decision, isTunnel: true)
         self.report.mode = .tunnel
         if let denial = self.denial(by: decision) { return self.refuse(denial) }
-        guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {
-            return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
+        if let limit = self.connection.lane.census.enterTunnel(self.connection.client, self.gate.limits) {
+            return self.refuse(Problem(.overloaded, "there are as many tunnels as \(limit) allows"))
         }
         self.report.holdsTunnel = true
         self.connectTunnel(to: authority)

@@ -19,8 +19,7 @@ extension Exchange {
         guard !memory.isOver(self.gate.limits.heldBytes) else {
             return self.refuse(Problem(.overloaded, self.memoryShortage))
         }
-        guard self.isKnownClient else { return }
-        self.beginAdmitted()
+        self.admitClient()
     }
 
     /// Begins a request of a client that may use the proxy.
@@ -280,6 +279,7 @@ extension Exchange {
     func begin(_ request: TransferRequest, in session: Session) -> Bool {
         var request = request
         if let decision { request.way = self.gate.way(decision.way) }
+        (request.client, request.limitsWaiting) = (self.connection.client?.forTransfers, true)
         if let problem = self.gate.outlook.refusal(of: &request) {
             self.refuse(problem)
             return false

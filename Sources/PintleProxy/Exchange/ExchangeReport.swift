@@ -110,7 +110,7 @@ struct ExchangeReport {
         if !self.isCounted { gate.activity.started(route: self.counters) }
         gate.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn, bytesDown: self.bytesOut)
-        if self.holdsTunnel { exchange.connection.lane.census.leaveTunnel() }
+        if self.holdsTunnel { exchange.connection.lane.census.leaveTunnel(exchange.connection.client) }
         guard gate.exchangeLog.isEnabled else { return }
         gate.exchangeLog.write(self.record(of: exchange, outcome))
     }

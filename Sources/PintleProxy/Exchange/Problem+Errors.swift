@@ -17,7 +17,7 @@ extension Problem {
         case .timeout: self.init(.upstreamTimeout, detail)
         case .networkUnreachable: self.init(.networkUnreachable, detail)
         case .addressDenied: self.init(.destinationDenied, detail, proxyError: "destination_ip_prohibited")
-        case .exhausted: self.init(.overloaded, detail)
+        case .exhausted, .overloaded: self.init(.overloaded, detail)
         case .tlsFailure: self.init(.tlsFailure, detail)
         case .malformedResponse: self.init(.upstreamProtocol, detail)
         case .truncated, .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError:

@@ -21,6 +21,7 @@ final class Tunnel {
     private var helloWatch: HelloWatch?
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
+    private let start: NIODeadline
     private var lastActivity: NIODeadline
     private var openDirections = 2
     private var isClosed = false
@@ -53,7 +54,8 @@ final class Tunnel {
         self.client = exchange.connection.channel
         self.origin = origin
         origin.account = exchange.connection.lane.memory
-        self.lastActivity = exchange.connection.lane.loop.turnTime
+        self.start = exchange.connection.lane.loop.turnTime
+        self.lastActivity = self.start
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
@@ -81,7 +83,7 @@ final class Tunnel {
         if early.readableBytes > 0 { self.relay(early, .up) }
         self.origin.setAutoRead(self.client.isWritable)
         self.client.setAutoRead(self.origin.isWritable)
-        if let idle { self.lane.loop.arm(idle, at: self.lastActivity + self.patience) }
+        if let idle { self.lane.loop.arm(idle, at: self.deadline) }
         if connection.hasFinished { self.ended(.up) }
     }
 
@@ -220,17 +222,29 @@ final class Tunnel {
         direction == .up ? (self.client, self.origin) : (self.origin, self.client)
     }
 
-    private var patience: TimeAmount { self.exchange.gate.patience.tunnel }
+    /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
+    /// protocols may well be silent: it was spoken on before.
+    private var awaitsFirstBytes: Bool {
+        let (report, patience) = (self.exchange.report, self.exchange.gate.patience)
+        return report.mode == .tunnel && report.bytesIn == 0 && report.bytesOut == 0 && patience.head < patience.tunnel
+    }
+
+    private var deadline: NIODeadline {
+        let patience = self.exchange.gate.patience
+        return self.awaitsFirstBytes ? self.start + patience.head : self.lastActivity + patience.tunnel
+    }
 
     private func checkIdle() {
         guard !self.isClosed else { return self.abort() }
-        let deadline = self.lastActivity + self.patience
-        if deadline <= self.lane.loop.turnTime {
-            self.exchange.report.error = "the tunnel was idle for limits.tunnel_idle_timeout"
-            self.close()
-        } else if let idle {
-            self.lane.loop.arm(idle, at: deadline)
+        guard self.deadline <= self.lane.loop.turnTime else {
+            if let idle { self.lane.loop.arm(idle, at: self.deadline) }
+            return
         }
+        self.exchange.report.error =
+            self.awaitsFirstBytes
+            ? "nothing was sent in the tunnel within limits.header_timeout"
+            : "the tunnel was idle for limits.tunnel_idle_timeout"
+        self.close()
     }
 }
 

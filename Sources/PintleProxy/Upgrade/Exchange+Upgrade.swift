@@ -22,12 +22,13 @@ extension Exchange {
 
     /// Sends the request on a connection of its own.
     func attempt(_ offer: UpgradeOffer, with request: TransferRequest, in session: Session) {
-        guard self.connection.lane.census.enterTunnel(limit: self.gate.limits.tunnels) else {
-            return self.refuse(Problem(.overloaded, "there are as many tunnels as limits.tunnels allows"))
+        if let limit = self.connection.lane.census.enterTunnel(self.connection.client, self.gate.limits) {
+            return self.refuse(Problem(.overloaded, "there are as many tunnels as \(limit) allows"))
         }
         self.report.holdsTunnel = true
         var request = request
         if let decision { request.way = self.gate.way(decision.way) }
+        (request.client, request.limitsWaiting) = (self.connection.client?.forTransfers, true)
         if let problem = self.gate.outlook.refusal(of: &request) { return self.refuse(problem) }
         let attempt = UpgradeAttempt(request, offering: offer, for: self)
         self.upgrade = attempt

@@ -85,6 +85,13 @@ func startCallback(
     return transfer.mayStart(from: UInt16(truncatingIfNeeded: ownPort)) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
+/// libcurl would begin a lookup in a thread of its own; any other result than zero keeps it from it.
+func resolverCallback(
+    _ resolver: UnsafeMutableRawPointer?, _ reserved: UnsafeMutableRawPointer?, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    transfer(context)?.mayResolve() == true ? 0 : 1
+}
+
 func openSocketCallback(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {

@@ -33,3 +33,12 @@ extension EasyHandle {
         }
     }
 }
+
+extension TransferMetrics {
+    /// Adds what had passed when libcurl's clock started, in microseconds, to all phases that there were.
+    mutating func delay(by time: Int64) {
+        for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte, \.total] where self[keyPath: phase] > 0 {
+            self[keyPath: phase] += time
+        }
+    }
+}

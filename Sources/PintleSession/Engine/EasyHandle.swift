@@ -18,6 +18,8 @@ struct EasyHandle: ~Copyable {
     private var hasConnectFields = false
     private var hasOwnConnectFields = false
     private var usesJar = false
+    /// libcurl reads the list while it is set, and never frees it.
+    private var addresses: UnsafeMutablePointer<curl_slist>?
     private var givesCredential = true
 
     init(_ configuration: SessionConfiguration) {
@@ -26,7 +28,10 @@ struct EasyHandle: ~Copyable {
         self.pointer = pointer
     }
 
-    deinit { curl_easy_cleanup(self.pointer) }
+    deinit {
+        curl_easy_cleanup(self.pointer)
+        curl_slist_free_all(self.addresses)
+    }
 
     /// Sets what never changes for a handle of this session: proxying, in design's words.
     func configure(
@@ -54,7 +59,8 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_UPLOAD_BUFFERSIZE, 32 * 1024)
         self.set(CURLOPT_FORBID_REUSE, configuration.idleConnections == 0 ? 1 : 0)
         self.set(CURLOPT_MAXAGE_CONN, Int(configuration.idleTimeout.nanoseconds / 1_000_000_000))
-        self.set(CURLOPT_DNS_CACHE_TIMEOUT, Int(configuration.dnsCache.nanoseconds / 1_000_000_000))
+        // With 0 libcurl would forget the addresses that it is given before it dials one.
+        self.set(CURLOPT_DNS_CACHE_TIMEOUT, max(1, Int(configuration.dnsCache.nanoseconds / 1_000_000_000)))
         // The policy's callback decides on chain and name; libcurl only has to obey it and load no store of its own.
         self.set(CURLOPT_SSL_VERIFYPEER, 1)
         self.set(CURLOPT_SSL_VERIFYHOST, 0)
@@ -79,6 +85,8 @@ struct EasyHandle: ~Copyable {
         _ = pintle_set_ssl_function(self.pointer, sslContextCallback)
         _ = pintle_set_start_function(self.pointer, startCallback)
         _ = pintle_set_open_function(self.pointer, openSocketCallback)
+        self.set(CURLOPT_RESOLVER_START_DATA, context)
+        _ = pintle_set_resolver_function(self.pointer, resolverCallback)
         _ = pintle_set_close_function(self.pointer, closeSocketCallback)
     }
 
@@ -128,11 +136,8 @@ struct EasyHandle: ~Copyable {
             self.setVersion(for: request.scheme)
         }
         self.choose(proxy, for: request)
-        let milliseconds = Int(request.connectTimeout.nanoseconds / 1_000_000)
-        if milliseconds != self.connectMilliseconds {
-            self.connectMilliseconds = milliseconds
-            self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
-        }
+        self.forgetAddresses()
+        self.limitConnecting(to: request.connectTimeout)
         self.set(CURLOPT_CONNECT_ONLY, request.connectOnly ? 1 : 0)
         self.set(CURLOPT_FRESH_CONNECT, 0)
         self.set(CURLOPT_HTTPPROXYTUNNEL, request.connectOnly ? 1 : 0)
@@ -151,6 +156,38 @@ struct EasyHandle: ~Copyable {
             isTaken = self.set(CURLOPT_CUSTOMREQUEST, request.method) && isTaken
         }
         return pintle_set_list(self.pointer, CURLOPT_HTTPHEADER, headers) == CURLE_OK && isTaken
+    }
+
+    /// Limits the time for connecting, from when libcurl is given the handle.
+    mutating func limitConnecting(to time: TimeAmount) {
+        let milliseconds = Int(time.nanoseconds / 1_000_000)
+        guard milliseconds != self.connectMilliseconds else { return }
+        self.connectMilliseconds = milliseconds
+        self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+    }
+
+    /// Puts addresses of a name into libcurl's cache, where they stay as long as those that it has looked up itself.
+    ///
+    /// - Returns: whether that can be said to libcurl at all.
+    mutating func use(_ addresses: [SocketAddress], of name: String, port: UInt16) -> Bool {
+        // To libcurl a star is every name.
+        guard name != "*", !name.contains(":") else { return false }
+        let list = addresses.compactMap { address in
+            address.ipAddress.map { $0.contains(":") ? "[\($0.prefix { $0 != "%" })]" : $0 }
+        }.joined(separator: ",")
+        self.forgetAddresses()
+        // The plus has the entry expire. Versions differ in whether they keep a dot at the end of the name.
+        let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
+        self.addresses = curl_slist_append(nil, "+\(bare):\(port):\(list)")
+        self.addresses = curl_slist_append(self.addresses, "+\(bare).:\(port):\(list)")
+        return !list.isEmpty && pintle_set_list(self.pointer, CURLOPT_RESOLVE, self.addresses) == CURLE_OK
+    }
+
+    private mutating func forgetAddresses() {
+        guard self.addresses != nil else { return }
+        _ = pintle_set_list(self.pointer, CURLOPT_RESOLVE, nil)
+        curl_slist_free_all(self.addresses)
+        self.addresses = nil
     }
 
     /// Sets the proxy that a request goes by.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleCurl
+internal import Dispatch
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
@@ -10,6 +11,8 @@ internal import PintleSystem
 public final class Engine: Sendable {
     /// The loops, in order; a session has one pool of connections on each.
     package let loops: [Loop]
+    /// Looks names up for all sessions.
+    let names = NameLookups()
 
     /// Starts `threads` loops (1…64).
     ///
@@ -40,18 +43,26 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Ends the threads and waits for them. Close the sessions first.
+    /// Ends the threads and waits for them, blocking the caller's. Close the sessions first.
     public func stop() {
         for loop in self.loops { loop.stop() }
+    }
+
+    /// Ends the threads as ``stop()`` does, and holds none of the few threads that Swift's tasks share meanwhile.
+    package func stopped() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async {
+                self.stop()
+                continuation.resume()
+            }
+        }
     }
 
     /// The turns of all loops so far.
     package var turnTimes: TurnTimes { self.loops.reduce(into: TurnTimes()) { $0 += $1.turnTimes } }
 
-    /// The number of processors that this process may use.
-    public static var availableProcessors: Int {
-        max(1, min(64, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
-    }
+    /// The number of processors that this process may use (1…64): by its affinity and its container's quota.
+    public static var availableProcessors: Int { max(1, min(64, System.coreCount)) }
 
     /// The libcurl and TLS library in use, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
     public static var libraryVersions: String {

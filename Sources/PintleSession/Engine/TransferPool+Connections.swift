@@ -18,7 +18,7 @@ extension TransferPool {
         configuration.idleConnections = Self.keptConnections
         let pool = TransferPool(
             loop: self.loop, configuration: configuration, evaluator: self.evaluator, handshake: self.handshake,
-            cookieJar: nil, judge: self.judge, proxy: self.proxy, onlyConnects: true)
+            cookieJar: nil, judge: self.judge, proxy: self.proxy, names: self.names, onlyConnects: true)
         self.connecting = pool
         return pool
     }

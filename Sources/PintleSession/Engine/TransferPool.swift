@@ -20,6 +20,8 @@ final class TransferPool: @unchecked Sendable {
     let handshake: HandshakeQuestions?
     let cookieJar: CookieJar?
     let configuration: SessionConfiguration
+    let names: NameLookups
+    var sharing = Sharing()
     private var multi: UnsafeMutableRawPointer
     private var idle: [Transfer] = []
     private var running: [ObjectIdentifier: Transfer] = [:]
@@ -60,11 +62,12 @@ final class TransferPool: @unchecked Sendable {
 
     /// How many easy handles are kept for later transfers.
     private static let idleHandles = 256
-    private static let rememberedHosts = 4096
+    static let rememberedHosts = 4096
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
-        cookieJar: CookieJar?, judge: (any AddressJudge)?, proxy: ProxyLink?, onlyConnects: Bool = false
+        cookieJar: CookieJar?, judge: (any AddressJudge)?, proxy: ProxyLink?, names: NameLookups,
+        onlyConnects: Bool = false
     ) {
         self.onlyConnects = onlyConnects
         self.multi = Self.makeMulti()
@@ -75,6 +78,7 @@ final class TransferPool: @unchecked Sendable {
         self.cookieJar = cookieJar
         self.judge = judge
         self.proxy = proxy
+        self.names = names
         self.prepareMulti()
         // unowned: `closeAll` disarms the timer before the pool goes.
         self.timer = LoopTimer { [unowned self] in self.act(CURL_SOCKET_TIMEOUT, 0) }
@@ -89,7 +93,7 @@ final class TransferPool: @unchecked Sendable {
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = pintle_multi_set_socket_function(self.multi, socketCallback, context)
         _ = pintle_multi_set_timer_function(self.multi, timerCallback, context)
-        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAX_HOST_CONNECTIONS, self.configuration.connectionsPerHost)
+        _ = pintle_multi_set_long(self.multi, CURLMOPT_MAX_HOST_CONNECTIONS, self.libcurlsLimit)
         // To libcurl 0 is no limit; the handles forbid the reuse then.
         _ = pintle_multi_set_long(self.multi, CURLMOPT_MAXCONNECTS, max(1, self.configuration.idleConnections))
         _ = pintle_multi_set_long(self.multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
@@ -148,19 +152,23 @@ final class TransferPool: @unchecked Sendable {
         transfer.begin(request, delegate: delegate)
         self.whenOutsideLibcurl { [self] in
             guard transfer.isRunning else { return }
-            self.add(transfer)
+            if transfer.hasFailed || self.takeConnection(for: transfer) { self.add(transfer) }
         }
         return transfer
     }
 
-    private func add(_ transfer: Transfer) {
-        transfer.isAdded = !transfer.hasFailed && curl_multi_add_handle(self.multi, transfer.easyPointer) == CURLM_OK
-        if !transfer.isAdded {
-            // Told later: the owner does not hold the transfer yet.
-            self.unstartable.append(transfer)
-            self.requestTurnEnd()
-        }
+    /// Gives a transfer to libcurl.
+    func add(_ transfer: Transfer) {
+        transfer.isAdded =
+            !transfer.hasFailed && curl_multi_add_handle(self.multi, transfer.easyPointer) == CURLM_OK
+        guard !transfer.isAdded else { return }
+        // Told later: the owner may not hold the transfer yet.
+        self.unstartable.append(transfer)
+        self.requestTurnEnd()
     }
+
+    /// One that is under way.
+    func transfer(_ identifier: ObjectIdentifier) -> Transfer? { self.running[identifier] }
 
     /// Takes a transfer out; its delegate hears nothing more.
     func cancel(_ transfer: Transfer) {
@@ -267,6 +275,10 @@ final class TransferPool: @unchecked Sendable {
             transfer.beginAgain()
             return self.add(transfer)
         }
+        if let name = transfer.waiting.wantedName, transfer.isRunning, !transfer.hasFailed {
+            transfer.waiting.wantedName = nil
+            return self.lookUp(name, for: transfer)
+        }
         transfer.collectResult(result)
         self.takeOut(transfer)
         transfer.tellEnd()
@@ -274,6 +286,7 @@ final class TransferPool: @unchecked Sendable {
 
     private func takeOut(_ transfer: Transfer) {
         if !transfer.isKept { self.remove(transfer) }
+        self.giveBackConnection(of: transfer)
         self.retire(transfer)
         transfer.end()
         self.running[ObjectIdentifier(transfer)] = nil

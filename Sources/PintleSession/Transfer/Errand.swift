@@ -14,6 +14,8 @@ struct Errand {
     var connectOnly = false
     var collectsMetrics = false
     var isRepeatable = true
+    var client: TransferClient?
+    var limitsWaiting = false
     /// The proxy that it goes by.
     var proxy: ProxyLink?
 
@@ -30,6 +32,8 @@ struct Errand {
         self.connectOnly = request.connectOnly
         self.collectsMetrics = request.collectsMetrics
         self.isRepeatable = request.isRepeatable
+        self.client = request.client
+        self.limitsWaiting = request.limitsWaiting
     }
 }
 

@@ -48,7 +48,9 @@ extension Transfer {
         // libcurl 7.88 counts how often a handle began again for as long as the handle is there, and then gives up.
         if self.attempts > 0 { self.isReusable = false }
         self.easy.avoidKeptConnections()
-        if !self.isOnHTTP2, self.pool.spoilsConnection(of: self, from: port) {
+        let isOnHTTP2 = self.isOnHTTP2
+        self.pool.noteVersion(of: self, isHTTP2: isOnHTTP2)
+        if !isOnHTTP2, self.pool.spoilsConnection(of: self, from: port) {
             self.isReusable = false
         } else {
             self.attempts += 1

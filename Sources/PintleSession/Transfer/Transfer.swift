@@ -19,7 +19,7 @@ package final class Transfer {
 
     /// Lets its transfers go when it is closed; until then they hold each other.
     let pool: TransferPool
-    private(set) var easy: EasyHandle
+    var easy: EasyHandle
     private var headers = HeaderBlock()
     private(set) var delegate: (any TransferDelegate)?
     private(set) var errand = Errand()
@@ -30,13 +30,11 @@ package final class Transfer {
     var isKept = false {
         didSet { self.isReusable = !self.isKept }
     }
-
     // What is received.
     private let limits: HeadLimits
     let speaksHTTP2InClear: Bool
     private(set) var response: ResponseReader
     private var readingPaused = false
-
     // What is sent.
     private var upload: UploadQueue?
     private var writingPaused = false
@@ -44,7 +42,6 @@ package final class Transfer {
     /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
     private var expectation: LoopTimer?
     private(set) var trailersToSend = Fields()
-
     // How it ends.
     /// How often the request was begun to be sent.
     var attempts = 0
@@ -59,6 +56,9 @@ package final class Transfer {
     var proxyTrust: VerdictBox?
     private var metrics = TransferMetrics()
     private var silence: LoopTimer?
+
+    /// What it waits for before libcurl has it, and what came of that.
+    var waiting = Waiting()
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
 
@@ -170,6 +170,7 @@ package final class Transfer {
         self.error = nil
         self.start = self.pool.loop.turnTime
         self.lastActivity = self.start
+        self.waiting = Waiting(connectDeadline: self.start + request.connectTimeout)
         var directives: [StaticString] = []
         if !request.fields.contains(.accept) { directives.append("Accept:") }
         if self.errand.proxy?.server.forwards == true { directives.append("Proxy-Connection:") }
@@ -195,6 +196,7 @@ package final class Transfer {
     /// Puts everything back for the next request.
     func end() {
         if let silence { self.pool.loop.disarm(silence) }
+        self.forgetWaiting()
         self.upload = nil
         self.trailersToSend = Fields()
         self.readingPaused = false
@@ -206,6 +208,7 @@ package final class Transfer {
 
     func collectResult(_ result: CURLcode) {
         if result != CURLE_OK || self.errand.collectsMetrics { self.easy.fill(&self.metrics, after: result) }
+        if self.waiting.lookupTime > .zero { self.metrics.delay(by: self.waiting.lookupTime.nanoseconds / 1000) }
         if result == CURLE_OK, self.error == nil {
             if self.errand.connectOnly {
                 self.handOver()
@@ -243,9 +246,9 @@ package final class Transfer {
     }
 
     /// Ends the transfer with an error of ours.
-    func fail(_ code: SessionError.Code, _ message: String) {
+    func fail(_ code: SessionError.Code, _ message: String, cause: String? = nil) {
         guard self.isRunning, self.error == nil else { return }
-        self.error = SessionError(code, message)
+        self.error = SessionError(code, message, cause: cause)
         self.pool.end(self)
     }
 
@@ -374,11 +377,19 @@ package final class Transfer {
         return mask
     }
 
+    func armSilence(at deadline: NIODeadline) {
+        if let silence { self.pool.loop.arm(silence, at: deadline) }
+    }
+
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
     /// for a body that the client has not sent, nor before it has a connection: libcurl limits the time of connecting.
     private func checkSilence() {
         guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
+        if let waitDeadline, waitDeadline <= now { return self.failToWait() }
+        if self.waiting.what != nil {
+            return self.pool.loop.arm(silence, at: self.waitDeadline ?? now + self.errand.timeout)
+        }
         let connected = self.easy.offset(CURLINFO_PRETRANSFER_TIME_T)
         if self.readingPaused || self.writingPaused || connected == 0 { self.lastActivity = now }
         self.lastActivity = max(self.lastActivity, self.start + .microseconds(connected))

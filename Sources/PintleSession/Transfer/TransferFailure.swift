@@ -43,7 +43,7 @@ struct TransferFailure {
         }
         switch self.result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            return SessionError(.dnsFailure, "\(self.dialledHost) has no address", cause: self.words)
+            return SessionError(.dnsFailure, "\(self.errand.dialledHost) has no address", cause: self.words)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED: return self.connectError
         case CURLE_PROXY: return self.unmadeConnection
         case CURLE_OPERATION_TIMEDOUT: return self.connectTimeout
@@ -79,11 +79,6 @@ struct TransferFailure {
         }
     }
 
-    /// Whose address was looked for.
-    private var dialledHost: String {
-        self.proxy.map { "the proxy \($0.authority.host)" } ?? "the host \(self.errand.authority.host)"
-    }
-
     /// To whom the connection was to be made.
     private var dialled: String {
         self.proxy.map { "the proxy \($0.authority)" } ?? self.errand.authority.description
@@ -95,7 +90,8 @@ struct TransferFailure {
     private var connectTimeout: SessionError {
         let limit = self.errand.connectTimeout.inWords
         if self.metrics.nameLookup == 0 {
-            return SessionError(.dnsFailure, "\(self.dialledHost) has no address within \(limit)", cause: self.words)
+            return SessionError(
+                .dnsFailure, "\(self.errand.dialledHost) has no address within \(limit)", cause: self.words)
         }
         let way = self.proxy.map { " by the proxy \($0.authority)" } ?? ""
         return SessionError(

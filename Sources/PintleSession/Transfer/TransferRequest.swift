@@ -49,6 +49,12 @@ package struct TransferRequest: Sendable {
     package var way = Way.configured
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
     package var connectFields: Fields?
+    /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
+    /// program itself.
+    package var client: TransferClient?
+    /// Whether waiting for one of the host's connections counts against ``connectTimeout``. By default it lasts as long as it
+    /// takes.
+    package var limitsWaiting = false
 
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
     /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).

@@ -133,7 +133,7 @@ actor Reloader {
     }
 
     private func breakages(of gate: Gate, live: Bool) async -> [String] {
-        let preflight = Preflight(from: self.gate, to: gate)
+        let preflight = await Preflight(from: self.gate, to: gate)
         var breakages = preflight.breakages()
         if live {
             breakages += await preflight.liveBreakages(on: self.parts.engine).filter { !breakages.contains($0) }

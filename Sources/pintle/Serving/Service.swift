@@ -99,7 +99,7 @@ struct Service {
         await exchangeLog.isWritten(within: Self.logPatience)
         report()
         logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
-        engine.stop()
+        await engine.stopped()
     }
 
     // MARK: Parts

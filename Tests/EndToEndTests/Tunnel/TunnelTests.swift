@@ -221,4 +221,31 @@ struct TunnelTests {
         #expect(try client.readToEnd().bytes.isEmpty)
         #expect(try pintle.waitForExchanges(1)[0]["error"] as? String != nil)
     }
+
+    @Test func `LOOK-15 a client has only its share of the tunnels`() throws {
+        let pintle = try PintleProcess("limits: {tunnels: 10, tunnels_per_client: 1}")
+        let origin = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let first = try self.open(origin.port, on: pintle)
+        let second = try pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(second.status == 503 && second.text.contains("limits.tunnels_per_client (1)"), "\(second)")
+        first.close()
+        try pintle.waitForExchanges(2)
+        _ = try self.open(origin.port, on: pintle)
+    }
+
+    @Test func `LOOK-15 a tunnel in which nothing is said is closed long before one that is idle`() throws {
+        let pintle = try PintleProcess("limits: {header_timeout: 200ms}")
+        let origin = try ScriptedOrigin { connection in
+            try connection.send("echo: " + (try connection.stream.readLine()) + "\r\n")
+            _ = try connection.waitForEnd()
+        }
+        let silent = try self.open(origin.port, on: pintle)
+        let spoken = try self.open(origin.port, on: pintle)
+        try spoken.send("word\r\n")
+        #expect(try spoken.readLine() == "echo: word")
+        #expect(try silent.readToEnd().bytes.isEmpty)
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["error"] as? String == "nothing was sent in the tunnel within limits.header_timeout")
+        #expect(pintle.exchanges.count == 1, "the tunnel that was used stays")
+    }
 }

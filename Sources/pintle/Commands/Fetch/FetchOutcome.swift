@@ -44,7 +44,8 @@ struct FetchFailure: Error, Sendable, Equatable {
             self.init(exit: .found, code: error.code.rawValue, message: words)
         case .cleartext, .invalidURL, .invalidRequest, .dnsFailure, .connectFailure, .connectionRefused,
             .connectTimeout, .timeout, .networkUnreachable, .addressDenied, .tlsFailure, .malformedResponse, .truncated,
-            .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .exhausted, .internalError, .unreadableSource,
+            .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .exhausted, .overloaded, .internalError,
+            .unreadableSource,
             .cannotWrite,
             .badRedirect, .hookFailed, .cacheMiss, .invalidated:
             self.init(exit: Self.exit(for: error.code), code: error.code.rawValue, message: error.description)
@@ -57,7 +58,8 @@ struct FetchFailure: Error, Sendable, Equatable {
         case .invalidURL, .invalidRequest: .usage
         case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
             .addressDenied, .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .cannotSend, .cannotRewind,
-            .tooLarge, .cancelled, .exhausted, .internalError, .unreadableSource, .cannotWrite, .badRedirect,
+            .tooLarge, .cancelled, .exhausted, .overloaded, .internalError, .unreadableSource, .cannotWrite,
+            .badRedirect,
             .hookFailed,
             .cacheMiss, .invalidated:
             .incomplete

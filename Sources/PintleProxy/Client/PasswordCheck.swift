@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// Checks the passwords of `clients.basic_auth`. bcrypt takes its time, so it is done on other threads, in the order of a
+/// ``PasswordQueue``; what was right is remembered while it is used, by a digest with a salt of this process.
+final class PasswordCheck: Sendable {
+    /// What can be said at once.
+    enum Answer {
+        case right
+        case wrong
+        /// The password is being checked.
+        case pending
+        /// The client has too many checks waiting, or all clients together have.
+        case busy
+    }
+
+    typealias Completion = @Sendable (_ isRight: Bool) -> Void
+
+    fileprivate struct Job: Sendable {
+        let credentials: BasicCredentials
+        let digest: [UInt8]
+        let client: Client?
+    }
+
+    /// Two clients that say the same have a check each, so that none waits for the other's turn.
+    fileprivate struct Subject: Hashable, Sendable {
+        let client: Client?
+        let digest: [UInt8]
+    }
+
+    fileprivate struct State: Sendable {
+        /// When each ceases to count, unless it is used before.
+        var right: [[UInt8]: NIODeadline] = [:]
+        /// When clients of whom somebody has shown a right password cease to go before others.
+        var proven: [Client: NIODeadline] = [:]
+        var waiting: [Subject: [Completion]] = [:]
+        var queue = PasswordQueue<Job>()
+        var running = 0
+    }
+
+    /// How long a password is remembered that is not used.
+    private static let validity = TimeAmount.minutes(1)
+    private static let mostRight = 1024
+    private static let provenValidity = TimeAmount.hours(1)
+    private static let mostProven = 4096
+
+    let configuration: BasicAuthConfiguration
+    /// The field that tells clients how to say who they are (RFC 9110 §11.7.1).
+    let challenge: String
+    private let salt: [UInt8]
+    private let state = NIOLockedValueBox(State())
+    private let threads = DispatchQueue(label: "pintle.passwords", attributes: .concurrent)
+    /// Half of the processors: the rest is for those who are let in.
+    private let mostRunning = max(1, Engine.availableProcessors / 2)
+    private let now: @Sendable () -> NIODeadline
+
+    init(_ configuration: BasicAuthConfiguration, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
+        self.configuration = configuration
+        self.challenge = "Basic realm=\"\(configuration.realm)\", charset=\"UTF-8\""
+        self.salt = (0..<32).map { _ in UInt8.random(in: 0...255) }
+        self.now = now
+    }
+
+    /// Checks who a client says that it is.
+    ///
+    /// - Parameters:
+    ///   - fields: the request's; only one Proxy-Authorization counts.
+    ///   - completion: called on another thread, only where the answer is `pending`.
+    func check(_ fields: Fields, of client: Client?, completion: @escaping Completion) -> Answer {
+        let values = fields.values(of: "Proxy-Authorization")
+        guard values.count == 1, let credentials = BasicCredentials(values[0]),
+            let digest = try? MessageDigest.sha256.digest(
+                of: self.salt + Array(credentials.user.utf8) + [UInt8(ascii: ":")] + credentials.password)
+        else { return .wrong }
+        let now = self.now()
+        return self.state.withLockedValue { state in
+            if let end = state.right[digest], end > now {
+                state.right[digest] = now + Self.validity
+                if let client { Self.remember(client, in: &state.proven, until: now + Self.provenValidity, now) }
+                return .right
+            }
+            let subject = Subject(client: client, digest: digest)
+            if state.waiting[subject] != nil {
+                state.waiting[subject]?.append(completion)
+                return .pending
+            }
+            let isProven = client.flatMap { state.proven[$0] }.map { $0 > now } ?? false
+            let job = Job(credentials: credentials, digest: digest, client: client)
+            guard state.queue.append(job, of: client, isProven: isProven) else { return .busy }
+            state.waiting[subject] = [completion]
+            if state.running < self.mostRunning {
+                state.running += 1
+                self.threads.async { self.work() }
+            }
+            return .pending
+        }
+    }
+
+    /// Checks one password after another until none waits.
+    private func work() {
+        while let job = self.state.withLockedValue({ $0.nextJob() }) {
+            let isRight = self.configuration.users.has(
+                user: job.credentials.user, password: job.credentials.password)
+            let now = self.now()
+            let waiting = self.state.withLockedValue { state in
+                if isRight {
+                    if state.right.count >= Self.mostRight { state.right = state.right.filter { $0.value > now } }
+                    if state.right.count >= Self.mostRight { state.right = [:] }
+                    state.right[job.digest] = now + Self.validity
+                    if let client = job.client {
+                        Self.remember(client, in: &state.proven, until: now + Self.provenValidity, now)
+                    }
+                }
+                return state.waiting.removeValue(forKey: Subject(client: job.client, digest: job.digest)) ?? []
+            }
+            for completion in waiting { completion(isRight) }
+        }
+    }
+
+    private static func remember(
+        _ client: Client, in proven: inout [Client: NIODeadline], until end: NIODeadline, _ now: NIODeadline
+    ) {
+        if proven[client] == nil, proven.count >= self.mostProven {
+            proven = proven.filter { $0.value > now }
+            if proven.count >= self.mostProven { proven = [:] }
+        }
+        proven[client] = end
+    }
+}
+
+extension PasswordCheck.State {
+    fileprivate mutating func nextJob() -> PasswordCheck.Job? {
+        let job = self.queue.popFirst()
+        if job == nil { self.running -= 1 }
+        return job
+    }
+}
+
+extension PasswordCheck {
+    /// What is answered to a client that has not shown a right password.
+    func refusal(hasTried: Bool) -> Problem {
+        var problem = Problem(
+            .proxyAuthRequired,
+            hasTried
+                ? "no user of clients.basic_auth has this name and password"
+                : "clients.basic_auth wants a user's name and password in Proxy-Authorization")
+        problem.challenge = self.challenge
+        return problem
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// For whom a transfer is made, as far as the limits of a session tell clients apart.
+package struct TransferClient: Hashable, Sendable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Makes one of 128 bits that stand for the client.
+    package init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
+}
+
+/// The connections to one host, given to transfers in the order in which they ask.
+///
+/// While others wait, no client is given more than half of them. Clients that have less than half are not kept waiting by
+/// one that took more while nobody else was there: what it has beyond its half does not count against them, so there may be
+/// half as many again for that time.
+struct HostConnections<Ticket: Hashable> {
+    private struct Waiting {
+        let ticket: Ticket
+        let client: TransferClient?
+    }
+
+    private let limit: Int
+    private let half: Int
+    private var inUse = 0
+    /// What clients have beyond their halves, together.
+    private var excess = 0
+    private var shares: [TransferClient?: Int] = [:]
+    private var waiting: [Waiting] = []
+
+    /// - Parameter limit: at least one.
+    init(limit: Int) {
+        self.limit = limit
+        self.half = max(1, limit / 2)
+    }
+
+    /// Whether nobody has a connection or waits for one.
+    var isUnused: Bool { self.inUse == 0 && self.waiting.isEmpty }
+
+    /// Gives a connection, or puts `ticket` at the end of those who wait.
+    ///
+    /// - Returns: whether there is a connection at once.
+    mutating func take(_ ticket: Ticket, for client: TransferClient?) -> Bool {
+        if self.waiting.isEmpty ? self.mayTake(client) : self.isPreferred(client) && self.mayTake(client) {
+            self.give(client)
+            return true
+        }
+        self.waiting.append(Waiting(ticket: ticket, client: client))
+        return false
+    }
+
+    /// Takes a connection back.
+    ///
+    /// - Returns: who is given one now.
+    mutating func giveBack(of client: TransferClient?) -> [Ticket] {
+        guard let own = self.shares[client], own > 0 else {
+            preconditionFailure("BUG: a connection is given back that was not taken")
+        }
+        self.inUse -= 1
+        if own > self.half { self.excess -= 1 }
+        self.shares[client] = own == 1 ? nil : own - 1
+        return self.giveToWaiting()
+    }
+
+    /// Lets one go that waits.
+    mutating func remove(_ ticket: Ticket) { self.waiting.removeAll { $0.ticket == ticket } }
+
+    /// The host takes any number of transfers on one connection: nobody waits any more.
+    ///
+    /// - Returns: who is given one now.
+    mutating func giveToAll() -> [Ticket] {
+        defer { self.waiting = [] }
+        for one in self.waiting { self.give(one.client) }
+        return self.waiting.map(\.ticket)
+    }
+
+    private mutating func giveToWaiting() -> [Ticket] {
+        var given: [Ticket] = []
+        while let place = self.nextPlace {
+            let next = self.waiting.remove(at: place)
+            self.give(next.client)
+            given.append(next.ticket)
+        }
+        return given
+    }
+
+    /// The first of those who have less than half, and where there is none the first of all.
+    private var nextPlace: Int? {
+        guard !self.waiting.isEmpty else { return nil }
+        if self.inUse - self.excess < self.limit,
+            let place = self.waiting.firstIndex(where: { self.isPreferred($0.client) })
+        {
+            return place
+        }
+        let isAnyPreferred = self.inUse < self.limit && self.waiting.contains { self.isPreferred($0.client) }
+        return self.inUse < self.limit && !isAnyPreferred ? 0 : nil
+    }
+
+    private func isPreferred(_ client: TransferClient?) -> Bool { self.shares[client, default: 0] < self.half }
+
+    private func mayTake(_ client: TransferClient?) -> Bool {
+        self.isPreferred(client) ? self.inUse - self.excess < self.limit : self.inUse < self.limit
+    }
+
+    private mutating func give(_ client: TransferClient?) {
+        let own = self.shares[client, default: 0] + 1
+        self.shares[client] = own
+        self.inUse += 1
+        if own > self.half { self.excess += 1 }
+    }
+}

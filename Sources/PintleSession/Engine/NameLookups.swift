@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+
+/// Looks names up for the transfers of all sessions of an engine, away from the loops.
+///
+/// The system's resolver blocks a thread for each name, for many seconds where no server answers, and cannot be broken off.
+/// So there is a bounded number of threads, and a limit for each client; a name that is being looked up is not looked up
+/// twice. Answers are kept by whoever asked.
+final class NameLookups: Sendable {
+    typealias Answer = Result<[SocketAddress], HostResolver.Failure>
+    typealias Completion = @Sendable (Answer) -> Void
+
+    private let table = NIOLockedValueBox(LookupTable<Completion>())
+    private let lookUp: @Sendable (String) -> Answer
+
+    /// - Parameter lookUp: asks the resolver, blocking the thread.
+    init(_ lookUp: @escaping @Sendable (String) -> Answer = NameLookups.askSystem) { self.lookUp = lookUp }
+
+    @Sendable
+    private static func askSystem(_ name: String) -> Answer {
+        Result { () throws(HostResolver.Failure) in try HostResolver.lookUp(name) }
+    }
+
+    /// Looks a name up, or waits for the lookup of it that is under way.
+    ///
+    /// - Parameter completion: called on another thread, unless the lookup is refused.
+    /// - Returns: the limit that forbids it; nil where the lookup has begun, or waits for its turn.
+    func begin(_ name: String, for client: TransferClient?, completion: @escaping Completion) -> String? {
+        switch self.table.withLockedValue({ $0.add(name, for: client, completion) }) {
+        case .refused(let limit): return limit
+        case .waits: return nil
+        case .starts:
+            if !self.startThread(name) { self.finish(name, .failure(.unresolved("the system has no thread for it"))) }
+            return nil
+        }
+    }
+
+    /// How many lookups are under way, those that wait for a thread among them.
+    var count: Int { self.table.withLockedValue { $0.count } }
+
+    private func startThread(_ name: String) -> Bool {
+        let work = Unmanaged.passRetained(LookupThread(self, name))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
+                let work = Unmanaged<LookupThread>.fromOpaque(argument).takeRetainedValue()
+                work.lookups.run(work.name)
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+
+    /// Looks up one name after another, as long as names wait for a thread.
+    private func run(_ first: String) {
+        var next: String? = first
+        while let name = next { next = self.finish(name, self.lookUp(name)) }
+    }
+
+    @discardableResult
+    private func finish(_ name: String, _ answer: Answer) -> String? {
+        let (completions, next) = self.table.withLockedValue { $0.finish(name) }
+        for completion in completions { completion(answer) }
+        return next
+    }
+}
+
+private final class LookupThread {
+    let lookups: NameLookups
+    let name: String
+
+    init(_ lookups: NameLookups, _ name: String) { (self.lookups, self.name) = (lookups, name) }
+}
+
+/// The names that are being looked up, or wait for it, and for whom.
+struct LookupTable<Completion> {
+    /// What becomes of a lookup that somebody wants.
+    enum Outcome: Equatable {
+        /// There is a thread for it, which the caller starts.
+        case starts
+        case waits
+        /// By this limit.
+        case refused(String)
+    }
+
+    fileprivate struct Lookup {
+        let client: TransferClient?
+        var completions: [Completion]
+    }
+
+    /// The most lookups at the same time, a thread each.
+    static var threads: Int { 64 }
+    /// The most of one client, under way or waiting; half of the threads, so that it cannot have them all.
+    static var mostOfOne: Int { 32 }
+    /// The most of all clients.
+    static var mostInAll: Int { 512 }
+
+    private var lookups: [String: Lookup] = [:]
+    private var byClient: [TransferClient: Int] = [:]
+    private var waiting: [String] = []
+    private var running = 0
+
+    var count: Int { self.lookups.count }
+
+    mutating func add(_ name: String, for client: TransferClient?, _ completion: Completion) -> Outcome {
+        if self.lookups[name] != nil {
+            self.lookups[name]?.completions.append(completion)
+            return .waits
+        }
+        if let client {
+            let own = self.byClient[client, default: 0]
+            guard own < Self.mostOfOne else {
+                return .refused(
+                    "\(Self.mostOfOne) names are being looked up for this client, which is the most at a time")
+            }
+            guard self.lookups.count < Self.mostInAll else {
+                return .refused("\(Self.mostInAll) names are being looked up, which is the most at a time")
+            }
+            self.byClient[client] = own + 1
+        }
+        self.lookups[name] = Lookup(client: client, completions: [completion])
+        guard self.running < Self.threads else {
+            self.waiting.append(name)
+            return .waits
+        }
+        self.running += 1
+        return .starts
+    }
+
+    /// A lookup is over.
+    ///
+    /// - Returns: who waited for it, and the name that its thread looks up next.
+    mutating func finish(_ name: String) -> ([Completion], next: String?) {
+        guard let lookup = self.lookups.removeValue(forKey: name) else {
+            preconditionFailure("BUG: a lookup has ended that never began")
+        }
+        if let client = lookup.client, let own = self.byClient[client] {
+            self.byClient[client] = own == 1 ? nil : own - 1
+        }
+        guard !self.waiting.isEmpty else {
+            self.running -= 1
+            return (lookup.completions, nil)
+        }
+        return (lookup.completions, self.waiting.removeFirst())
+    }
+}
+
+extension LookupTable: Sendable where Completion: Sendable {}
+extension LookupTable.Lookup: Sendable where Completion: Sendable {}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleTesting
+import Testing
+
+@testable import PintleSession
+
+/// Who is given a connection to a host.
+struct HostConnectionsTests {
+    private let a = TransferClient(0, 1)
+    private let b = TransferClient(0, 2)
+    private let c = TransferClient(0, 3)
+
+    @Test func `LOOK-13 transfers beyond the limit wait, and get connections in their order`() {
+        var host = HostConnections<Int>(limit: 2)
+        var taken: [Bool] = []
+        for number in 0..<5 { taken.append(host.take(number, for: nil)) }
+        #expect(taken == [true, true, false, false, false])
+        host.remove(3)
+        #expect(host.giveBack(of: nil) == [2])
+        #expect(host.giveBack(of: nil) == [4])
+        #expect(host.giveBack(of: nil) == [] && !host.isUnused)
+        #expect(host.giveBack(of: nil) == [] && host.isUnused)
+    }
+
+    @Test func `LOOK-13 a client with every connection keeps nobody else waiting, and gets no more while others wait`()
+    {
+        var host = HostConnections<Int>(limit: 4)
+        for number in 0..<4 { #expect(host.take(number, for: self.a) == true, "alone it may have them all") }
+        #expect(host.take(10, for: self.a) == false)
+        // Two of a's four are beyond its half.
+        #expect(host.take(20, for: self.b) == true)
+        #expect(host.take(21, for: self.b) == true)
+        #expect(host.take(22, for: self.b) == false)
+        #expect(host.take(30, for: self.c) == false)
+        // What a has beyond its half goes back for good; then those who have less than half come in their order.
+        #expect(host.giveBack(of: self.a) == [] && host.giveBack(of: self.a) == [])
+        #expect(host.giveBack(of: self.a) == [10])
+        #expect(host.giveBack(of: self.a) == [30])
+        #expect(host.giveBack(of: self.c) == [22], "nobody has less than half any more, and b has waited")
+    }
+
+    @Test func `LOOK-13 with one connection clients take turns in their order`() {
+        var host = HostConnections<Int>(limit: 1)
+        #expect(host.take(0, for: self.a) == true)
+        #expect(host.take(1, for: self.a) == false)
+        #expect(host.take(2, for: self.b) == false)
+        #expect(host.giveBack(of: self.a) == [1])
+        #expect(host.giveBack(of: self.a) == [2])
+    }
+
+    @Test func `LOOK-13 the number of connections has a bound whatever clients do`() {
+        var random = SeededGenerator(seed: 13)
+        var host = HostConnections<Int>(limit: 8)
+        var clients: [Int: TransferClient] = [:]
+        var (given, waiting): (Set<Int>, Set<Int>) = ([], [])
+        for number in 0..<20_000 {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                let client = TransferClient(0, UInt64.random(in: 0..<4, using: &random))
+                clients[number] = client
+                if host.take(number, for: client) { given.insert(number) } else { waiting.insert(number) }
+            case 2:
+                guard let one = given.min(), let client = clients[one] else { continue }
+                given.remove(one)
+                let next = host.giveBack(of: client)
+                #expect(waiting.isSuperset(of: next))
+                waiting.subtract(next)
+                given.formUnion(next)
+            default:
+                guard let one = waiting.min() else { continue }
+                waiting.remove(one)
+                host.remove(one)
+            }
+            #expect(given.count <= 12)
+            // Connections do not stay free while somebody waits.
+            #expect(waiting.isEmpty || given.count >= 8)
+        }
+        while let one = given.first, let client = clients[one] {
+            given.remove(one)
+            given.formUnion(host.giveBack(of: client))
+        }
+        #expect(host.isUnused)
+    }
+}
