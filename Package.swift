@@ -18,6 +18,33 @@ let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", packag
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 
+/// Whether the runtime stays outside in release builds, too: for tests, whose library brings it as a shared one.
+let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
+
+/// How the program is linked for those who run it. No library has such flags, and neither has a debug build.
+///
+/// - The Swift runtime and Foundation are inside: one file without a runtime to install beside it, and direct calls into
+///   it, which shows where every request wakes an idle processor.
+/// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
+/// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
+/// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
+/// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
+///   nothing here uses what reads them (`scripts/house.sh`); the name leads to an empty table instead. Another version
+///   of Swift may have another name for them: the program is as large as before then, and a test says so.
+let shipped: [LinkerSetting] =
+    isSharingRuntime
+    ? []
+    : [
+        .unsafeFlags(
+            [
+                "-static-stdlib", "-use-ld=lld",
+                "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe", "-Xlinker", "-O2",
+                "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
+                "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
+            ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
+            .when(configuration: .release))
+    ]
+
 /// A room of the house. Imports point one way: only to rooms above it in this list.
 func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: house)
@@ -57,55 +84,62 @@ let package = Package(
         .systemLibrary(name: "CPintleCrypt", providers: [.apt(["libcrypt-dev"])]),
 
         .target(name: "CPintleLinux"),
+        .target(name: "CPintleLanguages"),
 
+        room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
-        room("PintleMessage", ["PintleCoding"]),
-        room("PintleSchema", ["PintleMessage", "CPintlePCRE2"]),
+        room("PintleMessage", ["PintleSystem", "PintleCoding"]),
+        room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"]),
         room("PintleImage", ["PintleMessage"]),
-        room("PintleLoop", ["CPintleLinux", nio, nioLocks]),
-        room("PintleActivity", [logging]),
-        room("PintleTrust", ["CPintleOpenSSL"]),
+        room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
+        room("PintleActivity", ["PintleSystem", logging]),
+        room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"]),
         room(
             "PintleSession",
-            ["PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks]),
+            [
+                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio,
+                nioLocks,
+            ]),
         room(
             "PintlePolicy",
             [
-                "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+                "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
+                "PintleSession",
                 "CPintleCrypt",
                 .product(name: "Yams", package: "Yams"),
             ]),
-        room("PintlePins", ["PintleMessage", "PintleTrust", "PintlePolicy"]),
+        room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
             "PintleProxy",
             [
-                "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy", "PintleLoop", nio,
-                nioLocks,
-                logging,
+                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
+                "PintleLoop", nio, nioLocks, logging,
             ]),
         room(
             "PintleAudit",
             [
-                "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio, nioLocks, database,
+                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
+                nioLocks, database,
             ]),
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", nio, logging,
+                "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
+                "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", "CPintleLanguages", nio,
+                nioLocks, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
-            // One file without a Swift runtime to install beside it, and direct calls into the runtime, which shows where
-            // every request wakes an idle processor. Only the program is linked so; the library has no such flag.
-            swiftSettings: house + [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))],
-            linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            swiftSettings: house
+                + (isSharingRuntime ? [] : [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
+            linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
             name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
             path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
+        tests("PintleSystemTests", ["PintleSystem"]),
         tests("PintleCodingTests", ["PintleCoding"]),
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
@@ -132,15 +166,16 @@ let package = Package(
 // Fuzzers are built only for `scripts/fuzz`: they need the compiler's coverage and a main function of its own.
 if Context.environment["PINTLE_FUZZ"] != nil {
     let libraries: [Target.Dependency] = [
-        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleTrust", "PintlePolicy",
+        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
+        "PintlePolicy", "PintlePins",
     ]
     package.targets.append(
         .target(
             name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
     for name in [
         "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
-        "Address",
-        "Configuration",
+        "Address", "Configuration", "Certificate", "CertificatePath", "Revocation", "ServerFlight", "PinFile", "Image",
+        "Response",
     ] {
         package.targets.append(
             .executableTarget(

@@ -98,6 +98,22 @@ need_report_schemas() {
         say "it cannot be installed; reports are not checked against the SARIF schema"
 }
 
+# NIST's Public Key Interoperability Test Suite, which the package of cryptography's test vectors carries, for the tests of
+# paths; of its 79 MB only the certificates and lists are kept. Without network they are skipped.
+need_pkits() {
+    local folder=$root/.build/pkits made=$root/.build/pkits.part
+    [[ -d $folder/certs && -d $folder/crls ]] && return
+    say "installing cryptography_vectors of PyPI for .build/pkits"
+    rm -rf "$made" "$folder"
+    if /usr/bin/python3 -m pip -q install --no-deps --target "$made" cryptography_vectors==46.0.3 >&2; then
+        mkdir -p "$folder"
+        mv "$made"/cryptography_vectors/x509/PKITS_data/{certs,crls} "$folder/"
+    else
+        say "it cannot be installed; paths are not checked against NIST's PKITS"
+    fi
+    rm -rf "$made"
+}
+
 need_swift() {
     command -v swift >/dev/null && return
     say "Swift 6.3 is missing: https://www.swift.org/install/linux"
@@ -107,7 +123,5 @@ need_swift() {
 # Builds what users run. Everything it says goes to standard error: standard output is for data.
 build_release() {
     [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
-    # The linker warns of a function in Foundation's archive; nothing here calls it.
-    swift build --package-path "$root" -c release --product pintle --quiet \
-        > >(grep -v 'the use of .mktemp. is dangerous' >&2) 2>&1
+    swift build --package-path "$root" -c release --product pintle --quiet >&2
 }

@@ -127,6 +127,23 @@ static inline EVP_PKEY *pintle_pkey_new_ec(const char *curve) { return EVP_EC_ge
 static inline EVP_PKEY *pintle_pkey_new_rsa(unsigned int bits) { return EVP_RSA_gen(bits); }
 static inline EVP_PKEY *pintle_pkey_new_ed25519(void) { return EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"); }
 
+// Copies a SubjectPublicKeyInfo whether its key can be decoded or not.
+static inline int pintle_x509_pubkey_copy(X509_PUBKEY *to, X509_PUBKEY *from) {
+    ASN1_OBJECT *algorithm;
+    const unsigned char *key;
+    int length;
+    X509_ALGOR *identifier;
+    const void *parameters;
+    int type;
+    if (X509_PUBKEY_get0_param(&algorithm, &key, &length, &identifier, from) != 1) return 0;
+    X509_ALGOR_get0(NULL, &type, &parameters, identifier);
+    void *copied = NULL;
+    if (type == V_ASN1_OBJECT) copied = OBJ_dup((const ASN1_OBJECT *)parameters);
+    if (type == V_ASN1_SEQUENCE) copied = ASN1_STRING_dup((const ASN1_STRING *)parameters);
+    return X509_PUBKEY_set0_param(to, OBJ_dup(algorithm), type, copied,
+                                  (unsigned char *)OPENSSL_memdup(key, length), length);
+}
+
 static inline void pintle_x509v3_set_context(X509V3_CTX *context, X509 *issuer, X509 *subject) {
     X509V3_set_ctx(context, issuer, subject, NULL, NULL, 0);
 }

@@ -10,6 +10,10 @@ enum Hazard {
     /// A control or an invisible mark, in so many bytes.
     case invisible(UInt32, length: Int)
 
+    var isQuoting: Bool {
+        if case .quoting = self { true } else { false }
+    }
+
     /// Judges the scalar that begins at `index` of valid UTF-8; nil when it may stand as it is.
     init?(in bytes: UnsafeBufferPointer<UInt8>, at index: Int) {
         let byte = bytes[index]
@@ -37,13 +41,15 @@ enum Hazard {
 
 extension [UInt8] {
     /// Appends text with every hazard escaped as in a JSON string, without the quotation marks around it.
-    mutating func append(escaped text: String) {
+    ///
+    /// - Parameter quoting: whether quotation marks and backslashes are hazards, as they are between quotation marks.
+    mutating func append(escaped text: String, quoting: Bool = true) {
         var text = text
         text.withUTF8 { bytes in
             var clean = 0
             var index = 0
             while index < bytes.count {
-                guard let hazard = Hazard(in: bytes, at: index) else {
+                guard let hazard = Hazard(in: bytes, at: index), quoting || !hazard.isQuoting else {
                     index += 1
                     continue
                 }
@@ -62,10 +68,15 @@ extension [UInt8] {
         self.append(UInt8(ascii: "\""))
     }
 
-    /// Appends text bare when it is one plain word, else as a JSON string.
+    /// Appends text bare when it is one plain word; between single quotation marks when it is a sentence that has double
+    /// ones, which would have to be escaped otherwise; else as a JSON string.
     mutating func append(word text: String) {
         if text.isPlainWord {
             self.append(contentsOf: text.utf8)
+        } else if text.isQuotingSentence {
+            self.append(UInt8(ascii: "'"))
+            self.append(contentsOf: text.utf8)
+            self.append(UInt8(ascii: "'"))
         } else {
             self.append(quoted: text)
         }
@@ -112,10 +123,22 @@ extension [UInt8] {
 }
 
 extension String {
+    /// Whether double quotation marks are all that a JSON string would escape, and there are no single ones.
+    fileprivate var isQuotingSentence: Bool {
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.contains(UInt8(ascii: "\""))
+                && bytes.indices.allSatisfy { index in
+                    bytes[index] == UInt8(ascii: "\"")
+                        || bytes[index] != UInt8(ascii: "'") && Hazard(in: bytes, at: index) == nil
+                }
+        }
+    }
+
     fileprivate var isPlainWord: Bool {
         var text = self
         return text.withUTF8 { bytes in
-            !bytes.isEmpty
+            !bytes.isEmpty && bytes[0] != UInt8(ascii: "'")
                 && bytes.indices.allSatisfy { index in
                     bytes[index] != UInt8(ascii: " ") && Hazard(in: bytes, at: index) == nil
                 }

@@ -26,6 +26,7 @@ public struct ExchangeEncoder: Sendable {
         line.field("time", record.time)
         line.field("id", record.id)
         line.optional("client", record.client)
+        line.optional("user", record.user)
         line.optional("mode", record.mode)
         line.optional("method", record.method)
         line.optional("url", record.url.map(self.redaction.url))
@@ -36,6 +37,8 @@ public struct ExchangeEncoder: Sendable {
         line.optional("decision", record.decision)
         line.optional("trust", record.trust)
         line.optional("pin", record.pin)
+        if !record.form.isEmpty { line.field("form", record.form) }
+        if !record.chain.isEmpty { line.field("chain", record.chain) }
         line.optional("assurance", record.assurance)
         line.optional("status", record.status)
         line.optional("upstream_status", record.upstreamStatus)

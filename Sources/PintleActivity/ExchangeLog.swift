@@ -2,10 +2,12 @@
 
 import Glibc
 public import Logging
+internal import PintleSystem
 
 /// Where exchange records go, one line each.
 ///
-/// Safe on every thread: records are encoded on the caller's, only the write itself is serialised.
+/// Safe on every thread, and waits for nobody: records are encoded on the caller's, and written by one of its own, before
+/// which up to 4 MiB wait. Call ``flush(within:)`` before the process ends.
 public final class ExchangeLog: Sendable {
     /// Where the lines go.
     public enum Destination: Hashable, Sendable {
@@ -31,70 +33,77 @@ public final class ExchangeLog: Sendable {
 
     private let destination: Destination
     private let encoder: ExchangeEncoder
-    private let output: LineOutput?
-    private let logger: Logger
+    private let writer: LogWriter?
 
     /// Opens the log.
     ///
-    /// - Parameter logger: told once when a line cannot be written.
+    /// - Parameter logger: told once when a line cannot be written, and once when one has to be dropped.
     /// - Throws: when the file cannot be opened.
     public init(
         _ destination: Destination, format: LogFormat, redaction: Redaction, logger: Logger
     ) throws(LogFileError) {
         self.destination = destination
         self.encoder = ExchangeEncoder(format: format, redaction: redaction)
-        self.logger = logger
-        switch destination {
-        case .off: self.output = nil
-        case .standardOutput: self.output = LineOutput(borrowing: STDOUT_FILENO)
-        case .file(let path): self.output = try LineOutput(appendingTo: path)
-        }
-        self.isEnabled = self.output != nil
+        let output: LineOutput? =
+            switch destination {
+            case .off: nil
+            case .standardOutput: LineOutput(borrowing: STDOUT_FILENO)
+            case .file(let path): try LineOutput(appendingTo: path)
+            }
+        self.writer = output.map { LogWriter($0) { loss in Self.tell(logger, of: loss, in: destination) } }
+        self.isEnabled = self.writer != nil
     }
 
-    /// How many writes have failed, their lines lost.
-    public var failures: Int { self.output?.failures ?? 0 }
+    /// How many records could not be written.
+    public var failures: Int { self.writer?.failures ?? 0 }
+    /// How many records were dropped, because too many waited to be written.
+    public var dropped: Int { self.writer?.dropped ?? 0 }
 
     /// Writes one record.
     public func write(_ record: ExchangeRecord) {
-        guard let output else { return }
+        guard let writer else { return }
         var bytes: [UInt8] = []
         // A line with everything in it rarely has more.
         bytes.reserveCapacity(1024)
         self.encoder.encode(record, into: &bytes)
-        self.write(bytes, to: output)
+        writer.write(bytes)
     }
 
     /// Writes several records at once.
     public func write(_ records: [ExchangeRecord]) {
-        guard let output, !records.isEmpty else { return }
+        guard let writer, !records.isEmpty else { return }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024 * records.count)
         for record in records { self.encoder.encode(record, into: &bytes) }
-        self.write(bytes, to: output)
+        writer.write(bytes)
     }
 
     /// Opens the file anew by its path, for after log rotation. Does nothing for other destinations.
     ///
+    /// Records that were written before go into the old file, after ``flush(within:)`` for certain.
+    ///
     /// - Throws: when the file cannot be opened; the old one stays in use.
     public func reopen() throws(LogFileError) {
-        guard case .file(let path) = self.destination else { return }
-        try self.output?.reopen(path)
+        guard case .file(let path) = self.destination, let writer else { return }
+        writer.replace(with: try LineOutput.open(path))
     }
 
-    private func write(_ bytes: [UInt8], to output: LineOutput) {
-        do throws(LineOutput.Failure) {
-            try output.write(bytes)
-        } catch {
-            // Once: a full disk would otherwise answer every exchange with another line.
-            guard error.count == 1 else { return }
-            self.logger.error(
-                LogKeys.exchangeLogFailed,
-                metadata: [
-                    LogKeys.path: "\(self.destination.name)",
-                    LogKeys.reason: "\(String(cString: strerror(error.code)))",
-                ])
-        }
+    /// Waits, blocking the thread, until every record is written that was given so far.
+    ///
+    /// - Returns: whether that was so within `limit`; a log that nobody reads takes longer than anybody can wait.
+    @discardableResult
+    public func flush(within limit: Duration) -> Bool { self.writer?.flush(within: limit) ?? true }
+
+    /// Once for each kind: a full disk would otherwise answer every exchange with another line.
+    private static func tell(_ logger: Logger, of loss: LogWriter.Loss, in destination: Destination) {
+        let reason =
+            switch loss {
+            case .failed(let code): "\(SystemError(code))"
+            case .dropped(let capacity): "over \(capacity >> 20) MiB wait to be written; lines are dropped and counted"
+            }
+        logger.error(
+            LogKeys.exchangeLogFailed,
+            metadata: [LogKeys.path: "\(destination.name)", LogKeys.reason: "\(reason)"])
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// What happened in one exchange or tunnel: the line that the exchange log writes for it.
 ///
-/// Fields are in the order of the line; those that are nil, and an empty list of violations, are left out. The record
+/// Fields are in the order of the line; those that are nil, and empty lists, are left out. The record
 /// holds the plain truth; secrets are taken out where it is encoded.
 public struct ExchangeRecord: Hashable, Sendable {
     /// When the exchange began.
@@ -11,6 +11,8 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var id: String
     /// The client's address and port.
     public var client: String?
+    /// The user of `clients.basic_auth` that the client has proved to be.
+    public var user: String?
     /// How the proxy was used: forward, gateway, tunnel, verify, intercept.
     public var mode: String?
     /// The request's method.
@@ -29,8 +31,12 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var decision: String?
     /// The trust policy in force.
     public var trust: String?
-    /// The pin that matched, or that none did.
+    /// The pin that matched; where none did, that of the leaf's key, and `violations` has a `pin-mismatch`.
     public var pin: String?
+    /// Rules of form that the origin's chain breaks, each once.
+    public var form: [String] = []
+    /// Where no pin matched, the pins of all keys of the chain, leaf first.
+    public var chain: [String] = []
     /// How far the destination was verified: probed, observed.
     public var assurance: String?
     /// The status sent to the client.

@@ -20,7 +20,7 @@ public struct LineLogHandler: LogHandler {
     public var logLevel: Logger.Level
 
     private let format: LogFormat
-    private let output: LineOutput
+    private let output: Output
     private let now: @Sendable () -> Timestamp
 
     /// Writes to standard error, or to another descriptor that stays open as long as any copy of the handler.
@@ -38,8 +38,22 @@ public struct LineLogHandler: LogHandler {
     ) {
         self.format = format
         self.logLevel = level
-        self.output = LineOutput(borrowing: descriptor)
+        self.output = .direct(LineOutput(borrowing: descriptor))
         self.now = now
+    }
+
+    /// Writes by a thread of its own, so that whoever logs waits for no reader; ``LogWriter/flush(within:)`` before the
+    /// process ends.
+    package init(format: LogFormat, level: Logger.Level, writer: LogWriter) {
+        self.format = format
+        self.logLevel = level
+        self.output = .queued(writer)
+        self.now = { .now() }
+    }
+
+    private enum Output: Sendable {
+        case direct(LineOutput)
+        case queued(LogWriter)
     }
 
     /// One entry of the metadata that goes with every message.
@@ -48,7 +62,7 @@ public struct LineLogHandler: LogHandler {
         set { self.metadata[key] = newValue }
     }
 
-    /// Writes one message. When that fails there is nobody left to tell.
+    /// Writes one message. When that fails, or it has to be dropped, there is nobody left to tell.
     public func log(event: LogEvent) {
         var line = LineWriter(self.format, appendingTo: [])
         let level = event.level.rawValue
@@ -62,7 +76,10 @@ public struct LineLogHandler: LogHandler {
         }
         line.fields(self.merged(event))
         line.end()
-        try? self.output.write(line.bytes)
+        switch self.output {
+        case .direct(let output): try? output.write(line.bytes[...])
+        case .queued(let writer): writer.write(line.bytes)
+        }
     }
 
     private func merged(_ event: LogEvent) -> Logger.Metadata {
@@ -87,6 +104,8 @@ extension LineWriter {
             switch convertible {
             case let number as Int: self.field(key, number)
             case let flag as Bool: self.field(key, flag)
+            case let number as any BinaryInteger: self.field(key, number: "\(number)")
+            case let number as Double where number.isFinite: self.field(key, number: "\(number)")
             default: self.field(key, convertible.description)
             }
         case .dictionary(let metadata):

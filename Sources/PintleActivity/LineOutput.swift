@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+internal import PintleSystem
 
 /// A file descriptor that takes whole lines from any thread.
 ///
@@ -12,14 +13,11 @@ final class LineOutput: Sendable {
         let isOwned: Bool
         /// The last write stopped within a line, as it does when the disk fills up.
         var isTorn = false
-        var failures = 0
     }
 
     /// Why lines were lost.
     struct Failure: Error {
         let code: Int32
-        /// How many writes have failed so far, this one included.
-        let count: Int
     }
 
     private let state: Locked<State>
@@ -49,23 +47,17 @@ final class LineOutput: Sendable {
         }
     }
 
-    /// How many writes have failed.
-    var failures: Int { self.state.withLock { $0.failures } }
-
-    /// Goes on in the file that has the path now, after the old one was moved away.
-    func reopen(_ path: String) throws(LogFileError) {
-        let descriptor = try Self.open(path)
+    /// Goes on in another file, which it owns, and closes the one before.
+    func replace(with descriptor: Int32) {
         let old = self.state.withLock { state in
-            let old = state.descriptor
-            state.descriptor = descriptor
-            state.isTorn = false
-            return old
+            defer { (state.descriptor, state.isTorn) = (descriptor, false) }
+            return state.descriptor
         }
         _ = close(old)
     }
 
     /// Writes lines that end with a newline.
-    func write(_ lines: [UInt8]) throws(Failure) {
+    func write(_ lines: ArraySlice<UInt8>) throws(Failure) {
         try self.state.withLock { state throws(Failure) in
             var isTorn = state.isTorn
             let code =
@@ -76,14 +68,12 @@ final class LineOutput: Sendable {
                     Self.write(lines, to: state.descriptor, isTorn: &isTorn)
                 }
             state.isTorn = isTorn
-            guard code != 0 else { return }
-            state.failures += 1
-            throw Failure(code: code, count: state.failures)
+            guard code == 0 else { throw Failure(code: code) }
         }
     }
 
     /// Returns an error number, 0 for none.
-    private static func write(_ bytes: [UInt8], to descriptor: Int32, isTorn: inout Bool) -> Int32 {
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32, isTorn: inout Bool) -> Int32 {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -102,7 +92,7 @@ final class LineOutput: Sendable {
         }
     }
 
-    private static func open(_ path: String) throws(LogFileError) -> Int32 {
+    static func open(_ path: String) throws(LogFileError) -> Int32 {
         // A pipe that nobody reads would hold up whoever opens it; as it is, that is an error.
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         let descriptor = Glibc.open(path, flags, 0o640)
@@ -121,6 +111,6 @@ public struct LogFileError: Error, Hashable, CustomStringConvertible {
 
     /// Names the file and the system's reason.
     public var description: String {
-        "cannot open the exchange log \(self.path): \(String(cString: strerror(self.code)))"
+        "cannot open the exchange log \(self.path): \(SystemError(self.code))"
     }
 }

@@ -43,6 +43,12 @@ struct LineWriter {
         self.bytes.append(decimal: value)
     }
 
+    /// - Parameter number: digits as both formats have them.
+    mutating func field(_ key: String, number: String) {
+        self.key(key)
+        self.bytes.append(contentsOf: number.utf8)
+    }
+
     mutating func field(_ key: String, _ value: Bool) {
         self.key(key)
         self.bytes.append(contentsOf: (value ? "true" : "false").utf8)
@@ -92,7 +98,7 @@ struct LineWriter {
         // Aligned for `info` and `error`, the levels of nearly every line.
         for _ in level.utf8.count..<max(5, level.utf8.count) { self.bytes.append(UInt8(ascii: " ")) }
         self.bytes.append(UInt8(ascii: " "))
-        self.bytes.append(escaped: message)
+        self.bytes.append(escaped: message, quoting: false)
         self.isFirst = false
     }
 

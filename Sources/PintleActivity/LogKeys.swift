@@ -13,6 +13,13 @@ public enum LogKeys {
     /// An exchange could not be written to its log. Said once; the rest is only counted.
     public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
+    /// Exchanges are missing from their log.
+    public static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
+    /// One turn of an engine thread took longer than it may, and everybody on that thread has waited.
+    public static let slowTurn: Logger.Message = "loop.slow_turn"
+    /// The turns of the engine's threads, now.
+    public static let loopTurns: Logger.Message = "loop.turns"
+
     /// A client of a listener with TLS did not complete the handshake.
     public static let handshakeFailed: Logger.Message = "tls.handshake_failed"
 
@@ -20,7 +27,7 @@ public enum LogKeys {
     public static let from = "from"
     /// The state that was entered.
     public static let to = "to"
-    /// Whether other networks can be reached, in AFNetworking's words.
+    /// Whether other networks can be reached.
     public static let reachability = "reachability"
     /// Counters of one route each, by name.
     public static let routes = "routes"
@@ -32,6 +39,34 @@ public enum LogKeys {
     public static let reason = "reason"
     /// What went wrong.
     public static let error = "error"
+
+    /// The engine thread.
+    public static let loop = "loop"
+    /// The thread's processor time for a turn.
+    public static let processorTime = "processor_ms"
+    /// The most that it may be.
+    public static let limit = "limit_ms"
+    /// The part of a turn that took longest.
+    public static let doing = "doing"
+    /// The processor time of that part.
+    public static let doingTime = "doing_ms"
+    /// The parts of a turn by kind: how many there were, and their processor time.
+    public static let parts = "parts"
+    /// How many.
+    public static let count = "count"
+    /// How many turns there were.
+    public static let turns = "turns"
+    /// How many of them took more than 10 ms, elapsed time.
+    public static let longTurns = "over_10ms"
+    /// How many were told of as too long.
+    public static let slowTurns = "slow"
+    /// The longest one, elapsed time.
+    public static let longestTurn = "longest_ms"
+
+    /// Exchanges that were not logged, because too many waited to be written.
+    public static let dropped = "dropped"
+    /// Exchanges that could not be written.
+    public static let unwritten = "unwritten"
 
     /// The exchange's id.
     public static let exchangeID = "pintle.exchange.id"
@@ -56,9 +91,9 @@ public enum LogKeys {
 }
 
 extension Logger {
-    /// Logs a step of the activity machine.
+    /// Logs a step of the activity machine, at debug: each request of a quiet machine makes four.
     public func log(transition: ActivityStateMachine.Transition) {
-        self.info(
+        self.debug(
             LogKeys.activityState,
             metadata: [
                 LogKeys.from: .string(transition.from.rawValue),
@@ -66,7 +101,8 @@ extension Logger {
             ])
     }
 
-    /// Logs the counters: overall ones under their own names, the others under `routes` and the route's name.
+    /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the route's
+    /// name.
     public func log(counters: Counters.Snapshot) {
         self.info(LogKeys.activityCounters, metadata: counters.metadata)
     }
@@ -75,11 +111,15 @@ extension Logger {
 extension Counters.Snapshot {
     fileprivate var metadata: Logger.Metadata {
         var metadata = self.overall.metadata
-        metadata["held_bytes"] = .stringConvertible(self.memory.held)
-        metadata["held_bytes_peak"] = .stringConvertible(self.memory.peak)
-        metadata["held_bytes_refused"] = .stringConvertible(self.memory.refusals)
-        metadata[LogKeys.routes] = .dictionary(
-            self.routes.reduce(into: [:]) { $0[$1.name] = .dictionary($1.counts.metadata) })
+        for (name, count) in [
+            ("held_bytes", self.memory.held), ("held_bytes_peak", self.memory.peak),
+            ("held_bytes_refused", self.memory.refusals),
+        ] where count > 0 { metadata[name] = .stringConvertible(count) }
+        let routes: Logger.Metadata = self.routes.reduce(into: [:]) { routes, route in
+            let counts = route.counts.metadata
+            if !counts.isEmpty { routes[route.name] = .dictionary(counts) }
+        }
+        if !routes.isEmpty { metadata[LogKeys.routes] = .dictionary(routes) }
         return metadata
     }
 }
@@ -87,9 +127,12 @@ extension Counters.Snapshot {
 extension Counts {
     fileprivate var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
-        for (name, value) in self.named { metadata[name] = .stringConvertible(value) }
-        metadata[LogKeys.violations] = .dictionary(
-            ViolationKind.allCases.reduce(into: [:]) { $0[$1.rawValue] = .stringConvertible(self.violations[$1]) })
+        for (name, value) in self.named where value != 0 { metadata[name] = .stringConvertible(value) }
+        let violations: Logger.Metadata = ViolationKind.allCases.reduce(into: [:]) { violations, kind in
+            let count = self.violations[kind]
+            if count != 0 { violations[kind.rawValue] = .stringConvertible(count) }
+        }
+        if !violations.isEmpty { metadata[LogKeys.violations] = .dictionary(violations) }
         return metadata
     }
 }

@@ -3,7 +3,7 @@
 /// Takes secrets out of what is about to be written.
 ///
 /// It works where things are encoded, so that no caller can forget it. What is left still tells requests apart: names of
-/// query parameters stay, their values become `***`.
+/// query parameters stay, their values become `***`, and so does what has no name.
 public enum Redaction: String, Sendable, CaseIterable {
     /// Secrets are replaced.
     case on
@@ -60,12 +60,22 @@ public enum Redaction: String, Sendable, CaseIterable {
 
     /// - Parameter query: from its question mark on.
     private static func maskedQuery(_ query: Substring) -> String {
-        query.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            .map { pair in
-                guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else { return String(Substring(pair)) }
-                return String(Substring(pair[...equals])) + self.mask
-            }
+        "?"
+            + query.dropFirst().utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .map { self.maskedPair(Substring($0)) }
             .joined(separator: "&")
+    }
+
+    /// The longest name without a value that is taken for a name: longer ones may be a token whose base64 is padded.
+    private static let longestBareName = 20
+
+    /// What stands without a name is a value.
+    private static func maskedPair(_ pair: Substring) -> String {
+        guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else { return pair.isEmpty ? "" : self.mask }
+        let value = pair.utf8[pair.utf8.index(after: equals)...]
+        let isPadding = value.allSatisfy { $0 == UInt8(ascii: "=") }
+        if isPadding, pair.utf8[..<equals].count > self.longestBareName { return self.mask }
+        return String(pair[...equals]) + self.mask
     }
 
     /// - Parameter target: up to the query.

@@ -15,6 +15,9 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// multiplies what a small body can unfold to, and takes a window of up to 16 MiB.
     package static let layerLimit = 4
 
+    /// The most members of a list that are looked at, those included that count for nothing. Clients send up to six.
+    private static let memberLimit = 64
+
     /// An Accept-Encoding value that names all of them, the densest first.
     package static let accepted = "zstd, br, gzip, deflate"
 
@@ -24,9 +27,12 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// - Throws: `.unknownCoding` for a name that is not among them, `.tooManyCodings` beyond ``layerLimit``.
     package static func codings(in values: some Sequence<String>) throws(ContentDecodingError) -> [ContentCoding] {
         var codings: [ContentCoding] = []
+        var memberCount = 0
         for value in values {
             for member in value.utf8.split(separator: UInt8(ascii: ",")) {
-                let name = Self.trimmed(Substring(member)).lowercased()
+                memberCount += 1
+                guard memberCount <= Self.memberLimit else { throw .tooManyCodings(memberCount) }
+                let name = Self.name(Self.trimmed(Substring(member)))
                 if name.isEmpty || name == "identity" { continue }
                 guard let coding = ContentCoding(name: name) else { throw .unknownCoding(name) }
                 codings.append(coding)
@@ -39,18 +45,21 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// What is left of Accept-Encoding for an origin whose answer will have to be decoded (RFC 9110 §12.5.3).
     ///
     /// Members that name a coding of ours, or `identity`, stay as they are, weights included. Others go, and so does `*`,
-    /// behind which there could be any coding.
+    /// behind which there could be any coding. So do members behind the first 64: what is not named is not accepted.
     ///
     /// - Parameter values: of the request's Accept-Encoding fields, of which there is at least one: a request without
     ///   accepts anything, and stays without.
     /// - Returns: the new value; `identity` where nothing is left.
     package static func narrowed(accepting values: some Sequence<String>) -> String {
         var members: [Substring] = []
+        var memberCount = 0
         for value in values {
             for member in value.utf8.split(separator: UInt8(ascii: ",")).lazy.map({ Self.trimmed(Substring($0)) }) {
+                memberCount += 1
+                guard memberCount <= Self.memberLimit else { break }
                 let parts = member.utf8.split(
                     separator: UInt8(ascii: ";"), maxSplits: 1, omittingEmptySubsequences: false)
-                let name = Self.trimmed(Substring(parts[0])).lowercased()
+                let name = Self.name(Self.trimmed(Substring(parts[0])))
                 guard name == "identity" || ContentCoding(name: name) != nil else { continue }
                 guard parts.count == 1 || Self.isWeight(Self.trimmed(Substring(parts[1]))) else { continue }
                 members.append(member)
@@ -62,6 +71,12 @@ package enum ContentCoding: String, Sendable, Hashable, CaseIterable {
     /// - Parameter name: in lower case.
     private init?(name: String) {
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+    }
+
+    /// A member in lower case. Bytes beyond ASCII are question marks: `String` compares long runs of combining marks in
+    /// quadratic time, and no coding's name has any.
+    private static func name(_ member: Substring) -> String {
+        String(member.unicodeScalars.map { $0.isASCII ? Character($0) : "?" }).lowercased()
     }
 
     /// `q=` and 0 to 1 with up to three decimals (RFC 9110 §12.4.2).

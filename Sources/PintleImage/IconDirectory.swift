@@ -57,6 +57,7 @@ struct IconDirectory {
         guard let header = field(0, 4), let width = field(4, 4), let height = field(8, 4), let depth = field(14, 2),
             let compression = field(16, 4), let colours = field(32, 4)
         else { return false }
+        guard header <= picture.count else { return false }
         guard compression == 0 else { return true }
         let paletteCount = colours > 0 ? colours : depth <= 8 ? 1 << depth : 0
         // Of 32 and of 16 bits.

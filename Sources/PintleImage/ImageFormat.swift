@@ -32,7 +32,7 @@ enum ImageFormat: String, CaseIterable {
         switch self {
         case .png: Self.pngEnds(bytes)
         case .jpeg: Self.jpegScans(bytes) != nil
-        case .bmp: Self.little(bytes, at: 2, size: 4).map { $0 <= bytes.count } ?? false
+        case .bmp: Self.bitmapEnds(bytes)
         case .ico: IconDirectory(bytes).isWhole
         case .tiff: TIFFDirectory(bytes).isWhole
         case .gif: true
@@ -40,6 +40,15 @@ enum ImageFormat: String, CaseIterable {
     }
 
     /// Chunks of length, name, content and checksum, up to IEND (PNG §5.3).
+    /// Whether the file and its second header are as long as they say. gdk-pixbuf makes room for that header before it has
+    /// come: 118 bytes could ask for 4 GiB.
+    private static func bitmapEnds(_ bytes: [UInt8]) -> Bool {
+        guard let length = Self.little(bytes, at: 2, size: 4), let header = Self.little(bytes, at: 14, size: 4) else {
+            return false
+        }
+        return length <= bytes.count && 14 + header <= bytes.count
+    }
+
     private static func pngEnds(_ bytes: [UInt8]) -> Bool {
         var index = 8
         while index + 12 <= bytes.count {

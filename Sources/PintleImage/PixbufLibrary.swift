@@ -36,10 +36,10 @@ struct PixbufLibrary: Sendable {
     init(named name: String) throws(ImageError) {
         // Never closed: GLib cannot be unloaded.
         guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
-            let reason = dlerror().map { String(cString: $0) } ?? name
             throw ImageError(
                 .unavailable,
-                "images are decoded with gdk-pixbuf, which is not installed (Debian: libgdk-pixbuf-2.0-0): \(reason)")
+                "images are decoded with gdk-pixbuf, which is not installed (Debian: libgdk-pixbuf-2.0-0): "
+                    + "there is no \(name)")
         }
         func function<Function>(_ symbol: String, _: Function.Type = Function.self) throws(ImageError) -> Function {
             guard let address = dlsym(handle, symbol) else {
@@ -60,14 +60,23 @@ struct PixbufLibrary: Sendable {
         self.freeError = try function("g_error_free")
     }
 
-    /// Calls `body` with a place for an error, and gives back the text of the one that came.
+    /// Calls `body` with a place for an error, and gives back what the one that came says, in Pintle's words.
     func errorText(_ body: (ErrorPlace) -> Void) -> String? {
         var error: UnsafeMutableRawPointer?
         body(&error)
         guard let error else { return nil }
         defer { self.freeError(error) }
-        // A GError is a 32-bit domain, a C int, and the text.
-        let text = error.load(fromByteOffset: 8, as: UnsafePointer<CChar>?.self)
-        return text.map { String(cString: $0) }
+        // A GError is a 32-bit domain, a C int, and a text in the language of the machine.
+        return Self.words(for: error.load(fromByteOffset: 4, as: Int32.self))
+    }
+
+    /// The codes of `GdkPixbufError`, the only domain that loaders which are fed from memory use.
+    private static func words(for code: Int32) -> String {
+        switch code {
+        case 1: "out of memory"
+        case 3: "this gdk-pixbuf lacks the format"
+        case 2, 4: "it uses what this gdk-pixbuf does not support"
+        default: "its data are corrupt"
+        }
     }
 }

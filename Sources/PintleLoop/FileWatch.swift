@@ -3,6 +3,7 @@
 internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
+internal import PintleSystem
 
 /// Tells when files have changed: written to, replaced, removed, made, or reached by other symbolic links. Used on its
 /// loop's thread.
@@ -115,7 +116,7 @@ package final class FileWatch: DescriptorWatcher {
             if number >= 0 {
                 self.numbers[number] = folder
             } else if errno != ENOENT {
-                problems.append("\(folder): \(String(cString: strerror(errno)))")
+                problems.append("\(folder): \(SystemError.last)")
             }
         }
         for number in old.keys where self.numbers[number] == nil { pintle_file_watch_remove(self.descriptor, number) }

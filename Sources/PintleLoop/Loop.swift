@@ -24,6 +24,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         /// Whether the thread has run its last task.
         var ended = false
         var thread: pthread_t?
+        /// Kept here because the lock is taken once a turn in any case.
+        var turnTimes = TurnTimes()
     }
 
     /// Its place among the loops of its group, for tables with an entry for each loop.
@@ -32,12 +34,15 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     private let epoll: Int32
     private let wakeup: Int32
     private let local = LoopState()
+    private let turnGuard: TurnGuard?
 
     /// Starts a thread of this name and waits until it runs.
     ///
+    /// - Parameter turnGuard: told of turns that take too long.
     /// - Throws: `IOError` when no epoll set, event descriptor or thread can be had.
-    package init(name: String, index: Int = 0) throws {
+    package init(name: String, index: Int = 0, turnGuard: TurnGuard? = nil) throws {
         self.index = index
+        self.turnGuard = turnGuard
         self.epoll = pintle_epoll()
         guard self.epoll >= 0 else { throw IOError(errnoCode: errno, reason: "epoll_create1") }
         self.wakeup = pintle_eventfd()
@@ -82,6 +87,9 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
 
     /// The time at which this turn began.
     package var turnTime: NIODeadline { self.local.now }
+
+    /// The turns so far, that are over. On any thread.
+    package var turnTimes: TurnTimes { self.shared.withLockedValue { $0.turnTimes } }
 
     /// Arms `timer`, or moves it when it is armed.
     package func arm(_ timer: LoopTimer, at deadline: NIODeadline) {
@@ -197,7 +205,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 guard let argument else { return nil }
                 let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
                 pintle_name_thread(String(start.name.prefix(15)))
-                start.loop.run(started: start.started)
+                start.loop.run(start)
                 return nil
             }, Unmanaged.passRetained(start).toOpaque())
         guard code == 0 else { throw IOError(errnoCode: code, reason: "pthread_create") }
@@ -205,34 +213,56 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         start.started.wait()
     }
 
-    private func run(started: DispatchSemaphore) {
+    private func run(_ start: ThreadStart) {
         self.local.becomeCurrentThread()
-        started.signal()
         let events = UnsafeMutablePointer<pintle_event>.allocate(capacity: LoopState.eventCapacity)
         defer { events.deallocate() }
         var tasks: [@Sendable () -> Void] = []
+        var meter = self.turnGuard.map { TurnMeter($0, loop: start.name) }
+        start.started.signal()
         while true {
             guard let patience = self.readyToWait(&tasks) else { break }
             let count = pintle_epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), patience)
             self.local.now = .now()
+            meter?.begin()
             for index in 0..<max(0, Int(count)) {
                 let event = events[index]
-                self.local.watcher(of: event.token)?.descriptorReady(
+                guard let watcher = self.local.watcher(of: event.token) else { continue }
+                watcher.descriptorReady(
                     Int32(truncatingIfNeeded: event.token & 0xFFFF_FFFF), Readiness(rawValue: event.events))
+                meter?.note(.descriptor, .type(type(of: watcher)))
             }
-            for task in tasks { task() }
+            for task in tasks {
+                task()
+                meter?.note(.task)
+            }
             tasks.removeAll(keepingCapacity: true)
-            while let timer = self.local.timers.popExpired(at: self.local.now) { timer.fire() }
-            self.local.runTurnEnd()
+            while let timer = self.local.timers.popExpired(at: self.local.now) {
+                timer.fire()
+                meter?.note(.timer, timer.origin)
+            }
+            self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
+            self.endTurn(&meter)
         }
         self.local.leave()
+    }
+
+    private func endTurn(_ meter: inout TurnMeter?) {
+        let time = (NIODeadline.now() - self.local.now).nanoseconds
+        let isSlow = meter?.end() ?? false
+        self.local.finishedTurn = (time, isSlow)
     }
 
     /// Takes the tasks that other threads sent, and says how long the next wait may be: in milliseconds, -1 for ever.
     ///
     /// - Returns: nil when the loop is to end.
     private func readyToWait(_ tasks: inout [@Sendable () -> Void]) -> Int32? {
+        let turn = self.local.finishedTurn
         let isStopping = self.shared.withLockedValue { shared in
+            if let turn {
+                shared.turnTimes.record(turn.nanoseconds)
+                if turn.isSlow { shared.turnTimes.slow += 1 }
+            }
             swap(&tasks, &shared.tasks)
             shared.needsWakeup = tasks.isEmpty
             shared.ended = shared.stopping && tasks.isEmpty

@@ -40,6 +40,8 @@ final class LoopState {
     static let receiveCapacity = 64 * 1024
 
     var now = NIODeadline.now()
+    /// The elapsed time of the turn before, and whether the guard has found it too long; nil before the first turn.
+    var finishedTurn: (nanoseconds: Int64, isSlow: Bool)?
     var timers = TimerHeap()
     var turnEnd: [any TurnEndWork] = []
     var receiveBuffer = ByteBuffer()
@@ -91,10 +93,14 @@ final class LoopState {
         return entry.generation == UInt32(token >> 32) ? entry.watcher : nil
     }
 
-    func runTurnEnd() {
+    /// Does the work that was put off; `note` is called after each piece.
+    func runTurnEnd(_ note: (any TurnEndWork) -> Void) {
         guard !self.turnEnd.isEmpty else { return }
         swap(&self.turnEnd, &self.turnEndRunning)
-        for work in self.turnEndRunning { work.runAtEndOfTurn() }
+        for work in self.turnEndRunning {
+            work.runAtEndOfTurn()
+            note(work)
+        }
         self.turnEndRunning.removeAll(keepingCapacity: true)
     }
 }

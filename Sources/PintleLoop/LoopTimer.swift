@@ -8,9 +8,14 @@ package final class LoopTimer: @unchecked Sendable {
     fileprivate var deadline = NIODeadline.uptimeNanoseconds(0)
     fileprivate var position = -1
     private let action: () -> Void
+    /// The place that made it.
+    let origin: TurnMeter.Source
 
-    /// Makes a timer that is not armed; `action` runs on the loop's thread.
-    package init(_ action: @escaping () -> Void) { self.action = action }
+    /// Makes a timer that is not armed; `action` runs on the loop's thread. A slow turn is told by `file` and `line`.
+    package init(file: StaticString = #fileID, line: UInt = #line, _ action: @escaping () -> Void) {
+        self.origin = .place(file, line)
+        self.action = action
+    }
 
     /// Whether the timer will fire.
     package var isArmed: Bool { self.position >= 0 }

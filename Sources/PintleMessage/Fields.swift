@@ -177,13 +177,12 @@ public struct Fields: Sendable {
         self.append(name, value)
         let line = self.lines.removeLast()
         self.lines[first] = line
-        while let next = self.index(of: known, spelled: name.utf8, from: first + 1) { self.lines.remove(at: next) }
+        self.removeLines(from: first + 1, called: known, spelled: name.utf8)
     }
 
     /// Removes every line called `name`.
     public mutating func remove(_ name: String) {
-        let known = FieldName(name)
-        while let index = self.index(of: known, spelled: name.utf8, from: 0) { self.lines.remove(at: index) }
+        self.removeLines(from: 0, called: FieldName(name), spelled: name.utf8)
     }
 
     /// Removes every line called `name`.
@@ -198,12 +197,27 @@ public struct Fields: Sendable {
         self.lines.removeAll { shouldRemove($0.name) }
     }
 
-    /// Removes every line called `spelled`, given as bytes of a token.
-    mutating func remove(spelled: some Collection<UInt8>) {
-        self.lines.removeAll { line in
-            ASCII.equalsIgnoringCase(
-                self.bytes[Int(line.start)..<Int(line.start + line.nameLength)], spelled)
+    /// Removes every line whose name satisfies `shouldRemove`, which gets it as bytes of a token too: those of
+    /// `.other` have no other spelling.
+    mutating func removeAll(where shouldRemove: (FieldName, UnsafeRawBufferPointer) -> Bool) {
+        var lines = self.lines
+        self.bytes.withUnsafeBytes { all in
+            lines.removeAll { line in
+                let name = all[Int(line.start)..<Int(line.start + line.nameLength)]
+                return shouldRemove(line.name, UnsafeRawBufferPointer(rebasing: name))
+            }
         }
+        self.lines = lines
+    }
+
+    /// Removes the lines of one name in one pass, however many there are.
+    private mutating func removeLines(from start: Int, called known: FieldName, spelled: some Collection<UInt8>) {
+        guard var kept = self.index(of: known, spelled: spelled, from: start) else { return }
+        for index in kept..<self.lines.count where !self.isCalled(known, spelled: spelled, at: index) {
+            self.lines.swapAt(kept, index)
+            kept += 1
+        }
+        self.lines.removeSubrange(kept...)
     }
 
     // MARK: Inside
@@ -226,15 +240,18 @@ public struct Fields: Sendable {
     private func index(of known: FieldName, spelled: some Collection<UInt8>, from start: Int) -> Int? {
         var index = start
         while index < self.lines.count {
-            let line = self.lines[index]
-            if line.name == known {
-                if known != .other { return index }
-                let name = self.bytes[Int(line.start)..<Int(line.start + line.nameLength)]
-                if ASCII.equalsIgnoringCase(name, spelled) { return index }
-            }
+            if self.isCalled(known, spelled: spelled, at: index) { return index }
             index += 1
         }
         return nil
+    }
+
+    private func isCalled(_ known: FieldName, spelled: some Collection<UInt8>, at index: Int) -> Bool {
+        let line = self.lines[index]
+        guard line.name == known else { return false }
+        if known != .other { return true }
+        let name = self.bytes[Int(line.start)..<Int(line.start + line.nameLength)]
+        return ASCII.equalsIgnoringCase(name, spelled)
     }
 
     func name(at index: Int) -> String {

@@ -70,7 +70,7 @@ public struct Redirection: Sendable, Equatable {
     private static func location(_ fields: Fields) throws(RedirectionError) -> String? {
         let locations = fields.values(of: FieldName.location.spelling)
         guard let location = locations.first else { return nil }
-        guard locations.allSatisfy({ $0 == location }) else {
+        guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
             throw RedirectionError(.ambiguousLocation, "the redirect has several Locations that differ", cause: nil)
         }
         // Bytes that are not UTF-8 were replaced when the field was read: what they meant is lost.

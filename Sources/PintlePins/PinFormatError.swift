@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintlePolicy
+internal import PintleSystem
 
 /// Why pins cannot be read from a file, or not be written in a format.
 package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertible {
@@ -40,11 +41,11 @@ package struct PinFormatError: Error, Sendable, Equatable, CustomStringConvertib
 }
 
 extension String {
-    /// The text in quotes for a message: controls escaped, and not endless.
+    /// The text in quotes for a message: what steers terminals escaped, and not endless.
     var shown: String {
         var text = ""
         for scalar in self.unicodeScalars.prefix(80) {
-            text += scalar.value < 0x20 || scalar.value == 0x7F ? scalar.escaped(asASCII: true) : String(scalar)
+            text += scalar.isDeceptive ? scalar.escaped(asASCII: true) : String(scalar)
         }
         return self.unicodeScalars.count > 80 ? "\"\(text)…\"" : "\"\(text)\""
     }

@@ -10,10 +10,13 @@ package struct SeenKeys: Sendable, Hashable {
     package let since: UnixTime
     /// The certificates of these chains.
     package let certificates: [Certificate]
+    /// Certificates that servers sent while the chain that was verified went by other keys.
+    package let strays: [Certificate]
 
-    package init(audits: Int, since: UnixTime, certificates: [Certificate]) {
+    package init(audits: Int, since: UnixTime, certificates: [Certificate], strays: [Certificate] = []) {
         self.audits = audits
         self.since = since
         self.certificates = certificates
+        self.strays = strays
     }
 }

@@ -24,12 +24,17 @@ package struct LintFinding: Sendable, Equatable {
 package struct Lint {
     let policy: Policy
     private let now: UnixTime
+    private let knowsPublicSuffixes: Bool
     var configuration: Configuration { self.policy.configuration }
 
     /// Looks at a compiled policy; nothing is connected to.
-    package init(_ policy: Policy, now: UnixTime = .now) {
+    ///
+    /// - Parameter knowsPublicSuffixes: whether certificates are judged with the list of public suffixes. Default: whether
+    ///   this machine has it.
+    package init(_ policy: Policy, now: UnixTime = .now, knowsPublicSuffixes: Bool = PublicSuffixes.areKnown) {
         self.policy = policy
         self.now = now
+        self.knowsPublicSuffixes = knowsPublicSuffixes
     }
 
     /// Notes first, in the order of the file, then warnings.
@@ -38,6 +43,7 @@ package struct Lint {
             + self.expiringPins
             + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
             + self.uselessPermissions + self.unjudgedNames + self.listenCertificate
+            + self.missingPublicSuffixes
     }
 
     // MARK: Routes
@@ -125,6 +131,10 @@ package struct Lint {
                     ? "its pins expired on \(end): \(consequence); check them and set expires anew"
                     : "its pins expire on \(end), and then \(consequence); check them and set expires anew")
         }
+    }
+
+    private var missingPublicSuffixes: [LintFinding] {
+        self.knowsPublicSuffixes ? [] : [self.warning(.start, "trust", PublicSuffixes.missing)]
     }
 
     private var unusedTrust: [LintFinding] {

@@ -58,7 +58,7 @@ struct TrustCompiler {
                 match: configuration.match, allowsCommonName: configuration.allowCommonName,
                 minimumTLS: configuration.minTLS,
                 pinExpiry: configuration.expires.map { PinExpiry(at: $0, action: configuration.onExpiry) },
-                revocationLists: lists, stapling: configuration.stapling)
+                revocationLists: lists, stapling: configuration.stapling, form: configuration.form)
         } catch {
             self.report(error.description, path, configuration.position)
             return nil

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 
 /// Renders a problem as a response.
 enum ProblemWriter {
@@ -34,7 +35,9 @@ enum ProblemWriter {
     /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
     static func acceptsJSON(_ accept: String?) -> Bool {
         guard let accept else { return true }
-        return accept.lowercased().split(separator: ",").contains { range in
+        // Nothing behind the first KiB counts, so that a list of thousands is no work; clients send some hundred bytes.
+        let folded = String(decoding: accept.utf8.prefix(1024).map(ASCII.folded), as: UTF8.self)
+        return folded.split(separator: ",").contains { range in
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
             let refused = parts.dropFirst().contains { ["q=0", "q=0.0", "q=0.00", "q=0.000"].contains($0) }
             return !refused && Self.jsonRanges.contains(parts.first ?? "")
@@ -67,7 +70,8 @@ enum ProblemWriter {
         }
         let object = Parameter.dictionary(members.map { Parameter.Entry($0.0, $0.1) })
         // Strings and integers only: nothing in it can fail to be JSON.
-        return ((try? JSONWriter.write(object)) ?? []) + [UInt8(ascii: "\n")]
+        let bytes = (try? JSONWriter.write(object)) ?? []
+        return Array((String(decoding: bytes, as: UTF8.self).showable(keepingLines: false) + "\n").utf8)
     }
 
     private static func text(_ problem: Problem, _ context: Context) -> [UInt8] {
@@ -77,18 +81,15 @@ enum ProblemWriter {
         lines += problem.chain.map { "peer: \($0.subject) \($0.pin)" }
         lines += problem.configuredPins.map { "configured: \($0)" }
         lines.append("urn:pintle:problem:\(problem.name.rawValue) \(context.exchangeID)")
-        return Array((lines.joined(separator: "\n") + "\n").utf8)
+        return Array((lines.map { $0.showable(keepingLines: false) }.joined(separator: "\n") + "\n").utf8)
     }
 
     /// A Structured Fields string (RFC 8941 §3.3.3): printable ASCII, quotes and backslashes escaped.
     private static func quoted(_ text: String) -> String {
         var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\\(scalar)"
-            case " "..."~": result.unicodeScalars.append(scalar)
-            default: result += "?"
-            }
+        for scalar in text.asASCII.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
         }
         return result + "\""
     }

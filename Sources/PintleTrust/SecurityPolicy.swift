@@ -45,6 +45,14 @@ public struct SecurityPolicy: Sendable, Hashable {
         case require
     }
 
+    /// What becomes of a chain that breaks rules of form (`Rule.isForm`) below its anchor.
+    public enum Form: String, Sendable, Hashable, CaseIterable {
+        /// The verdict says so, and that is all.
+        case report
+        /// It is refused.
+        case strict
+    }
+
     /// Default: none. It is fixed for the policy's life.
     public let pinning: PinningMode
     /// Pins given as digests.
@@ -74,6 +82,9 @@ public struct SecurityPolicy: Sendable, Hashable {
     /// Whether handshakes ask for a stapled status. Default: off.
     public let stapling: Stapling
 
+    /// Whether bad form is refused. No anchor is ever asked for form. Default: report.
+    public let form: Form
+
     /// System roots, no pins, names checked, nothing waived.
     public static let `default` = SecurityPolicy(
         unchecked: .none, pins: [], certificates: [], allowInvalidCertificates: false, validatesDomainName: true,
@@ -88,13 +99,14 @@ public struct SecurityPolicy: Sendable, Hashable {
         allowInvalidCertificates: Bool = false, validatesDomainName: Bool = true, roots: Roots = .system,
         extraRoots: [Certificate] = [], match: Match = .any, allowsCommonName: Bool = false,
         minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil, revocationLists: [RevocationList] = [],
-        stapling: Stapling = .off
+        stapling: Stapling = .off, form: Form = .report
     ) throws(TrustError) {
         self.init(
             unchecked: pinning, pins: pins, certificates: certificates,
             allowInvalidCertificates: allowInvalidCertificates, validatesDomainName: validatesDomainName,
             roots: roots, extraRoots: extraRoots, match: match, allowsCommonName: allowsCommonName,
-            minimumTLS: minimumTLS, pinExpiry: pinExpiry, revocationLists: revocationLists, stapling: stapling)
+            minimumTLS: minimumTLS, pinExpiry: pinExpiry, revocationLists: revocationLists, stapling: stapling,
+            form: form)
         if let contradiction = self.contradiction {
             throw TrustError(code: .contradiction, message: contradiction)
         }
@@ -105,7 +117,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         unchecked pinning: PinningMode, pins: Set<Pin>, certificates: [Certificate], allowInvalidCertificates: Bool,
         validatesDomainName: Bool, roots: Roots, extraRoots: [Certificate], match: Match,
         allowsCommonName: Bool = false, minimumTLS: TLSVersion? = nil, pinExpiry: PinExpiry? = nil,
-        revocationLists: [RevocationList] = [], stapling: Stapling = .off
+        revocationLists: [RevocationList] = [], stapling: Stapling = .off, form: Form = .report
     ) {
         self.pinning = pinning
         self.pins = pins
@@ -120,6 +132,7 @@ public struct SecurityPolicy: Sendable, Hashable {
         self.pinExpiry = pinExpiry
         self.revocationLists = revocationLists.withoutDuplicates()
         self.stapling = stapling
+        self.form = form
     }
 
     /// The same policy over other anchors, and no others.
@@ -129,7 +142,7 @@ public struct SecurityPolicy: Sendable, Hashable {
             allowInvalidCertificates: self.allowInvalidCertificates, validatesDomainName: self.validatesDomainName,
             roots: .only(roots), extraRoots: [], match: self.match, allowsCommonName: self.allowsCommonName,
             minimumTLS: self.minimumTLS, pinExpiry: self.pinExpiry, revocationLists: self.revocationLists,
-            stapling: self.stapling)
+            stapling: self.stapling, form: self.form)
     }
 
     /// Every pin that counts, those of the pinned certificates included, in a fixed order.

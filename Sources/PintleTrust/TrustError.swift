@@ -67,7 +67,7 @@ public struct TrustError: Error, Sendable, Hashable {
     public let code: Code
     /// What happened, where, and what to do about it; may run over several lines.
     public let message: String
-    /// The words of OpenSSL or of the system, when there are any.
+    /// What OpenSSL or the system says of it, when they say anything.
     public let cause: String?
     /// Set exactly when `code` is `.certificateInvalid`.
     public let problem: CertificateProblem?

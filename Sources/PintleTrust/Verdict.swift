@@ -45,6 +45,26 @@ public struct ChainEntry: Sendable, Hashable {
     }
 }
 
+/// A rule of form that a certificate of a verified chain breaks, and that the policy does not enforce.
+public struct FormBreach: Sendable, Hashable, CustomStringConvertible {
+    /// The rule; one of those that are about form.
+    public let rule: Rule
+    /// Whose form it is.
+    public let certificate: Certificate
+
+    /// Nil for what no certificate did.
+    init?(_ finding: Finding) {
+        guard let certificate = finding.certificate?.certificate else { return nil }
+        self.rule = finding.rule
+        self.certificate = certificate
+    }
+
+    /// One sentence, for people.
+    public var description: String {
+        "the certificate \(self.certificate.label) is not of the form that public authorities keep: \(self.rule.words)"
+    }
+}
+
 /// What a policy made of a peer: the decision and everything a report of it needs.
 public struct Verdict: Sendable, Hashable {
     /// The decision.
@@ -81,6 +101,9 @@ public struct Verdict: Sendable, Hashable {
     public let waived: TrustError?
     /// The mismatch that a policy which only reports let pass; nil otherwise.
     public let reported: TrustError?
+    /// What is wrong with the form of the verified chain, from the leaf upwards, at most once for each certificate. Empty
+    /// where the policy is strict, since such a chain is refused.
+    public let form: [FormBreach]
     /// Whether the program's own trust decision stands here and the policy was not consulted; `chain` is then what the
     /// peer sent.
     public let decidedByHook: Bool
@@ -97,7 +120,7 @@ public struct Verdict: Sendable, Hashable {
     package init(
         outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
         presented: [Certificate] = [], matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
-        reported: TrustError? = nil, decidedByHook: Bool = false
+        reported: TrustError? = nil, form: [FormBreach] = [], decidedByHook: Bool = false
     ) {
         self.outcome = outcome
         self.host = host
@@ -108,6 +131,7 @@ public struct Verdict: Sendable, Hashable {
         self.configuredPins = configuredPins
         self.waived = waived
         self.reported = reported
+        self.form = form
         self.decidedByHook = decidedByHook
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintlePolicy
 
 /// The configuration file, found alike by every command.
@@ -42,5 +42,6 @@ extension CommandFailure {
     init(_ error: ConfigurationError) {
         let isUnreadable = error.problems.allSatisfy { $0.position == nil }
         self.init(isUnreadable ? .incomplete : .configuration, error.description)
+        self.logFormat = error.logFormat
     }
 }

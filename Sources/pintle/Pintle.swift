@@ -2,6 +2,8 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import PintlePolicy
+internal import PintleSystem
 
 /// The command line. One file per command; this one only chooses among them and turns what they throw into an exit code.
 @main
@@ -28,8 +30,7 @@ struct Pintle: AsyncParsableCommand {
                 try command.run()
             }
         } catch let failure as CommandFailure {
-            for line in failure.lines { Output.error(line) }
-            Glibc.exit(failure.code.rawValue)
+            Self.leave(with: failure)
         } catch {
             Self.leave(with: error)
         }
@@ -41,11 +42,20 @@ struct Pintle: AsyncParsableCommand {
         "config",
     ]
 
+    private static func leave(with failure: CommandFailure) -> Never {
+        for line in failure.lines { Output.error(line) }
+        Glibc.exit(failure.code.rawValue)
+    }
+
     /// Help and version are data; every other word of the parser is about usage.
     private static func leave(with error: any Error) -> Never {
         let message = Self.fullMessage(for: error)
         if Self.exitCode(for: error).isSuccess {
-            Output.data(message)
+            do throws(CommandFailure) {
+                try Output.data(message)
+            } catch {
+                Self.leave(with: error)
+            }
             Glibc.exit(ProcessExit.success.rawValue)
         }
         Output.error(message)
@@ -71,6 +81,8 @@ enum ProcessExit: Int32 {
 struct CommandFailure: Error {
     let code: ProcessExit
     let lines: [String]
+    /// How a proxy would have logged, where that is known.
+    var logFormat: LogConfiguration.Format?
 
     init(_ code: ProcessExit, _ lines: String...) { self.init(code, lines: lines) }
 
@@ -82,45 +94,33 @@ struct CommandFailure: Error {
 
 /// Data goes to standard output, everything else to standard error.
 enum Output {
-    static func data(_ text: String) { Self.write("\(text)\n", to: STDOUT_FILENO) }
+    /// What steers terminals is escaped as in JSON: data quote certificates, files and what peers have sent.
+    ///
+    /// - Throws: where it cannot be written. A report that is not whole must not look like success.
+    static func data(_ text: String) throws(CommandFailure) {
+        try Self.bytes(Array("\(text.showable(keepingLines: true))\n".utf8))
+    }
+
     /// As they are.
-    static func bytes(_ bytes: [UInt8]) { Self.write(bytes[...], to: STDOUT_FILENO) }
+    static func bytes(_ bytes: [UInt8]) throws(CommandFailure) {
+        let written = bytes.withUnsafeBytes { bytes in
+            Result { () throws(SystemError) in try FileWriting.writeAll(bytes, to: STDOUT_FILENO) }
+        }
+        if case .failure(let error) = written {
+            throw CommandFailure(.incomplete, "pintle: standard output cannot be written: \(error)")
+        }
+    }
+
     /// What steers terminals is escaped: messages quote what peers have sent.
-    static func error(_ text: String) { Self.write("\(text.showable)\n", to: STDERR_FILENO) }
+    static func error(_ text: String) { Self.note("\(text.showable(keepingLines: true))\n") }
+
     /// What is written over later: text without a line end of its own.
-    static func status(_ text: String) { Self.write(text, to: STDERR_FILENO) }
+    static func status(_ text: String) { Self.note(text) }
 
-    private static func write(_ text: String, to descriptor: Int32) {
-        Self.write(Array(text.utf8)[...], to: descriptor)
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                return
-            }
-            rest = rest.dropFirst(count)
+    /// Where this fails nobody is left to tell.
+    private static func note(_ text: String) {
+        Array(text.utf8).withUnsafeBytes { bytes in
+            do throws(SystemError) { try FileWriting.writeAll(bytes, to: STDERR_FILENO) } catch {}
         }
-    }
-}
-
-extension String {
-    /// The text with controls and invisible marks as JSON escapes them, so that JSON stays what it is; line ends stay.
-    fileprivate var showable: String {
-        var text = ""
-        for scalar in self.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
-                for unit in scalar.utf16 {
-                    let digits = String(unit, radix: 16)
-                    text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
-                }
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
     }
 }

@@ -17,6 +17,7 @@ import Testing
     private var full: ExchangeRecord {
         var record = self.bare
         record.client = "127.0.0.1:50000"
+        record.user = "ana"
         record.mode = "forward"
         record.method = "POST"
         record.url = "https://u:p@api.pay.example/v1/charges?key=secret&dry"
@@ -27,6 +28,7 @@ import Testing
         record.decision = "allow"
         record.trust = "payments"
         record.pin = "sha256/AAAA="
+        record.chain = ["sha256/AAAA=", "sha256/BBBB="]
         record.assurance = "probed"
         record.status = 502
         record.upstreamStatus = 200
@@ -49,10 +51,10 @@ import Testing
     @Test func `text has every field in the order of the contract`() {
         #expect(
             self.line(self.full, .text)
-                == #"time=2026-01-02T03:04:05.678Z id=x1 client=127.0.0.1:50000 mode=forward method=POST "#
-                + #"url=https://api.pay.example/v1/charges?key=***&dry host=api.pay.example:443 "#
+                == #"time=2026-01-02T03:04:05.678Z id=x1 client=127.0.0.1:50000 user=ana mode=forward method=POST "#
+                + #"url=https://api.pay.example/v1/charges?key=***&*** host=api.pay.example:443 "#
                 + #"address=[2001:db8::1]:443 route=charge rule="allow api.pay.example" decision=allow "#
-                + #"trust=payments pin=sha256/AAAA= assurance=probed status=502 upstream_status=200 bytes_in=10 "#
+                + #"trust=payments pin=sha256/AAAA= chain=sha256/AAAA=,sha256/BBBB= assurance=probed status=502 upstream_status=200 bytes_in=10 "#
                 + #"bytes_out=0 duration_ms=13 connect_ms=0 tls_ms=3 first_byte_ms=2000 tls=TLSv1.3 http=2 "#
                 + #"reused=false retries=1 cache=miss violations=response-status,response-body "#
                 + #"error="response-status: 500 is not among 200-299""# + "\n")
@@ -61,11 +63,11 @@ import Testing
     @Test func `JSON has every field in the order of the contract`() {
         #expect(
             self.line(self.full, .json)
-                == #"{"time":"2026-01-02T03:04:05.678Z","id":"x1","client":"127.0.0.1:50000","mode":"forward","#
-                + #""method":"POST","url":"https://api.pay.example/v1/charges?key=***&dry","#
+                == #"{"time":"2026-01-02T03:04:05.678Z","id":"x1","client":"127.0.0.1:50000","user":"ana","mode":"forward","#
+                + #""method":"POST","url":"https://api.pay.example/v1/charges?key=***&***","#
                 + #""host":"api.pay.example:443","address":"[2001:db8::1]:443","route":"charge","#
                 + #""rule":"allow api.pay.example","decision":"allow","trust":"payments","pin":"sha256/AAAA=","#
-                + #""assurance":"probed","status":502,"upstream_status":200,"bytes_in":10,"bytes_out":0,"#
+                + #""chain":["sha256/AAAA=","sha256/BBBB="],"assurance":"probed","status":502,"upstream_status":200,"bytes_in":10,"bytes_out":0,"#
                 + #""duration_ms":13,"connect_ms":0,"tls_ms":3,"first_byte_ms":2000,"tls":"TLSv1.3","http":"2","#
                 + #""reused":false,"retries":1,"cache":"miss","violations":["response-status","response-body"],"#
                 + #""error":"response-status: 500 is not among 200-299"}"# + "\n")

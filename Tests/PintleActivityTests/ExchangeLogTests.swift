@@ -42,11 +42,14 @@ import Testing
     @Test func `a file is created for owner and group and appended to`() throws {
         let directory = try TemporaryFolder()
         let path = directory.path + "/exchanges.log"
-        try self.log(path).write(self.record("a"))
+        let first = try self.log(path)
+        first.write(self.record("a"))
+        #expect(first.flush(within: .seconds(60)))
         let second = try self.log(path)
         #expect(second.isEnabled)
         second.write([self.record("b"), self.record("c")])
         second.write([])
+        #expect(second.flush(within: .seconds(60)))
         #expect(try contents(of: path) == self.line("a") + self.line("b") + self.line("c"))
 
         var status = stat()
@@ -65,6 +68,7 @@ import Testing
         log.write(self.record("b"))
         try log.reopen()
         log.write(self.record("c"))
+        #expect(log.flush(within: .seconds(60)))
         #expect(try contents(of: path + ".1") == self.line("a") + self.line("b"))
         #expect(try contents(of: path) == self.line("c"))
     }
@@ -72,7 +76,7 @@ import Testing
     @Test func `a file that cannot be opened is named with the reason`() {
         let error = #expect(throws: LogFileError.self) { try self.log("/nowhere/at/all/x.log") }
         #expect(
-            error?.description == "cannot open the exchange log /nowhere/at/all/x.log: No such file or directory")
+            error?.description == "cannot open the exchange log /nowhere/at/all/x.log: no such file or folder")
     }
 
     @Test func `a full disk is counted and reported once`() throws {
@@ -80,11 +84,12 @@ import Testing
         log.write(self.record("a"))
         log.write(self.record("b"))
         log.write([self.record("c")])
+        #expect(log.flush(within: .seconds(60)))
         #expect(log.failures == 3)
         #expect(self.captured.events.map(\.message) == [LogKeys.exchangeLogFailed])
         #expect(
             self.captured.events.first?.metadata == [
-                LogKeys.path: "/dev/full", LogKeys.reason: "No space left on device",
+                LogKeys.path: "/dev/full", LogKeys.reason: "no space left on the device",
             ])
     }
 
@@ -97,6 +102,7 @@ import Testing
                 log.write(ExchangeRecord(time: Timestamp(milliseconds: 0), id: "\(thread)-\(index)"))
             }
         }
+        #expect(log.flush(within: .seconds(60)))
         let lines = try contents(of: path).split(separator: "\n").map { "\($0)\n" }
         let expected = (0..<8).flatMap { thread in (0..<200).map { self.line("\(thread)-\($0)") } }
         #expect(lines.sorted() == expected.sorted())

@@ -21,6 +21,18 @@ import Testing
 
     // MARK: Sizes
 
+    @Test func `a bitmap whose header is said to be of 4 GiB is refused before room is made for it`() throws {
+        var bytes = ImageSamples.bmp
+        bytes.replaceSubrange(14..<18, with: [0x28, 0xFF, 0xFF, 0xFF])
+        #expect(try Self.error(bytes) == ImageError(.undecodable, "the bmp image is cut off"))
+        var icon = ImageSamples.ico
+        let picture = icon[18..<22].reversed().reduce(0) { $0 << 8 | Int($1) }
+        icon.replaceSubrange(picture..<picture + 4, with: [0x28, 0xFF, 0xFF, 0xFF])
+        // With a compression nothing else would be looked at.
+        icon[picture + 16] = 1
+        #expect(try Self.error(icon) == ImageError(.undecodable, "the ico image is cut off"))
+    }
+
     @Test func `a PNG that unfolds to a plain of zeros is refused by its size`() throws {
         let bytes = try ShellFilter.run(
             """

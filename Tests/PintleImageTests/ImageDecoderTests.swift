@@ -31,8 +31,14 @@ import Testing
         #expect(try ImageDecoder().check(image + [0, 0]) == ImageSize(width: 3, height: 2))
     }
 
-    @Test func `IMG-05 of an animation the first picture counts`() throws {
-        #expect(try ImageDecoder().check(ImageSamples.gif) == ImageSize(width: 1, height: 1))
+    @Test func `LOOK-57 IMG-05 of an animation the first picture counts`() throws {
+        #expect(try ImageDecoder().check(ImageSamples.animation) == ImageSize(width: 3, height: 2))
+        // The second picture is there to be missed: without its end the file is cut off.
+        #expect(try self.problem(ImageSamples.animation.dropLast(20))?.code == .undecodable)
+        let passed = try ResponseContract(body: .image(.init(try ImageDecoder()))).validate(
+            head: ResponseHead(status: 200, fields: ["Content-Type": "image/gif"]), body: ImageSamples.animation,
+            requestMethod: "GET")
+        #expect(passed == CheckedBody(imageSize: ImageSize(width: 3, height: 2)), "the frames stay where they are")
     }
 
     @Test(arguments: ImageDecoderTests.samples + [("gif", ImageSamples.gif)])
@@ -88,7 +94,7 @@ import Testing
         let error = #expect(throws: ImageError.self) { try PixbufLibrary(named: "libpintle-has-none.so.0") }
         #expect(error?.code == .unavailable)
         let start = "images are decoded with gdk-pixbuf, which is not installed (Debian: libgdk-pixbuf-2.0-0): "
-        #expect(error?.message.hasPrefix(start + "libpintle-has-none.so.0: ") == true)
+        #expect(error?.message.hasPrefix(start + "there is no libpintle-has-none.so.0") == true)
     }
 
     // MARK: Responses

@@ -32,4 +32,11 @@ enum ImageSamples {
         "iVBORw0KGgoAAAANSUhEUgAAdTAAAHUwCAIAAADpRW/tAAAAEUlEQVR4nGNgGAWjYBQMdwAAA+gAAbOm00YAAAAASUVORK5CYII=")
 
     private static func bytes(_ base64: String...) -> [UInt8] { Array(Data(base64Encoded: base64.joined()) ?? Data()) }
+
+    /// A GIF of 3 by 2 pixels whose second picture is one pixel.
+    static let animation: [UInt8] = [
+        71, 73, 70, 56, 57, 97, 3, 0, 2, 0, 145, 0, 0, 0, 0, 0, 255, 255, 255, 255, 0, 0, 0, 0, 255, 33, 249, 4, 0,
+        10, 0, 0, 0, 44, 0, 0, 0, 0, 3, 0, 2, 0, 0, 2, 4, 68, 168, 17, 41, 0, 33, 249, 4, 0, 10, 0, 0, 0, 44, 1, 0,
+        1, 0, 1, 0, 1, 0, 0, 2, 2, 84, 1, 0, 59,
+    ]
 }

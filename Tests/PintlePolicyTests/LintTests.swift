@@ -129,4 +129,14 @@ struct LintTests {
                         + "route can only fail"
                 ])
     }
+
+    @Test func `LOOK-38 a machine without the list of public suffixes is told of`() throws {
+        let policy = try policy("")
+        #expect(Lint(policy, knowsPublicSuffixes: true).findings.isEmpty)
+        #expect(
+            Lint(policy, knowsPublicSuffixes: false).findings.map(\.message) == [
+                "libpsl.so.5 is missing, and with it the list of public suffixes: a certificate for *.co.uk passes for "
+                    + "every host right below co.uk; install libpsl5"
+            ])
+    }
 }

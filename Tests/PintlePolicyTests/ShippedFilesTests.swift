@@ -65,8 +65,73 @@ struct ShippedFilesTests {
     }
 
     @Test(arguments: KeySet.all)
-    func `the reference names every key`(keys: KeySet) throws {
+    func `LOOK-51 the reference has every key where it is looked for`(keys: KeySet) throws {
         let text = String(decoding: try Repository.bytes("docs/configuration.md"), as: UTF8.self)
-        for key in keys.known { #expect(text.contains("`\(key)`"), "\(keys.path) \(key)") }
+        let lines = text.split(separator: "\n")
+        var steps = keys.path.replacing("[]", with: "").split(separator: ".").filter { $0 != "NAME" }
+        // The innermost name with a section, and in it the lines about what is below.
+        var below: [Substring] = []
+        var section = Self.section(steps.last ?? "", in: lines)
+        while section.isEmpty, let step = steps.popLast() {
+            below.append(step)
+            section = Self.section(steps.last ?? "", in: lines)
+        }
+        let told = section.filter { line in below.isEmpty || below.contains { line.contains("`\($0)`") } }.joined()
+        for key in keys.known where told.firstMatch(of: try Regex("`[^`]*\\b\(key)\\b[^`]*`")) == nil {
+            Issue.record("\(keys.path): docs/configuration.md says nothing of \(key)")
+        }
+    }
+
+    /// The lines below the heading, or the head of a table, that has the name.
+    private static func section(_ name: Substring, in lines: [Substring]) -> [Substring] {
+        var isInside = false
+        return lines.filter { line in
+            if line.hasPrefix("| key of ") {
+                isInside = line.hasPrefix("| key of `\(name)` ")
+            } else if line.hasPrefix("## ") || line.hasPrefix("### ") {
+                isInside = line.hasSuffix(name.isEmpty ? " Top level" : " `\(name)`")
+            }
+            return isInside
+        }
+    }
+
+    @Test(arguments: KeySet.all)
+    func `LOOK-51 the file with every key has every key of the loader, in its place`(keys: KeySet) throws {
+        let text = String(decoding: try Repository.bytes("conf/pintle.yaml"), as: UTF8.self)
+        // An example has a name where the loader knows none.
+        let steps = keys.path.replacing("NAME", with: "payments").replacing("[]", with: "").split(separator: ".")
+        let lines = text.split(separator: "\n").map { Self.uncommented(String($0)) }
+        let places = steps.reduce([lines]) { places, step in places.flatMap { Self.values(of: String(step), in: $0) } }
+        let found = places.joined().joined(separator: "\n")
+        for key in keys.known where found.firstMatch(of: try Self.key(key)) == nil {
+            Issue.record("\(keys.path) has no \(key) in conf/pintle.yaml")
+        }
+    }
+
+    /// A line that is commented out as it would be without, and the first of a list's entry like the others of it.
+    private static func uncommented(_ line: String) -> String {
+        line.replacing(#/^(\ *)#\ /#) { "\($0.1)" }.replacing(#/^(\ +)-\ /#) { "\($0.1)  " }
+    }
+
+    private static func key(_ name: String) throws -> Regex<AnyRegexOutput> {
+        try Regex("(^|[ {,#])\(name):( |$)").anchorsMatchLineEndings()
+    }
+
+    /// What `key` has as values in these lines: what is in braces behind it, or the lines below that are further right.
+    private static func values(of key: String, in lines: [String]) -> [[String]] {
+        lines.indices.compactMap { index in
+            guard let match = try? lines[index].firstMatch(of: self.key(key)) else { return nil }
+            let rest = lines[index][match.range.upperBound...]
+            if rest.first == "{" {
+                var depth = 0
+                let inside = rest.prefix { character in
+                    depth += character == "{" ? 1 : character == "}" ? -1 : 0
+                    return depth > 0
+                }
+                return ["{\(inside.dropFirst())"]
+            }
+            let indent = lines[index].prefix { $0 == " " }.count
+            return Array(lines[(index + 1)...].prefix { $0.isEmpty || $0.prefix { $0 == " " }.count > indent })
+        }
     }
 }

@@ -28,13 +28,15 @@ struct StrictLoadingTests {
         Case("- version: 1", "pintle.yaml:1:1: must be a map, not a list"),
         Case("version: 1\nversion: 1", "pintle.yaml:1:1: duplicate key \"version\""),
         Case("version: 1\nvia: a\n\"via\": b", "pintle.yaml:2:1: duplicate key \"via\""),
-        Case("version: 1\nlisten: [\n", "pintle.yaml:3:1: not valid YAML: did not find expected node content"),
+        Case("version: 1\nlisten: [\n", "pintle.yaml:3:1: not valid YAML: a value is due here"),
         Case(
             "version: 1\n\tvia: x",
-            "pintle.yaml:2:1: not valid YAML: found a tab character that violates indentation"),
+            "pintle.yaml:2:1: not valid YAML: a tab stands where lines are indented; write spaces"),
         Case("version: 1\nvia: \u{1}", "pintle.yaml:2:6: not valid YAML: control characters are not allowed"),
-        Case("version: 1\n---\nversion: 1", "pintle.yaml:2:1: not valid YAML: but found another document"),
-        Case("version: 1\nvia: *nobody", "pintle.yaml:2:6: not valid YAML: found undefined alias"),
+        Case(
+            "version: 1\n---\nversion: 1",
+            "pintle.yaml:2:1: not valid YAML: a second document begins; there may be only one"),
+        Case("version: 1\nvia: *nobody", "pintle.yaml:2:6: not valid YAML: nothing has the name of this alias"),
     ])
     func `the frame of a file is checked`(example: Case) {
         #expect(problems(example.yaml) == example.expected)

@@ -63,7 +63,7 @@ struct TrustCompilerTests {
         #expect(
             self.problems("trust: {a: {crl_files: /nonexistent/none.crl}}") == [
                 "pintle.yaml:2:24: trust.a.crl_files[0]: /nonexistent/none.crl: cannot be read; check the path and its "
-                    + "permissions (No such file or directory)"
+                    + "permissions (no such file or folder)"
             ])
     }
 

@@ -63,6 +63,14 @@ import Testing
         #expect(!body.dropLast().contains("\n"))
     }
 
+    @Test func `LOOK-50 LOOK-53 quotation marks are ASCII in the field, and nothing deceives in the body`() {
+        for json in [true, false] {
+            let (head, body) = self.render(Problem(.responseBody, "“open”: it’s\u{9B}2J\u{202E}"), json: json)
+            #expect(head.fields["Proxy-Status"]?.hasSuffix(#"details="'open': it's?2J?""#) == true, "\(head)")
+            #expect(body.contains(#"“open”: it’s\u009b2J\u202e"#), "\(body)")
+        }
+    }
+
     @Test func `long text is cut in the field, and a long type everywhere`() {
         let text = String(repeating: "x\\", count: 10_000)
         var problem = Problem(.responseContentType, text)

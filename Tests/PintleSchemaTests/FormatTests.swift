@@ -21,6 +21,16 @@ import Testing
         for text in texts { #expect(format.accepts(text), "\(text)") }
     }
 
+    /// `String` compares runs of combining marks in quadratic time: a mebibyte of them would take minutes.
+    @Test func `a mebibyte of combining marks has no format, at once`() {
+        let marks = String(repeating: "\u{301}\u{316}", count: 1 << 18)
+        for format in [Format.email, .hostname, .ipv4, .ipv6, .uri, .dateTime, .uuid, .jsonPointer] {
+            for text in [marks, "a@[\(marks)]", "a@[IPv6:\(marks)]", "a:\(marks)"] {
+                #expect(!format.accepts(text))
+            }
+        }
+    }
+
     @Test(arguments: [
         (
             Format.dateTime,

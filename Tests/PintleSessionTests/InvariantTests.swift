@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// Invariants 1 to 4 of the design, on the session alone.
-@Suite(.timeLimit(.minutes(2))) struct InvariantTests {
+@Suite(.timeLimit(.minutes(15))) struct InvariantTests {
     let pki = TestPKI()
     let root: TestIdentity
     let leaf: TestIdentity

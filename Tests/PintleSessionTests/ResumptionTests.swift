@@ -7,7 +7,7 @@ import PintleTrust
 import Testing
 
 /// Invariants 1 and 2 of the design, where connections are shared by HTTP/2 and TLS sessions are resumed.
-@Suite(.timeLimit(.minutes(2))) struct ResumptionTests {
+@Suite(.timeLimit(.minutes(15))) struct ResumptionTests {
     let root: TestIdentity
     let leaf: TestIdentity
     let other: TestIdentity

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// What goes wrong between here and an origin, each with its own code.
-@Suite(.timeLimit(.minutes(2))) struct SessionErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionErrorTests {
     let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }
@@ -46,11 +46,11 @@ import Testing
         #expect(await self.code(request(origin.port, timeout: .milliseconds(200))) == .timeout)
     }
 
-    @Test func `silence of the reader is no silence of the origin`() async throws {
+    @Test func `LOOK-58 silence of the reader is no silence of the origin`() async throws {
         let origin = try ScriptedOrigin(answering: response(String(repeating: "x", count: 1 << 20)))
         let response = try await self.stage.session.stream(request(origin.port, timeout: .milliseconds(300)))
-        let pause = Watched(false)
-        _ = try? await pause.reach("longer than the time-out", seconds: 1) { $0 }
+        // The same time limit, which begins later, ends another request.
+        try await self.stage.waitForTimeout(300)
         var count = 0
         for try await piece in response.body { count += piece.readableBytes }
         #expect(count == 1 << 20)

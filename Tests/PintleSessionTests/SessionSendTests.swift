@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The library's own interface: a request in, a response with a streaming body out.
-@Suite(.timeLimit(.minutes(2))) struct SessionSendTests {
+@Suite(.timeLimit(.minutes(15))) struct SessionSendTests {
     let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }
@@ -127,7 +127,7 @@ import Testing
         try await ended.reach("the origin to see the end") { $0 }
     }
 
-    @Test func `a reader that is slow holds the origin back`() async throws {
+    @Test func `LOOK-58 a reader that is slow holds the origin back`() async throws {
         let total = 32 << 20
         let sent = Watched(0)
         let origin = try ScriptedOrigin { connection in
@@ -140,7 +140,8 @@ import Testing
             }
         }
         let response = try await self.stage.session.stream(request(origin.port))
-        #expect((try? await sent.reach("the origin to be rid of everything", seconds: 1) { $0 == total }) == nil)
+        try await self.stage.waitUntilStill(sent)
+        #expect(sent.current < total, "the session took the whole body from the origin")
         var read = 0
         for try await piece in response.body { read += piece.readableBytes }
         #expect(read == total && sent.current == total)

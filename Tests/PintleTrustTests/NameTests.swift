@@ -50,6 +50,35 @@ struct NameTests {
         #expect(try !self.isTrusted("192.0.2.7", dns: ["192.0.2.7", "*.0.2.7"]))
     }
 
+    @Test(arguments: [
+        ("10.0.0.1%.evil.test", "10.0.0.1"), ("10.0.0.1\0.evil.test", "10.0.0.1"), ("10.0.0.1%", "10.0.0.1"),
+        ("[::1]", "::1"), ("::1%.evil.test", "::1"), ("::1%", "::1"), ("::1\0", "::1"), ("::ffff:10.0.0.1", "10.0.0.1"),
+        ("010.0.0.1", "10.0.0.1"), ("10.1", "10.0.0.1"),
+    ])
+    func `LOOK-30 a common name is an address only where all of it is one`(name: String, host: String) throws {
+        let pki = TestPKI()
+        let root = try pki.root()
+        let policy = try SecurityPolicy(pinning: .none, roots: .only([root.certificate]), allowsCommonName: true)
+        let leaf = try pki.leaf(name, signedBy: root)
+        #expect(try policy.verdict(leaf.chain, host: host).error?.rule == .hostName)
+        let good = try pki.leaf(host, signedBy: root)
+        #expect(try policy.verdict(good.chain, host: host).isTrusted)
+    }
+
+    @Test(arguments: [
+        "10.0.0.1%eth0", "10.0.0.1%", "2001:db8::1%", "[2001:db8::1", "2001:db8::1\0", "[10.0.0.1]", "10.0.0.1\0.test",
+        "2001:db8::1%a\0b", "2001:db8::1% ",
+    ])
+    func `LOOK-30 a host is an address only where all of it is one`(host: String) throws {
+        #expect(try !self.isTrusted(host, ip: ["10.0.0.1", "2001:db8::1"]))
+    }
+
+    @Test(arguments: ["0x7f.1", "a.0x", "a.0xFF", "a.1", "a.0XfF"])
+    func `LOOK-30 what ends in a number is no name`(host: String) throws {
+        #expect(try !self.isTrusted(host, dns: [host, "*.0x", "*.0xff", "*.1"]))
+        #expect(try self.isTrusted("a.0xg", dns: ["a.0xg"]))
+    }
+
     @Test func `a common name does not count, beside other names or alone`() throws {
         #expect(try !self.isTrusted("cn.example.test", commonName: "cn.example.test"))
         #expect(try !self.isTrusted("cn.example.test", commonName: "cn.example.test", dns: ["san.example.test"]))

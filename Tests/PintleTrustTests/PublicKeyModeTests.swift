@@ -53,6 +53,39 @@ struct PublicKeyModeTests {
                 """)
     }
 
+    @Test func `LOOK-39 a pinned key that was sent and is not on the verified path is named`() throws {
+        let pki = TestPKI()
+        // One authority as a root, and as an intermediate that an older root vouches for: servers send the second.
+        let old = try pki.root("Old Root")
+        let new = try pki.root("New Root")
+        let crossed = try pki.intermediate("New Root", signedBy: old, reusing: new)
+        let sub = try pki.intermediate("Sub", signedBy: new)
+        let leaf = try pki.leaf("leaf", dns: [Site.host], signedBy: sub)
+        let stray = try pki.intermediate("Old Sub", signedBy: old)
+        let policy = try SecurityPolicy(
+            pinning: .publicKey, pins: [old.pin, stray.pin], roots: .only([new.certificate, old.certificate]))
+        let sent = [leaf, sub, crossed, old, stray].map(\.certificate)
+        let verdict = try policy.verdict(sent, host: Site.host)
+        let pins = [old.pin, stray.pin].sorted()
+        #expect(
+            verdict.error?.message == """
+                api.example.test: the chain does not contain a pinned key.
+                  Peer's chain:
+                    \(leaf.pin) leaf "CN=leaf"
+                    \(sub.pin) intermediate "CN=Sub"
+                    \(new.pin) root "CN=New Root"
+                  Sent with a pinned key, but not on the chain above, which is the one that was verified:
+                    \(old.pin) "CN=Old Root"
+                    \(stray.pin) "CN=Old Sub"
+                  That chain ends at "CN=New Root": pin a key of its own, or name the other end in roots.
+                  Configured pinned keys:
+                    \(pins[0])
+                    \(pins[1])
+                  If the owner of api.example.test announced the change, add the new pin; otherwise somebody is in \
+                between.
+                """)
+    }
+
     @Test(arguments: [true, false])
     func `SEC-11 a pinned self-signed certificate with a matching alternative name is accepted`(
         isGivenAsCertificate: Bool

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import PintleTesting
 import PintleTrust
 import Testing
 
@@ -52,6 +53,15 @@ import Testing
         #expect(self.look(self.record(self.hello() + self.certificate([[1]])).map { [$0] }) == .certificates([[1]]))
     }
 
+    @Test func `messages of nothing are passed over, and not for ever`() {
+        let nothing = self.record([UInt8](repeating: 0, count: 64_000))
+        let flight = self.record(self.hello() + self.certificate([[1]]))
+        #expect(self.look([nothing, nothing, nothing, flight]) == .certificates([[1]]))
+        #expect(self.look([nothing, nothing, nothing, nothing, nothing, flight]) == .tooLong)
+        let records = [UInt8]([[UInt8]](repeating: self.record([]), count: 60_000).joined())
+        #expect(self.look([records, flight]) == .tooLong)
+    }
+
     @Test func `nothing is decided before the certificate is whole`() {
         let bytes = self.record(self.hello()) + self.record(self.certificate(self.chain.dropLast()))
         for count in 0..<bytes.count { #expect(self.look([Array(bytes[..<count])]) == .undecided) }
@@ -65,6 +75,29 @@ import Testing
         #expect(self.look([self.record([2, 40], type: 21)]) == .hidden)
         #expect(self.look([Array("HTTP/1.1 200 OK\r\n".utf8)]) == .hidden)
         #expect(self.look([[22, 9]]) == .hidden)
+    }
+
+    @Test(
+        arguments: [
+            [[1, 112]], [[1, 112], [1, 90], [1, 112]], [[1], [112]], [[1, 112, 1, 112]], [[]], [[7, 0]],
+        ] as [[[UInt8]]])
+    func `LOOK-21 a warning before the server's flight hides nothing`(alerts: [[UInt8]]) {
+        let warnings = alerts.flatMap { self.record($0, type: 21) }
+        let flight = self.record(self.hello()) + self.record(self.certificate([[1, 2, 3]]))
+        #expect(self.look([warnings + flight]) == .certificates([[1, 2, 3]]))
+        #expect(self.look((warnings + flight).map { [$0] }) == .certificates([[1, 2, 3]]))
+        // Between hello and certificate too.
+        let between = self.record(self.hello()) + warnings + self.record(self.certificate([[4]]))
+        #expect(self.look([between]) == .certificates([[4]]))
+        #expect(self.look([warnings + self.record([2, 40], type: 21)]) == .hidden)
+        #expect(self.look([warnings + self.record([1, 0], type: 21)]) == .hidden)
+    }
+
+    @Test func `LOOK-21 neither a change of cipher before the hello nor an old version in an extension hides it`() {
+        let flight = self.record(self.hello()) + self.record(self.certificate([[1]]))
+        #expect(self.look([self.record([1], type: 20) + flight]) == .certificates([[1]]))
+        let old = self.hello(extensions: [0, 43, 0, 2, 3, 3])
+        #expect(self.look([self.record(old) + self.record(self.certificate([[1]]))]) == .certificates([[1]]))
     }
 
     @Test func `a list that cannot be read is one without certificates`() {
@@ -83,7 +116,7 @@ import Testing
     }
 
     @Test(arguments: 0..<200) func `no bytes are too odd`(seed: UInt64) {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: seed)
         var bytes = self.record(self.hello(extensions: [0, 43])) + self.record(self.certificate([[1], [2, 3]]))
         for _ in 0..<(seed % 7) {
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)

@@ -3,8 +3,9 @@
 
 usage: soak.py PINTLE MINUTES FOLDER
 
-Fails when an answer was wrong, when a request failed that had no reason to, when descriptors are left, or when the
-memory of the last third is not within 5 % of that of the middle third.
+Fails when an answer was wrong, when a request failed that had no reason to, when descriptors are left, when a turn of a
+loop took more than 10 ms of a processor, or when the memory of the last third is not within 5 % of that of the middle
+third.
 """
 
 import asyncio
@@ -333,8 +334,11 @@ async def main():
     steady_origin, steady = await start_origin(0)
     mortal_origin, mortal = await start_origin(0)
     port_file = os.path.join(folder, "port")
-    proxy = await asyncio.create_subprocess_exec(
-        program, "serve", "-c", os.path.join(folder, "pintle.yaml"), "--port-file", port_file)
+    log = os.path.join(folder, "pintle.log")
+    with open(log, "wb") as file:
+        proxy = await asyncio.create_subprocess_exec(
+            program, "serve", "-c", os.path.join(folder, "pintle.yaml"), "--port-file", port_file, stderr=file,
+            env=dict(os.environ, PINTLE_TURN_LIMIT="10ms"))
     memory = []
     try:
         while not os.path.exists(port_file):
@@ -366,6 +370,11 @@ async def main():
             if process.returncode is None:
                 process.kill()
                 await process.wait()
+    with open(log) as file:
+        for line in file:
+            print(line, end="", file=sys.stderr)
+            if '"message":"loop.slow_turn"' in line:
+                wrong.append(f"a turn of a loop took too long: {line.strip()}")
     third = len(memory) // 3
     middle, last = sum(memory[third:2 * third]) / third, sum(memory[-third:]) / third
     for kind, count in sorted(done.items()):

@@ -31,7 +31,16 @@ struct ChainFindings {
         // The traffic passes, because the configuration says so.
         if let reported = verdict.reported { findings.append(self.finding(reported, severity: .warning)) }
         if let waived = verdict.waived { findings.append(self.finding(waived, severity: .note)) }
-        return findings + self.expiring
+        return findings + self.badForm + self.expiring
+    }
+
+    private var badForm: [Finding] {
+        self.chain.verdict.form.map { breach in
+            Finding(
+                .badForm, policy: self.target.policy, authority: self.target.authority, addresses: [self.address],
+                keys: self.chain.keys, at: self.target.position, source: self.target.source,
+                message: "\(self.target.authority.host): \(breach) (\(breach.rule.rawValue))")
+        }
     }
 
     private func finding(_ error: TrustError, severity: Severity? = nil) -> Finding {

@@ -21,6 +21,7 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
     case certificateInvalid = 117
     case pinSetExpired = 118
     case notAudited = 119
+    case badForm = 120
 
     /// `PINTLE0101`.
     package var id: String { "PINTLE0\(self.rawValue)" }
@@ -42,7 +43,7 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
         case .pinMismatch, .nameMismatch, .chainIncomplete, .weakKey, .oldProtocol, .selfSigned, .unreachable,
             .expired, .untrustedChain, .handshakeFailed, .notYetValid, .certificateInvalid, .pinSetExpired:
             .error
-        case .noBackupPin, .certificateExpiring, .pinSetExpiring, .addressDisagreement: .warning
+        case .noBackupPin, .certificateExpiring, .pinSetExpiring, .addressDisagreement, .badForm: .warning
         case .unusedPin, .notAudited: .note
         }
     }
@@ -145,6 +146,11 @@ package enum FindingRule: Int, Sendable, Hashable, CaseIterable, Comparable {
             (
                 "not-audited", "A host pattern stands for servers that nobody named.",
                 "Audit one of them with --host."
+            )
+        case .badForm:
+            (
+                "bad-form", "A certificate breaks a rule of form that public authorities keep.",
+                "Have it issued anew when it is renewed. With form: strict the policy refuses such chains."
             )
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import GRDB
 package import PintleTrust
 
@@ -12,6 +12,8 @@ package struct SeenChains: Sendable, Hashable {
     package var since: UnixTime
     /// Every certificate of these chains, once.
     package var certificates: [Certificate]
+    /// Certificates that servers sent while the verified chain went by other keys, each once.
+    package var strays: [Certificate] = []
 }
 
 extension AuditHistory {
@@ -33,21 +35,33 @@ extension AuditHistory {
                 seen[row["policy"] ?? ""] = SeenChains(
                     audits: row["audits"] ?? 0, since: UnixTime(seconds: row["since"] ?? 0), certificates: [])
             }
-            let certificates = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT DISTINCT policy, der
-                    FROM audit JOIN observation ON audit_id = audit.id JOIN chain ON observation_id = observation.id
-                    JOIN certificate USING (digest)
-                    WHERE configuration = ? ORDER BY policy, digest
-                    """, arguments: [name])
-            for row in certificates {
-                guard let policy: String = row["policy"], let der: Data = row["der"],
-                    let certificate = try? Certificate(der: Array(der))
-                else { continue }
+            for (policy, certificate) in try Self.certificates(in: "chain", of: name, database) {
                 seen[policy]?.certificates.append(certificate)
             }
+            for (policy, certificate) in try Self.certificates(in: "stray", of: name, database) {
+                seen[policy]?.strays.append(certificate)
+            }
             return seen
+        }
+    }
+
+    /// Each certificate that a table has for the audits of a configuration, with the policy that it was seen under.
+    private static func certificates(
+        in table: String, of configuration: String, _ database: Database
+    ) throws -> [(policy: String, certificate: Certificate)] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT DISTINCT policy, der
+                FROM audit JOIN observation ON audit_id = audit.id JOIN \(table) ON observation_id = observation.id
+                JOIN certificate USING (digest)
+                WHERE configuration = ? ORDER BY policy, digest
+                """, arguments: [configuration]
+        ).compactMap { row in
+            guard let policy: String = row["policy"], let der: Data = row["der"],
+                let certificate = try? Certificate(der: Array(der))
+            else { return nil }
+            return (policy, certificate)
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import GRDB
 package import PintleTrust
 
@@ -54,7 +54,7 @@ package struct AuditHistory: Sendable {
                 } catch let error as DatabaseError where error.isDamage {
                     let place = try file.setAside(at: .now)
                     warn(
-                        "\(path): the audit history is damaged (\(error.message ?? "no reason given")); it is now "
+                        "\(path): the audit history is damaged (\(error.resultCode.words)); it is now "
                             + "\(place), and a new one begins")
                     return AuditHistory(path: path, queue: try Self.open(path))
                 }
@@ -121,14 +121,24 @@ package struct AuditHistory: Sendable {
             ])
         let id = database.lastInsertedRowID
         for (position, certificate) in observation.chain.enumerated() {
-            let digest = certificate.digest
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO certificate (digest, der) VALUES (?, ?)",
-                arguments: [digest, Data(certificate.der)])
             try database.execute(
                 sql: "INSERT INTO chain (observation_id, position, digest) VALUES (?, ?, ?)",
-                arguments: [id, position, digest])
+                arguments: [id, position, try self.keep(certificate, database)])
         }
+        for certificate in observation.strays {
+            try database.execute(
+                sql: "INSERT OR IGNORE INTO stray (observation_id, digest) VALUES (?, ?)",
+                arguments: [id, try self.keep(certificate, database)])
+        }
+    }
+
+    /// - Returns: the digest that the certificate is known by.
+    private static func keep(_ certificate: Certificate, _ database: Database) throws -> String {
+        let digest = certificate.digest
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO certificate (digest, der) VALUES (?, ?)",
+            arguments: [digest, Data(certificate.der)])
+        return digest
     }
 
     // MARK: Reading
@@ -162,25 +172,29 @@ package struct AuditHistory: Sendable {
     /// What an audit saw.
     package func observations(of entry: Entry) throws(HistoryError) -> [Observation] {
         try self.read { database in
-            let chains = try Self.chains(of: entry, database)
+            let chains = try Self.certificates(in: "chain", order: "position", of: entry, database)
+            let strays = try Self.certificates(in: "stray", order: "digest", of: entry, database)
             return try Row.fetchAll(
                 database, sql: "SELECT * FROM observation WHERE audit_id = ? ORDER BY id", arguments: [entry.id]
             ).map { row in
                 var observation = Observation(row)
                 let id: Int64 = row["id"]
                 observation.chain = chains[id] ?? []
+                observation.strays = strays[id] ?? []
                 return observation
             }
         }
     }
 
-    /// The verified chains of an audit, by the ids of observations.
-    private static func chains(of entry: Entry, _ database: Database) throws -> [Int64: [Certificate]] {
+    /// What a table has for an audit, by the ids of observations.
+    private static func certificates(
+        in table: String, order: String, of entry: Entry, _ database: Database
+    ) throws -> [Int64: [Certificate]] {
         let rows = try Row.fetchAll(
             database,
             sql: """
-                SELECT observation_id, der FROM observation JOIN chain ON observation_id = observation.id
-                JOIN certificate USING (digest) WHERE audit_id = ? ORDER BY observation_id, position
+                SELECT observation_id, der FROM observation JOIN \(table) ON observation_id = observation.id
+                JOIN certificate USING (digest) WHERE audit_id = ? ORDER BY observation_id, \(order)
                 """, arguments: [entry.id])
         return rows.reduce(into: [:]) { chains, row in
             guard let id: Int64 = row["observation_id"], let der: Data = row["der"],
@@ -204,12 +218,31 @@ package struct AuditHistory: Sendable {
         case let error as HistoryError: error
         case let error as DatabaseError where error.isDamage:
             HistoryError(
-                "\(path): the audit history is damaged (\(error.message ?? "no reason given")); the next pintle audit "
+                "\(path): the audit history is damaged (\(error.resultCode.words)); the next pintle audit "
                     + "sets it aside and begins a new one")
         case let error as DatabaseError:
-            HistoryError(
-                "\(path): the audit history cannot be used: \(error.message ?? error.resultCode.description)")
-        default: HistoryError("\(path): the audit history cannot be used: \(error)")
+            HistoryError("\(path): the audit history cannot be used: \(error.resultCode.words)")
+        default: HistoryError("\(path): the audit history cannot be used: what is in it is not what pintle writes")
+        }
+    }
+}
+
+extension ResultCode {
+    /// SQLite's codes in Pintle's words.
+    fileprivate var words: String {
+        switch self.primaryResultCode {
+        case .SQLITE_BUSY, .SQLITE_LOCKED: "another process holds it; try again when that has ended"
+        case .SQLITE_CANTOPEN: "it cannot be opened; is it a folder, or in one that may not be entered?"
+        case .SQLITE_CORRUPT: "its pages contradict each other"
+        case .SQLITE_NOTADB: "it is not a database"
+        case .SQLITE_FULL: "no space left on the device"
+        case .SQLITE_IOERR: "the device failed"
+        case .SQLITE_NOMEM: "out of memory"
+        case .SQLITE_PERM, .SQLITE_AUTH: "permission denied"
+        case .SQLITE_READONLY: "it may only be read; let this user write it and its folder"
+        case .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT:
+            "its tables are not those that pintle writes"
+        default: "SQLite's code \(self.rawValue)"
         }
     }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import PintleSystem
 internal import PintleTrust
 
 /// The file of a history, with what SQLite and this module put beside it.
@@ -15,11 +16,10 @@ struct HistoryFile {
     /// Makes the folders above the file, which only their owner may look into.
     func makeFolder() throws(HistoryError) {
         let folder = URL(fileURLWithPath: self.path).deletingLastPathComponent().path
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do throws(SystemError) {
+            try FileWriting.makeFolder(folder, mode: 0o700)
         } catch {
-            throw HistoryError("\(self.path): its folder cannot be made: \(error.localizedDescription)")
+            throw HistoryError("\(self.path): its folder cannot be made: \(error)")
         }
     }
 
@@ -27,13 +27,13 @@ struct HistoryFile {
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
         let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw HistoryError("\(self.path).lock cannot be opened: \(String(cString: strerror(errno)))")
+            throw HistoryError("\(self.path).lock cannot be opened: \(SystemError.last)")
         }
         // Closing it lets go of the lock.
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {
-                throw HistoryError("\(self.path).lock cannot be locked: \(String(cString: strerror(errno)))")
+                throw HistoryError("\(self.path).lock cannot be locked: \(SystemError.last)")
             }
         }
         return try body()
@@ -54,7 +54,7 @@ struct HistoryFile {
             rename(self.path + suffix, place + suffix)
         }
         guard rename(self.path, place) == 0 else {
-            throw HistoryError("\(self.path) is damaged and cannot be renamed: \(String(cString: strerror(errno)))")
+            throw HistoryError("\(self.path) is damaged and cannot be renamed: \(SystemError.last)")
         }
         return place
     }

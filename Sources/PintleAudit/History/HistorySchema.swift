@@ -53,6 +53,16 @@ enum HistorySchema {
                     ) WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("3 certificates that were sent beside verified chains") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE stray (
+                        observation_id INTEGER NOT NULL REFERENCES observation (id) ON DELETE CASCADE,
+                        digest TEXT NOT NULL REFERENCES certificate (digest),
+                        PRIMARY KEY (observation_id, digest)
+                    ) WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }()
 }

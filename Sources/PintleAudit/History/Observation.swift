@@ -42,6 +42,9 @@ package struct Observation: Sendable, Hashable {
     package var leaf: Leaf?
     /// The verified chain, leaf first, which is what pins are compared with; empty where there was none.
     package var chain: [Certificate] = []
+    /// What was sent with keys that no certificate of the verified chain has, at most as many as a chain has places: a
+    /// cross-signed root, mostly. In the order of their digests; empty where there was no verified chain.
+    package var strays: [Certificate] = []
 
     package init(
         policy: String, host: String, address: String, keys: String, verdict: String, leaf: Leaf? = nil
@@ -73,12 +76,24 @@ extension AuditReport {
                         seen.leaf = chain.presented.first.map(Observation.Leaf.init)
                         if chain.verdict.chainOrigin == .verified {
                             seen.chain = chain.verdict.chain.map(\.certificate)
+                            seen.strays = chain.strays
                         }
                         return seen
                     }
                 }
             }
         }
+    }
+}
+
+extension ChainReport {
+    /// A server may send hundreds of certificates.
+    private static let mostStrays = 16
+
+    fileprivate var strays: [Certificate] {
+        let onPath = Set(self.verdict.chain.map(\.spkiPin))
+        let strays = Set(self.presented.filter { !onPath.contains($0.spkiPin) }.prefix(Self.mostStrays))
+        return strays.sorted { $0.digest < $1.digest }
     }
 }
 

@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// The report for programs; docs/audit.md describes it.
@@ -86,6 +87,7 @@ struct JSONReport {
             ("error", .optional(verdict.error?.description)),
             ("reported", .optional(verdict.reported?.description)),
             ("waived", .optional(verdict.waived?.description)),
+            ("form", verdict.form.isEmpty ? nil : .strings(verdict.form.map(\.rule.rawValue))),
             ("matched_pin", .optional(verdict.matchedPin?.description)),
             ("certificates", .string(verdict.chainOrigin.rawValue)),
             ("chain", .array(verdict.chain.map(self.certificate))),
@@ -120,18 +122,7 @@ extension Parameter {
     var jsonText: String {
         // Nothing that reports are made of is without a form in JSON; the nesting is that of the types above.
         let bytes = (try? JSONWriter.write(self, options: .pretty)) ?? []
-        var text = ""
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where scalar != "\n", .format, .lineSeparator, .paragraphSeparator:
-                for unit in scalar.utf16 {
-                    let digits = String(unit, radix: 16)
-                    text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
-                }
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text + "\n"
+        return String(decoding: bytes, as: UTF8.self).showable(keepingLines: true) + "\n"
     }
 }
 

@@ -2,6 +2,7 @@
 
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSystem
 
 /// Text of servers' choosing, made harmless for each kind of reader.
 enum ReportText {
@@ -14,11 +15,15 @@ enum ReportText {
     private static func shown(_ text: String, keepingLines: Bool) -> String {
         var shown = ""
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control where keepingLines && scalar == "\n": shown.unicodeScalars.append(scalar)
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+            let isVisible: Bool =
+                switch scalar.properties.generalCategory {
+                case .privateUse, .unassigned: false
+                default: !scalar.isDeceptive || keepingLines && scalar == "\n"
+                }
+            if isVisible {
+                shown.unicodeScalars.append(scalar)
+            } else {
                 shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: shown.unicodeScalars.append(scalar)
             }
         }
         return shown

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 
 /// What a client says of itself by HTTP Basic authentication (RFC 7617).
 package struct BasicCredentials: Sendable, Equatable {
@@ -13,7 +13,7 @@ package struct BasicCredentials: Sendable, Equatable {
     package init?(_ value: String) {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",
-            let bytes = Data(base64Encoded: parts[1].trimmingCharacters(in: .whitespaces)),
+            let bytes = Data(base64Encoded: Data(ASCII.trimmed(Array(parts[1].utf8)[...]))),
             let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
             let user = String(validating: bytes[..<colon], as: UTF8.self)
         else { return nil }

@@ -6,9 +6,12 @@ public enum Forwarding {
     /// framing (it is written anew), and `Proxy`, which CGI programs would take for a setting.
     public static func removeHopByHop(from fields: inout Fields) {
         if fields.contains(.connection) {
-            var named: [[UInt8]] = []
-            fields.forEachToken(in: .connection) { if Self.namesAnotherField($0) { named.append(Array($0)) } }
-            for name in named { fields.remove(spelled: name) }
+            // A set, so that the work is that of the fields and of the names, and not of the one times the other.
+            var named: Set<[UInt8]> = []
+            fields.forEachToken(in: .connection) { name in
+                if Self.namesAnotherField(name) { named.insert(name.map(ASCII.lowercased)) }
+            }
+            if !named.isEmpty { fields.removeAll { _, name in named.contains(name.map(ASCII.lowercased)) } }
         }
         fields.removeAll { name in
             switch name {
@@ -50,11 +53,14 @@ public enum Forwarding {
     public static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
         var found = false
         fields.forEachToken(in: .via) { member in
-            let parts = member.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 })
-            if parts.count >= 2, ASCII.equalsIgnoringCase(parts[1], pseudonym.utf8) { found = true }
+            // Version, pseudonym, and perhaps a comment. Nothing is allocated: a hostile list has a member in two bytes.
+            let rest = member.drop { !Self.isSpace($0) }.drop(while: Self.isSpace)
+            if ASCII.equalsIgnoringCase(rest.prefix { !Self.isSpace($0) }, pseudonym.utf8) { found = true }
         }
         return found
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Whether a member of Connection names a field that is to go and would not go anyway.
     private static func namesAnotherField(_ member: UnsafeRawBufferPointer) -> Bool {

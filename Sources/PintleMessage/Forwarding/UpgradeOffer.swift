@@ -23,9 +23,8 @@ public struct UpgradeOffer: Sendable, Equatable {
     /// - Returns: nil where it does not say, or names what was not offered; then there is nothing to be relayed.
     public func accepted(by fields: Fields) -> String? {
         let chosen = Self.protocols(in: fields)
-        let isOffered = chosen.allSatisfy { choice in
-            self.protocols.contains { ASCII.equalsIgnoringCase($0.utf8, choice.utf8) }
-        }
+        let offered = Set(self.protocols.map(Self.folded))
+        let isOffered = chosen.allSatisfy { offered.contains(Self.folded($0)) }
         return isOffered && !chosen.isEmpty ? chosen.joined(separator: ", ") : nil
     }
 
@@ -37,6 +36,9 @@ public struct UpgradeOffer: Sendable, Equatable {
         fields.forEachToken(in: .upgrade) { protocols.append(String(decoding: $0, as: UTF8.self)) }
         return protocols
     }
+
+    /// Equal bytes for names that are equal without regard to case.
+    private static func folded(_ name: String) -> [UInt8] { name.utf8.map(ASCII.lowercased) }
 
     private static func carriesRequests(_ name: String) -> Bool {
         // Drafts have numbers behind a hyphen, and SPDY came before them.

@@ -10,7 +10,7 @@ struct FieldParameters {
         case percent
     }
 
-    /// What stands before the parameters, in lower case.
+    /// What stands before the parameters, in lower case; bytes beyond ASCII are question marks.
     let value: String
     private var parameters: [(name: String, value: [UInt8])] = []
 
@@ -20,16 +20,17 @@ struct FieldParameters {
     init?(_ bytes: some Collection<UInt8>, quoting: Quoting) {
         let bytes = Array(bytes)
         let end = bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count
-        self.value = String(decoding: ASCII.trimmed(bytes[..<end]).map(ASCII.lowercased), as: UTF8.self)
+        self.value = String(decoding: ASCII.trimmed(bytes[..<end]).map(ASCII.folded), as: UTF8.self)
         guard !self.value.isEmpty else { return nil }
         var rest = bytes[end...]
+        var names: Set<String> = []
         while let first = rest.popFirst() {
             guard first == UInt8(ascii: ";") else { return nil }
             rest = rest.drop(while: Self.isSpace)
             // RFC 9110 lets a semicolon stand alone.
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
             guard let parameter = Self.parameter(&rest, quoting) else { return nil }
-            guard !self.parameters.contains(where: { $0.name == parameter.name }) else { return nil }
+            guard names.insert(parameter.name).inserted else { return nil }
             self.parameters.append(parameter)
             rest = rest.drop(while: Self.isSpace)
         }

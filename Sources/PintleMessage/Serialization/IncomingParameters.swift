@@ -113,18 +113,3 @@ public enum IncomingParameters {
         }
     }
 }
-
-/// A name that is another where their bytes are: `String` takes two spellings of one character for the same.
-private struct ExactName: Hashable {
-    private let text: String
-
-    init(_ text: String) { self.text = text }
-
-    static func == (left: ExactName, right: ExactName) -> Bool {
-        left.text.utf8.elementsEqual(right.text.utf8)
-    }
-
-    func hash(into hasher: inout Hasher) {
-        self.text.utf8.span.withUnsafeBufferPointer { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    }
-}

@@ -69,9 +69,9 @@ private struct DecimalForm: Equatable {
         self.isNegative = mantissa.first == UInt8(ascii: "-")
         self.exponent = 0
         if parts.count == 2 {
-            guard let exponent = Int(String(decoding: parts[1], as: UTF8.self)), abs(exponent) < 1_000_000 else {
-                return nil
-            }
+            // A magnitude, since `abs` traps at the lowest `Int`, which anybody can write.
+            guard let exponent = Int(String(decoding: parts[1], as: UTF8.self)), exponent.magnitude < 1_000_000
+            else { return nil }
             self.exponent = exponent
         }
         var isFraction = false

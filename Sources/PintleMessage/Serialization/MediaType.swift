@@ -3,12 +3,12 @@
 /// Reads Content-Type values (RFC 9110 §8.3.1).
 package enum MediaType {
     /// The type without its parameters and in lower case: media types compare without regard to case. Not checked
-    /// against the grammar; a value that is no media type equals none.
+    /// against the grammar; a value that is no media type equals none. Bytes beyond ASCII are question marks.
     package static func essence(of value: String) -> String {
         value.utf8.span.withUnsafeBufferPointer { bytes in
             let type = ASCII.trimmed(bytes[..<(bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count)])
             return String(unsafeUninitializedCapacity: type.count) {
-                $0.initialize(fromContentsOf: type.lazy.map(ASCII.lowercased))
+                $0.initialize(fromContentsOf: type.lazy.map(ASCII.folded))
             }
         }
     }

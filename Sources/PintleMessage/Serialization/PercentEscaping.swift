@@ -13,7 +13,8 @@ public enum PercentEscaping {
 
     /// Appends `text`, escaped as by ``escape(_:)``, to `bytes`.
     public static func escape(_ text: String, into bytes: inout [UInt8]) {
-        bytes.reserveCapacity(bytes.count + text.utf8.count)
+        // No room is reserved: it would be exactly as much as asked for, so each of a million short texts would move all
+        // that came before it.
         for byte in text.utf8 {
             if Self.isUnescaped[Int(byte)] {
                 bytes.append(byte)

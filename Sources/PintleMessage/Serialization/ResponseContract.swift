@@ -126,8 +126,17 @@ public struct ResponseContract: Sendable, Equatable {
         guard let statuses = self.statuses, !statuses.contains(where: { $0.contains(head.status) }) else {
             return typeError
         }
-        let message = "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))"
+        let message =
+            "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))\(Self.expectation(statuses))"
         return Self.error(.responseStatus, message, head, underlying: typeError)
+    }
+
+    /// Says which statuses are demanded; empty for those of any success, which go without saying (RSP-14).
+    private static func expectation(_ statuses: [ClosedRange<UInt16>]) -> String {
+        guard statuses != [200...299] else { return "" }
+        let ranges = statuses.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+        guard let last = ranges.last else { return "; the list of statuses is empty, so none passes" }
+        return ", expected " + (ranges.count == 1 ? last : "\(ranges.dropLast().joined(separator: ", ")) or \(last)")
     }
 
     private func typeError(_ head: ResponseHead, hasBody: Bool?) -> ValidationError? {

@@ -61,6 +61,24 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
         return error
     }
 
+    /// Chains all errors, and those behind them, in the order status, type, body: the head is read before the body, and
+    /// who fixes a service begins with its status.
+    ///
+    /// The errors of AFNetworking stand in the order in which they were found instead (JRS-08). A sentence that was found
+    /// twice, as by two contracts that demand the same, is told once.
+    ///
+    /// - Returns: nil where there is none.
+    public static func ordered(_ errors: [ValidationError?]) -> ValidationError? {
+        var single: [ValidationError] = []
+        for var error in errors.compactMap(\.self).flatMap(\.chain) {
+            error.link = .none
+            if !single.contains(error) { single.append(error) }
+        }
+        let ranks = Kind.allCases
+        let sorted = ranks.flatMap { kind in single.filter { $0.kind == kind } }
+        return sorted.reversed().reduce(nil) { behind, error in Self.combine(error, underlying: behind) }
+    }
+
     /// Whether this error, or one behind it at any depth, is of `kind`.
     public func has(_ kind: Kind) -> Bool { self.chain.contains { $0.kind == kind } }
 

@@ -7,7 +7,10 @@ enum HeadReader {
         var fields = Fields(reservingBytes: lines.remaining)
         while true {
             let line = try lines.next()
-            if line.isEmpty { return fields }
+            if line.isEmpty {
+                try fields.checkListLengths()
+                return fields
+            }
             guard fields.count < limits.count else {
                 throw WireError(.headerTooLarge, "there are more than \(limits.count) field lines")
             }
@@ -96,6 +99,11 @@ extension Fields {
     public mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
         try HeadReader.append(line, to: &self)
     }
+
+    /// Refuses what ``append(line:)`` cannot: lists that are too long as a whole.
+    ///
+    /// - Throws: ``WireError`` for a section that a peer could use to keep a loop busy.
+    public func checkSection() throws(WireError) { try self.checkListLengths() }
 
     /// The length that a message declares for its body, nil where it has none.
     ///

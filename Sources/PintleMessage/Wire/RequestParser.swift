@@ -48,7 +48,8 @@ public struct RequestParser: Sendable {
         self.searched = index
         guard bytes.count - start <= self.limits.bytes else { throw self.headTooLarge() }
         guard bytes.count - index <= self.limits.line + 1 else { throw self.lineTooLong() }
-        if index == start { try Self.checkBeginning(UnsafeRawBufferPointer(rebasing: bytes[start...])) }
+        let line = bytes[start..<(bytes.firstIndex(of: .lf, from: start) ?? bytes.count)]
+        try Self.checkBeginning(UnsafeRawBufferPointer(rebasing: line))
         return nil
     }
 
@@ -60,7 +61,7 @@ public struct RequestParser: Sendable {
         guard first != 0x16 else {
             throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
         }
-        let method = line.prefix { $0 != .space }
+        let method = line.prefix { $0 != .space && $0 != .cr }
         guard ASCII.isToken(UnsafeRawBufferPointer(rebasing: method)), method.count <= 64 else {
             throw Self.methodIsNoToken
         }

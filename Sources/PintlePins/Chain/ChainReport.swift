@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
 package import PintleTrust
 
 /// A chain as `pintle pins show` prints it, with an entry of `trust` for it.
@@ -155,10 +156,7 @@ extension String {
     package var plain: String {
         var text = String.UnicodeScalarView()
         for scalar in self.unicodeScalars.prefix(200) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: text.append("?")
-            default: text.append(scalar)
-            }
+            text.append(scalar.isDeceptive ? "?" : scalar)
         }
         return String(text) + (self.unicodeScalars.count > 200 ? "…" : "")
     }

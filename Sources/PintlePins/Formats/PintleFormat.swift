@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// The section `trust` of Pintle's own configuration: read from a whole file, and written as one that has nothing else.
@@ -56,6 +57,7 @@ enum PintleFormat {
         if configuration.allowInvalidCertificates { extras.append("allow_invalid_certificates") }
         if !configuration.validatesDomainName { extras.append("validates_domain_name") }
         if configuration.match != .any { extras.append("match") }
+        if configuration.form != .report { extras.append("form") }
         if configuration.allowCommonName { extras.append("allow_common_name") }
         if configuration.minTLS != nil { extras.append("min_tls") }
         if !configuration.revocationLists.isEmpty { extras.append("crl_files") }
@@ -130,7 +132,7 @@ extension String {
         return isPlain && begins && !words.contains(self.lowercased()) ? self : self.yamlQuoted
     }
 
-    /// The text in quotes, as YAML and JSON have it.
+    /// The text in quotes, as YAML has it.
     package var yamlQuoted: String {
         var text = "\""
         for scalar in self.unicodeScalars {
@@ -138,11 +140,10 @@ extension String {
             case "\"": text += "\\\""
             case "\\": text += "\\\\"
             default:
-                if scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
-                    || [0x2028, 0x2029].contains(scalar.value)
-                {
+                if scalar.isDeceptive {
                     let digits = String(scalar.value, radix: 16, uppercase: true)
-                    text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                    let (mark, width) = digits.count > 4 ? ("\\U", 8) : ("\\u", 4)
+                    text += mark + String(repeating: "0", count: width - digits.count) + digits
                 } else {
                     text.unicodeScalars.append(scalar)
                 }

@@ -93,7 +93,8 @@ package struct PinLint {
         ]
     }
 
-    /// Pins that no audit saw, unless there is just one beside others that were seen: that is the backup.
+    /// Pins that no audit saw on a verified chain. One beside others that were seen is the backup, unless servers send its
+    /// key in vain.
     private func neverMatched(
         _ configuration: TrustConfiguration, _ certificates: [KnownCertificates.Named]
     ) -> [PinFinding] {
@@ -104,8 +105,29 @@ package struct PinLint {
         }
         let pins = digests + certificates.map { ($0.certificate.spkiPin, $0.path.position, $0.place) }
         let shown = Set(seen.certificates.map(\.spkiPin))
-        let unseen = pins.filter { !shown.contains($0.pin) }
-        guard unseen.count > 1 || unseen.count == pins.count else { return [] }
+        let missing = pins.filter { !shown.contains($0.pin) }
+        let besidePath = missing.compactMap { pin in
+            seen.strays.first { $0.spkiPin == pin.pin }.map { stray in
+                PinFinding(
+                    rule: .besidePath, position: pin.position, path: pin.place,
+                    message: "servers send \(stray.shortLabel) with this key, but the chains that were verified do not "
+                        + "go by it\(Self.ends(of: seen)); pin a key that they have")
+            }
+        }
+        let unseen = missing.filter { pin in !seen.strays.contains { $0.spkiPin == pin.pin } }
+        return besidePath + self.neverMatched(unseen, of: pins.count, seen)
+    }
+
+    /// Where the chains that were verified end, as a part of a sentence.
+    private static func ends(of seen: SeenKeys) -> String {
+        let roots = seen.certificates.filter(\.isSelfIssued).prefix(3).map(\.shortLabel)
+        return roots.isEmpty ? "" : ": they end at \(roots.joined(separator: ", "))"
+    }
+
+    private func neverMatched(
+        _ unseen: [(pin: Pin, position: SourcePosition, place: String)], of count: Int, _ seen: SeenKeys
+    ) -> [PinFinding] {
+        guard unseen.count > 1 || unseen.count == count else { return [] }
         let audits = seen.audits == 1 ? "the audit" : "\(seen.audits) audits"
         return unseen.map { pin in
             PinFinding(

@@ -26,6 +26,8 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
     case unusedPolicy = "PINTLE0210"
     /// Two policies hold for one host.
     case twoPolicies = "PINTLE0211"
+    /// Servers send the key of a pin, and the chains that are verified do not go by it.
+    case besidePath = "PINTLE0212"
 
     /// The rule in words, as they stand behind its id.
     package var name: String {
@@ -41,6 +43,7 @@ package enum PinRule: String, Sendable, Hashable, CaseIterable {
         case .weakKey: "weak-key"
         case .unusedPolicy: "unused-policy"
         case .twoPolicies: "two-policies"
+        case .besidePath: "beside-path"
         }
     }
 }

@@ -47,6 +47,8 @@ package struct TrustConfiguration: Sendable, Equatable {
     package var extraRoots: [Located<String>] = []
     /// Which place of the chain must be pinned. Default `any`.
     package var match: SecurityPolicy.Match = .any
+    /// What becomes of chains that break rules of form. Default `report`.
+    package var form: SecurityPolicy.Form = .report
     /// Whether a common name counts for a certificate without alternative names. Default false.
     package var allowCommonName = false
     /// The oldest version of TLS; nil leaves it to OpenSSL.

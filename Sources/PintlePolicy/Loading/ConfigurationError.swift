@@ -4,8 +4,11 @@
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     /// In the order of the file; never empty.
     package let problems: [ConfigurationProblem]
+    /// What the file says of `log.format`, as far as it could be read: problems are logged in it, too.
+    package let logFormat: LogConfiguration.Format?
 
-    package init(_ problems: [ConfigurationProblem]) {
+    package init(_ problems: [ConfigurationProblem], logFormat: LogConfiguration.Format? = nil) {
+        self.logFormat = logFormat
         self.problems = problems.sorted { ($0.position ?? .start) < ($1.position ?? .start) }
     }
 

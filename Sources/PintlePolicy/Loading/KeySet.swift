@@ -49,7 +49,7 @@ extension KeySet {
         "trust.NAME",
         [
             "hosts", "pinning", "pins", "certificates", "allow_invalid_certificates", "validates_domain_name", "roots",
-            "extra_roots", "enforcement", "match", "allow_common_name", "min_tls", "crl_files", "ocsp_stapling",
+            "extra_roots", "enforcement", "match", "form", "allow_common_name", "min_tls", "crl_files", "ocsp_stapling",
             "expires", "on_expiry", "warn_before_expiry", "client_certificate",
         ])
     static let clientCertificate = KeySet("trust.NAME.client_certificate", ["certificate", "key", "password"])

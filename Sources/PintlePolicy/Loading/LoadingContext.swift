@@ -31,7 +31,9 @@ final class LoadingContext {
     }
 
     /// Stops if anything was wrong.
-    func throwProblems() throws(ConfigurationError) {
-        if !self.problems.isEmpty { throw ConfigurationError(self.problems) }
+    ///
+    /// - Parameter log: what could be read of the section.
+    func throwProblems(log: LogConfiguration? = nil) throws(ConfigurationError) {
+        if !self.problems.isEmpty { throw ConfigurationError(self.problems, logFormat: log?.format) }
     }
 }

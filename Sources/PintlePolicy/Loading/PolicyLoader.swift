@@ -37,7 +37,7 @@ package enum PolicyLoader {
             context.report($0, path: $1, at: $2)
         }
         let listenTLS = ListenCompiler.compile(configuration) { context.report($0, path: $1, at: $2) }
-        try context.throwProblems()
+        try context.throwProblems(log: configuration.log)
         return Policy(configuration, trust: trust, contracts: contracts, listenTLS: listenTLS)
     }
 

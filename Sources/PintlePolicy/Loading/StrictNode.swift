@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
 internal import Yams
 
 /// A YAML node that knows where it stands and reports what is wrong with it.
@@ -168,11 +169,11 @@ extension Node {
 }
 
 extension String {
-    /// The text fit for one line of a message: control characters escaped, and not endless.
+    /// The text fit for one line of a message: what steers terminals escaped, and not endless.
     var excerpt: String {
         var result = ""
         for scalar in self.unicodeScalars.prefix(80) {
-            result += scalar.value < 0x20 || scalar.value == 0x7F ? scalar.escaped(asASCII: false) : String(scalar)
+            result += scalar.isDeceptive ? scalar.escaped(asASCII: true) : String(scalar)
         }
         return self.unicodeScalars.count > 80 ? result + "…" : result
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import Glibc
+internal import PintleSystem
 
 /// What a configuration may look at besides its own text: the environment and files.
 ///
@@ -78,5 +79,5 @@ package struct Surroundings: Sendable {
         }
     }
 
-    private static var systemError: String { String(cString: strerror(errno)) }
+    private static var systemError: String { SystemError.last.description }
 }

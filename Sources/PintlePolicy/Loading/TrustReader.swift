@@ -66,6 +66,7 @@ struct TrustReader {
 
     private static func readChecks(_ policy: inout TrustConfiguration, _ map: StrictMap) {
         map.read("match", into: &policy.match) { $0.choice() }
+        map.read("form", into: &policy.form) { $0.choice() }
         map.read("allow_common_name", into: &policy.allowCommonName) { $0.bool() }
         map.read("min_tls", into: &policy.minTLS) { node in
             let version: TLSVersion? = node.choice()

@@ -68,15 +68,15 @@ enum YAMLDocument {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            context.report("not valid YAML: \(problem)", path: "", at: SourcePosition(mark))
+            context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: SourcePosition(mark))
         case .duplicatedKeysInMapping(let keys, let duplicate):
             let names = keys.map { "\"\($0.excerpt)\"" }.joined(separator: ", ")
             context.report("duplicate key \(names)", path: "", at: SourcePosition(duplicate.mark))
         case .reader(let problem, let offset, _, _):
             let position = offset.map { SourcePosition(characters: $0, into: text) }
-            context.report("not valid YAML: \(problem)", path: "", at: position)
+            context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: position)
         default:
-            context.report("not valid YAML: \(error)", path: "", at: nil)
+            context.report("not valid YAML", path: "", at: nil)
         }
     }
 }

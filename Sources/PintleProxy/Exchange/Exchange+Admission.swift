@@ -20,7 +20,9 @@ extension Exchange {
         }
         _ = lane.resume(ticket)
         switch glance {
-        case .known: return true
+        case .known:
+            self.noteUser()
+            return true
         case .busy: self.refuse(Problem(.overloaded, "too many passwords wait to be looked at"))
         case .unknown, .asking:
             self.refuse(doorkeeper.refusal(hasTried: self.head.fields.contains(.proxyAuthorization)))
@@ -32,7 +34,17 @@ extension Exchange {
         self.awaitsAdmission = false
         // The client may have left in the meantime.
         guard case .none = self.answer, let doorkeeper = self.gate.doorkeeper else { return }
-        if isKnown { self.beginAdmitted() } else { self.refuse(doorkeeper.refusal(hasTried: true)) }
+        if isKnown {
+            self.noteUser()
+            self.beginAdmitted()
+        } else {
+            self.refuse(doorkeeper.refusal(hasTried: true))
+        }
         self.connection.resumeBody()
+    }
+
+    /// Notes in whose name the request is made; nobody's who has not proved to be that user.
+    private func noteUser() {
+        self.report.user = self.head.fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
     }
 }

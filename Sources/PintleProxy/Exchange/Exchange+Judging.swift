@@ -111,7 +111,7 @@ extension Exchange {
             self.awaitsCheck = check.isBehind
             if check.isBehind { return self.answer = .checking(held) }
             let violation = Result { () throws(ValidationError) in try check.finish() }.failure
-            return self.conclude(held, violation ?? held.violation)
+            return self.conclude(held, violation)
         }
         let work: @Sendable (WorkBudget) -> (HeldResponse, ValidationError?) = { budget in
             var held = held
@@ -168,11 +168,9 @@ extension Exchange {
 
     /// Passes on what was kept back of a body that is looked at as it streams. What the head violates can still be said.
     private func passUnderCheck(_ held: HeldResponse) {
-        guard let violation = held.violation else { return self.pass(held, marked: nil) }
-        let kind = ViolationKind(violation.kind)
-        self.report.violated(kind)
-        if self.report.error == nil { self.report.error = violation.message }
-        self.pass(held, marked: kind)
+        guard let violation = held.violation else { return self.pass(held, marked: []) }
+        self.report.violated(violation)
+        self.pass(held, marked: violation.kinds)
     }
 
     /// The end of a body that was looked at as it streamed.
@@ -187,28 +185,27 @@ extension Exchange {
     }
 
     /// Passes a judged response on, or what is sent in its place.
+    ///
+    /// - Parameter violation: found since the head was judged; what the head has violated is in `held`.
     func settle(_ held: HeldResponse, _ violation: ValidationError?) {
-        guard let violation else { return self.pass(held, marked: nil) }
-        let kind = ViolationKind(violation.kind)
-        self.report.violated(kind)
+        guard let violation = ValidationError.ordered([held.violation, violation]) else {
+            return self.pass(held, marked: [])
+        }
+        self.report.violated(violation)
         self.endCheck()
         // Told once.
-        if kind == .bodyTooLarge { self.hasExceeded = true }
+        if violation.has(.bodyTooLarge) { self.hasExceeded = true }
         switch self.judge?.onViolation {
-        case .report:
-            if self.report.error == nil { self.report.error = violation.message }
-            self.pass(held, marked: kind)
-        case .placeholder where self.rules?.placeholder != nil: self.answerPlaceholder(kind, violation)
+        case .report: self.pass(held, marked: violation.kinds)
+        case .placeholder where self.rules?.placeholder != nil: self.answerPlaceholder(violation)
         case .placeholder, .reject, nil: self.refuse(Problem(violation))
         }
     }
 
     /// Notes a violation of a response whose head has left: in the log, and in a trailer where there can be one.
     func note(_ violation: ValidationError) {
-        let kind = ViolationKind(violation.kind)
-        self.report.violated(kind)
-        if self.report.error == nil { self.report.error = violation.message }
-        self.report.trailers.append("Pintle-Violation", kind.rawValue)
+        self.report.violated(violation)
+        for kind in violation.kinds { self.report.trailers.append("Pintle-Violation", kind.rawValue) }
     }
 
     /// A body that streams has turned out to be longer than the route takes.
@@ -230,7 +227,7 @@ extension Exchange {
             contentType: head.fields[.contentType])
     }
 
-    private func pass(_ held: HeldResponse, marked violation: ViolationKind?) {
+    private func pass(_ held: HeldResponse, marked violations: [ViolationKind]) {
         let isWhole = self.transfer == nil && held.need != .nothing
         var length = isWhole ? UInt64(held.body.readableBytes) : held.length
         if !held.trailers.isEmpty, !held.isReplaced {
@@ -238,7 +235,7 @@ extension Exchange {
             length = nil
             self.report.append(trailers: held.trailers)
         }
-        self.pass(held.head, length: length, marked: violation)
+        self.pass(held.head, length: length, marked: violations)
         guard held.body.readableBytes > 0, case .body(let framing) = self.answer else { return }
         held.body.withUnsafeReadableBytes { self.writeBody($0, framing) }
         // From here on the channel counts what its client does not take. A check under way goes on.
@@ -246,16 +243,15 @@ extension Exchange {
     }
 
     /// Answers with the route's placeholder.
-    private func answerPlaceholder(_ kind: ViolationKind, _ violation: ValidationError) {
+    private func answerPlaceholder(_ violation: ValidationError) {
         guard let placeholder = self.rules?.placeholder else { return }
         self.forgetRunningTransfer()
         self.report.problem = Problem(violation).name
-        self.report.error = violation.message
         var head = ResponseHead(status: placeholder.status, reason: "")
         head.fields.append("Date", HTTPDate.now)
         head.fields.append("Content-Type", placeholder.mediaType)
         head.fields.append("Cache-Control", "no-store")
-        head.fields.append("Pintle-Violation", kind.rawValue)
+        for kind in violation.kinds { head.fields.append("Pintle-Violation", kind.rawValue) }
         self.write(head, framing: .length(UInt64(placeholder.body.count)))
         self.owedBytes = 0
         if self.head.method != "HEAD" {

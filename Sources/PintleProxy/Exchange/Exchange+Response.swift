@@ -114,19 +114,19 @@ extension Exchange: TransferDelegate {
 
     /// Passes a response on.
     ///
-    /// - Parameter violation: what it breaks, where that is only reported.
-    func pass(_ head: ResponseHead, length: UInt64?, marked violation: ViolationKind? = nil) {
+    /// - Parameter violations: what it breaks, where that is only reported.
+    func pass(_ head: ResponseHead, length: UInt64?, marked violations: [ViolationKind] = []) {
         let framing = ResponseFraming(
             method: self.head.method, minorVersion: self.head.minorVersion, head: head, length: length)
-        self.write(self.forwarded(head, marked: violation), framing: framing)
+        self.write(self.forwarded(head, marked: violations), framing: framing)
     }
 
     /// A response's head as the client gets it, without framing.
-    func forwarded(_ head: ResponseHead, marked violation: ViolationKind?) -> ResponseHead {
+    func forwarded(_ head: ResponseHead, marked violations: [ViolationKind]) -> ResponseHead {
         var head = head
         Forwarding.removeHopByHop(from: &head.fields)
         self.rules?.responseHeaders.apply(to: &head.fields)
-        if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
+        for violation in violations { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via = self.gate.via { Forwarding.appendVia(via, version: self.report.upstreamVersion, to: &head.fields) }
         for violation in [self.report.trustViolation, self.report.requestViolation] {
             if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
@@ -188,6 +188,7 @@ extension Exchange: TransferDelegate {
     }
 
     func fail(with error: SessionError) {
+        if let verdict = error.verdict { self.report.refused(by: verdict) }
         let problem = self.gate.outlook.problem(error, with: self.dialled)
         if let kind = ViolationKind(rawValue: problem.name.rawValue), error.code == .untrusted {
             self.report.violated(kind)

@@ -22,6 +22,8 @@ struct ExchangeReport {
     let id: ExchangeID
     var counters: RouteCounters
     var mode = Mode.forward
+    /// Who the client has proved to be.
+    var user: String?
     var bytesIn = 0
     var bytesOut = 0
     var status: UInt16?
@@ -43,6 +45,8 @@ struct ExchangeReport {
     private(set) var trustViolation: ViolationKind?
     private var violations: [ViolationKind] = []
     private let start: NIODeadline
+    /// A peer may send hundreds of certificates; a line lists so many of their keys.
+    private static let longestChain = 16
     var metrics = TransferMetrics()
     private var verdict: Verdict?
     private var assurance: Assurance?
@@ -65,6 +69,12 @@ struct ExchangeReport {
         self.counters.violated(kind)
     }
 
+    /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
+    mutating func violated(_ violation: ValidationError) {
+        for kind in violation.kinds { self.violated(kind) }
+        if self.error == nil { self.error = violation.description }
+    }
+
     /// Notes on what the connection to the origin was trusted, before the answer is passed on.
     mutating func note(_ verdict: Verdict) {
         self.verdict = verdict
@@ -73,6 +83,9 @@ struct ExchangeReport {
         self.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
+
+    /// Notes the verdict that has ended the exchange.
+    mutating func refused(by verdict: Verdict) { self.verdict = verdict }
 
     /// Notes that a policy which only reports let an https parent pass.
     mutating func noteParentVerdict(of transfer: Transfer) {
@@ -109,6 +122,7 @@ struct ExchangeReport {
             time: Timestamp(milliseconds: now.milliseconds - duration.nanoseconds / 1_000_000),
             id: self.id.description)
         record.client = exchange.connection.client?.description
+        record.user = self.user
         record.mode = self.mode.rawValue
         record.method = exchange.head.method.isEmpty ? nil : exchange.head.method
         record.url = exchange.head.target.url
@@ -119,6 +133,13 @@ struct ExchangeReport {
         record.decision = self.decision
         record.trust = self.trust
         record.pin = self.verdict?.matchedPin?.description
+        var form: [String] = []
+        for rule in (self.verdict?.form ?? []).map(\.rule.rawValue) where !form.contains(rule) { form.append(rule) }
+        record.form = form
+        if let verdict, [verdict.reported, verdict.error].contains(where: { $0?.code == .pinMismatch }) {
+            record.chain = verdict.chain.prefix(Self.longestChain).map(\.spkiPin.description)
+            record.pin = record.chain.first
+        }
         record.assurance = self.assurance?.rawValue
         record.status = self.status.map(Int.init)
         record.upstreamStatus = self.upstreamStatus.map(Int.init)

@@ -77,8 +77,17 @@ extension Problem {
     }
 }
 
+extension ValidationError {
+    /// The kinds of this error and of those behind it, each once.
+    var kinds: [ViolationKind] {
+        self.chain.map { ViolationKind($0.kind) }.reduce(into: []) { kinds, kind in
+            if !kinds.contains(kind) { kinds.append(kind) }
+        }
+    }
+}
+
 extension ViolationKind {
-    init(_ kind: ValidationError.Kind) {
+    fileprivate init(_ kind: ValidationError.Kind) {
         switch kind {
         case .responseStatus: self = .responseStatus
         case .responseContentType: self = .responseContentType

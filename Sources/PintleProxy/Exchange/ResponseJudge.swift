@@ -53,11 +53,11 @@ struct ResponseJudge {
             self.isUndeclared = true
             return error
         }
-        for contract in self.contracts {
-            if let error = contract.validateHead(head, requestMethod: self.method) { return error }
+        var errors = self.contracts.map { $0.validateHead(head, requestMethod: self.method) }
+        if let maxBody, let length, length > maxBody, !head.forbidsBody(to: self.method) {
+            errors.append(Self.beyond(maxBody, head))
         }
-        guard let maxBody, let length, length > maxBody, !head.forbidsBody(to: self.method) else { return nil }
-        return Self.beyond(maxBody, head)
+        return ValidationError.ordered(errors)
     }
 
     /// How much of the body must be seen.
@@ -110,20 +110,28 @@ struct ResponseJudge {
         head.fields.remove(.contentLength)
     }
 
-    /// Judges a whole response; changes the bytes and what the fields say about them where a contract replaces them.
+    /// Judges a whole response by every contract; changes the bytes and what the fields say about them where a contract
+    /// replaces them.
     ///
     /// - Parameter budget: after an interruption of it neither result nor error means anything.
+    /// - Throws: all that is broken, in the order status, type, body.
     func judge(_ held: inout HeldResponse, within budget: WorkBudget) throws(ValidationError) {
+        var errors: [ValidationError] = []
         for contract in self.contracts {
             guard budget.reserve(held.body.readableBytes) else { return }
-            let body = Array(held.body.readableBytesView)
-            let checked = try contract.validate(
-                head: held.head, body: body, requestMethod: self.method, within: budget)
-            guard let replacement = checked.replacement else { continue }
-            held.body = ByteBuffer(bytes: replacement)
-            held.isReplaced = true
-            checked.removeStaleFields(from: &held.head.fields)
+            do throws(ValidationError) {
+                let body = Array(held.body.readableBytesView)
+                let checked = try contract.validate(
+                    head: held.head, body: body, requestMethod: self.method, within: budget)
+                guard let replacement = checked.replacement else { continue }
+                held.body = ByteBuffer(bytes: replacement)
+                held.isReplaced = true
+                checked.removeStaleFields(from: &held.head.fields)
+            } catch {
+                errors.append(error)
+            }
         }
+        if let error = ValidationError.ordered(errors) { throw error }
     }
 
     static func beyond(_ limit: Int, _ head: ResponseHead) -> ValidationError {

@@ -4,6 +4,7 @@ internal import Glibc
 internal import NIOCore
 internal import PintleLoop
 internal import PintlePolicy
+internal import PintleSystem
 
 /// All listeners of a proxy.
 ///
@@ -38,7 +39,7 @@ struct ListenerGroup: Sendable {
                 if address.port != nil { addresses.append(address) }
             } catch {
                 for listener in listeners { listener.runAndWait { $0.stop() } }
-                let cause = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+                let cause = (error as? IOError).map { SystemError($0.errnoCode).description } ?? "\(error)"
                 throw Proxy.BindError(address: place.description, cause: cause)
             }
         }

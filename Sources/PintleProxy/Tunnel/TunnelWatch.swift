@@ -43,7 +43,7 @@ struct TunnelWatch {
                 }
                 chain.append(certificate)
             }
-            return .seen(self.evaluator.evaluate(chain: chain, host: self.host))
+            return .seen(self.evaluator.evaluateInHandshake(chain: chain, host: self.host))
         }
     }
 }

@@ -41,19 +41,17 @@ extension Exchange {
         guard let accepted = self.offer?.accepted(by: head.fields) else {
             return self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
         }
-        var mark: ViolationKind?
+        var marks: [ViolationKind] = []
         if let violation = self.judge?.violation(of: head, length: nil) {
             guard self.judge?.onViolation == .report else {
                 return self.settle(HeldResponse(head: head, length: nil, need: .nothing), violation)
             }
-            let kind = ViolationKind(violation.kind)
-            self.report.violated(kind)
-            self.report.error = violation.message
-            mark = kind
+            self.report.violated(violation)
+            marks = violation.kinds
         }
         guard let origin = attempt.release() else { return }
         self.forgetTransfer()
-        var head = self.forwarded(head, marked: mark)
+        var head = self.forwarded(head, marked: marks)
         head.fields.append("Connection", "Upgrade")
         head.fields.append("Upgrade", accepted)
         self.answer = .done

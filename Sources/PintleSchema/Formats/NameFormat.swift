@@ -61,7 +61,9 @@ enum NameFormat {
 
     private static func isMailDomain(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else { return Self.isHostname(bytes) }
-        let text = String(decoding: bytes.dropFirst().dropLast(), as: UTF8.self)
-        return text.hasPrefix("IPv6:") ? Self.isIPv6(String(text.dropFirst(5))) : Self.isIPv4(text)
+        let literal = bytes.dropFirst().dropLast()
+        // As bytes: `String` looks for a prefix in quadratic time where a text has long runs of combining marks.
+        guard literal.starts(with: "IPv6:".utf8) else { return Self.isIPv4(String(decoding: literal, as: UTF8.self)) }
+        return Self.isIPv6(String(decoding: literal.dropFirst(5), as: UTF8.self))
     }
 }

@@ -10,7 +10,7 @@ struct MediaRange: Sendable, Equatable {
     init(_ value: String) {
         let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }
         self.text = String(
-            decoding: ASCII.trimmed(Array(type)[...]).map { ASCII.lowercased($0) }, as: UTF8.self)
+            decoding: ASCII.trimmed(Array(type)[...]).map { ASCII.folded($0) }, as: UTF8.self)
     }
 
     /// Whether documents of the type are JSON: by name, or by structured suffix (RFC 6839 §3.1). Ranges are not.

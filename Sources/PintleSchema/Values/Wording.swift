@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 
 /// How values appear in sentences: short, on one line, whatever they hold.
 enum Wording {
@@ -12,10 +13,10 @@ enum Wording {
         var result = ""
         for (count, scalar) in text.unicodeScalars.enumerated() {
             if count == limit { return result + "…" }
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator, .format:
+            if scalar.isDeceptive {
                 result += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
-            default: result.unicodeScalars.append(scalar)
+            } else {
+                result.unicodeScalars.append(scalar)
             }
         }
         return result

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
 
 /// The file in which a download grows, locked against a second one. It belongs to the task that writes it.
 final class DownloadFile {
@@ -198,7 +199,7 @@ final class DownloadFile {
             guard code == 0 else {
                 throw SessionError(
                     .cannotWrite, "\(destination) cannot take the download, which is kept in \(path)",
-                    cause: String(cString: strerror(code)))
+                    cause: SystemError(code).description)
             }
             unlink(PartialDownload.sidecar(of: path))
         }
@@ -242,6 +243,6 @@ final class DownloadFile {
 
 extension SessionError {
     static func cannotWrite(_ path: String, _ code: Int32) -> SessionError {
-        SessionError(.cannotWrite, "\(path) cannot be written", cause: String(cString: strerror(code)))
+        SessionError(.cannotWrite, "\(path) cannot be written", cause: SystemError(code).description)
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleLinux
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// Moves a whole file so that its new name never stands for half of it.

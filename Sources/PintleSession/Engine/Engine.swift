@@ -4,6 +4,7 @@ internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
+internal import PintleSystem
 
 /// The threads on which sessions run their transfers: a loop each.
 public final class Engine: Sendable {
@@ -13,7 +14,14 @@ public final class Engine: Sendable {
     /// Starts `threads` loops (1…64).
     ///
     /// - Throws: ``SessionError`` with `internalError` when the system has no thread or descriptor left.
-    public init(threads: Int) throws(SessionError) {
+    public convenience init(threads: Int) throws(SessionError) {
+        try self.init(threads: threads, turnGuard: nil)
+    }
+
+    /// Starts `threads` loops (1…64), and has the guard told of turns that hold one up.
+    ///
+    /// - Throws: as ``init(threads:)``.
+    package init(threads: Int, turnGuard: TurnGuard?) throws(SessionError) {
         precondition((1...64).contains(threads), "an engine has 1 to 64 threads")
         guard Self.startLibcurl else { throw SessionError(.internalError, "libcurl cannot be initialised") }
         // With another TLS library the policy's callback would never be called, and everything be trusted.
@@ -23,10 +31,12 @@ public final class Engine: Sendable {
                 "this libcurl is not built on OpenSSL; install the OpenSSL flavour of libcurl (libcurl4)")
         }
         do {
-            self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)", index: $0) }
+            self.loops = try (0..<threads).map { try Loop(name: "pintle-\($0)", index: $0, turnGuard: turnGuard) }
         } catch {
             throw SessionError(
-                .internalError, "an engine thread cannot be started", cause: String(describing: error))
+                .internalError, "an engine thread cannot be started",
+                cause: (error as? IOError).map { SystemError($0.errnoCode).description }
+                    ?? "the system has no thread left")
         }
     }
 
@@ -34,6 +44,9 @@ public final class Engine: Sendable {
     public func stop() {
         for loop in self.loops { loop.stop() }
     }
+
+    /// The turns of all loops so far.
+    package var turnTimes: TurnTimes { self.loops.reduce(into: TurnTimes()) { $0 += $1.turnTimes } }
 
     /// The number of processors that this process may use.
     public static var availableProcessors: Int {

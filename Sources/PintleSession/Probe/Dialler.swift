@@ -3,6 +3,7 @@
 internal import Glibc
 package import NIOCore
 package import PintleLoop
+internal import PintleSystem
 
 /// One connection to one address, on a loop's thread.
 package final class Dialler {
@@ -86,7 +87,7 @@ package final class Dialler {
         completion?(outcome)
     }
 
-    private static func words(for code: Int32) -> String { String(cString: strerror(code)) }
+    private static func words(for code: Int32) -> String { SystemError(code).description }
 }
 
 extension Dialler: DescriptorWatcher {

@@ -4,6 +4,7 @@ internal import Dispatch
 internal import Glibc
 package import NIOCore
 package import PintleLoop
+internal import PintleSystem
 
 /// The system's resolver: hosts file, name servers and whatever else the machine is set up with.
 package enum HostResolver {
@@ -45,13 +46,27 @@ package enum HostResolver {
         return try (result ?? .failure(.timedOut)).get()
     }
 
+    /// The resolver's codes in Pintle's words.
+    private static func words(for code: Int32) -> String {
+        switch code {
+        case EAI_NONAME: "the name is not known"
+        case EAI_AGAIN: "no name server answers"
+        case EAI_FAIL: "the name server has failed"
+        case EAI_MEMORY: "out of memory"
+        case EAI_SYSTEM: SystemError.last.description
+        // EAI_NODATA and EAI_ADDRFAMILY, which are hidden without _GNU_SOURCE.
+        case -5, -9: "the name has no address"
+        default: "the resolver's code \(code)"
+        }
+    }
+
     /// Asks the resolver, which may take many seconds.
     static func lookUp(_ name: String, port: UInt16 = 0) throws(Failure) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(name, String(port), &hints, &first)
-        guard code == 0 else { throw .unresolved(String(cString: gai_strerror(code))) }
+        guard code == 0 else { throw .unresolved(Self.words(for: code)) }
         defer { freeaddrinfo(first) }
         var addresses: [SocketAddress] = []
         for entry in sequence(first: first, next: { $0?.pointee.ai_next }) {

@@ -4,6 +4,7 @@ internal import CPintleLinux
 internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSystem
 
 /// A socket to the kernel's routing tables, of the network namespace in which it was opened.
 ///
@@ -40,7 +41,7 @@ final class RouteSocket: Sendable {
         guard self.descriptor >= 0 else {
             throw SessionError(
                 .internalError, "the routing tables cannot be read; reachability stays unknown",
-                cause: "netlink socket: \(String(cString: strerror(errno)))")
+                cause: "netlink socket: \(SystemError.last)")
         }
     }
 

@@ -52,8 +52,7 @@ package final class ConnectionStream: StreamTransport {
         case CURLE_AGAIN: return .wouldBlock(until: direction)
         case let code:
             return .failed(
-                SessionError(
-                    .connectionBroken, "the connection broke", cause: String(cString: curl_easy_strerror(code))))
+                SessionError(.connectionBroken, "the connection broke", cause: "libcurl's code \(code.rawValue)"))
         }
     }
 

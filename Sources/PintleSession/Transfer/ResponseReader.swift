@@ -21,7 +21,7 @@ package struct ResponseReader {
     private var byteCount = 0
     private var lineCount = 0
     /// What came after the body. With HTTP/2 they are complete when the transfer is.
-    private(set) var trailers = Fields()
+    package private(set) var trailers = Fields()
     private var body = Body.unlimited
     /// HTTP/2 looks like HTTP/1.1 here; in the bytes of a connection without it, it is a lie.
     private let mayBeHTTP2: Bool
@@ -77,6 +77,7 @@ package struct ResponseReader {
         // Moved out, so that its next owner can change it without a copy.
         var head = Self.noHead
         swap(&head, &self.head)
+        try head.fields.checkSection()
         if head.status < 200, head.status != 101 { self.head = Self.emptyHead }
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
@@ -99,17 +100,19 @@ package struct ResponseReader {
     // MARK: The body
 
     /// Takes the next piece out of bytes as they are on the wire; nil when there is no more in them.
-    mutating func nextBody(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Range<Int>? {
+    package mutating func nextBody(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int
+    ) throws(WireError) -> Range<Int>? {
         switch self.body {
         case .unlimited:
             defer { offset = bytes.count }
             return offset < bytes.count ? offset..<bytes.count : nil
         case .length(let left):
             guard offset < bytes.count else { return nil }
-            let piece = offset..<bytes.count
-            offset = bytes.count
-            // libcurl goes no further than the length.
-            self.body = left > UInt64(piece.count) ? .length(left: left - UInt64(piece.count)) : .over(hasExcess: false)
+            let count = Int(min(left, UInt64(bytes.count - offset)))
+            let piece = offset..<offset + count
+            offset += count
+            self.body = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
             return piece
         case .chunks(var chunks):
             let step = try chunks.next(bytes, from: &offset)
@@ -135,10 +138,10 @@ package struct ResponseReader {
     var lacksChunks: Bool { if case .chunks = self.body { true } else { false } }
 
     /// Whether the end of the body was there, by its length or in its chunks.
-    var isBodyOver: Bool { if case .over = self.body { true } else { false } }
+    package var isBodyOver: Bool { if case .over = self.body { true } else { false } }
 
     /// Whether bytes came behind the end of the body.
-    var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
+    package var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
 
     // MARK: Inside
 

@@ -4,6 +4,7 @@ internal import CPintleCurl
 internal import Glibc
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
 internal import PintleTrust
 
 // Making a connection, and handing it over where nothing else was wanted.
@@ -125,7 +126,7 @@ extension Transfer {
     private func connectionLost() {
         self.error = SessionError(
             .connectionBroken, "the connection to \(self.errand.authority) was lost at once",
-            cause: String(cString: strerror(errno)))
+            cause: SystemError.last.description)
     }
 }
 

@@ -10,7 +10,7 @@ extension TransferFailure {
     func error(of proxy: ProxyServer) -> SessionError? {
         if self.tunnelStatus >= 300 { return self.refusedTunnel(by: proxy) }
         if let verdict = self.proxyVerdict, let refusal = verdict.error {
-            return SessionError(.untrusted, "the proxy \(refusal.message)", cause: self.words, verdict: verdict)
+            return SessionError(.untrusted, "the proxy \(refusal.message)", cause: refusal.cause, verdict: verdict)
         }
         guard !self.hasReachedOrigin, !self.metrics.reusedConnection else { return nil }
         switch self.result {

@@ -3,6 +3,7 @@
 internal import CPintleCurl
 internal import Glibc
 internal import PintleMessage
+internal import PintleSystem
 internal import PintleTrust
 
 /// Why a transfer got no socket for an address.
@@ -38,7 +39,7 @@ struct TransferFailure {
         let peer = self.errand.authority.description
         if let proxy, let error = self.error(of: proxy) { return error }
         if let verdict, let refusal = verdict.error {
-            return SessionError(.untrusted, refusal.message, cause: self.words, verdict: verdict)
+            return SessionError(.untrusted, refusal.message, cause: refusal.cause, verdict: verdict)
         }
         switch self.result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -72,7 +73,7 @@ struct TransferFailure {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
             return SessionError(.malformedResponse, "the response of \(peer) is not HTTP", cause: self.words)
         case CURLE_URL_MALFORMAT:
-            return SessionError(.cannotSend, "libcurl does not take \(peer) as a host", cause: self.words)
+            return SessionError(.cannotSend, "\(peer) is no host that can be dialled", cause: self.words)
         default:
             return SessionError(.internalError, "the transfer to \(peer) failed", cause: self.words)
         }
@@ -120,13 +121,13 @@ struct TransferFailure {
         case ENETUNREACH, EHOSTUNREACH:
             return SessionError(.networkUnreachable, "there is no route to \(peer)", cause: self.words)
         default:
-            let cause = self.systemError == 0 ? self.words : String(cString: strerror(self.systemError))
+            let cause = self.systemError == 0 ? self.words : SystemError(self.systemError).description
             return SessionError(.connectFailure, "no connection to \(peer) could be made", cause: cause)
         }
     }
 
     private func socketFailed(_ code: Int32) -> SessionError {
-        let cause = String(cString: strerror(code))
+        let cause = SystemError(code).description
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else {
             return SessionError(.connectFailure, "no socket for \(self.dialled) can be made", cause: cause)
         }
@@ -135,5 +136,24 @@ struct TransferFailure {
             cause: cause)
     }
 
-    var words: String { String(cString: curl_easy_strerror(self.result)) }
+    /// libcurl's code in Pintle's words, where they say more than the message does.
+    var words: String? {
+        switch self.result {
+        case CURLE_SSL_CIPHER: "no cipher suite is known to both"
+        case CURLE_SSL_CERTPROBLEM: "the client certificate cannot be used"
+        case CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND, CURLE_RECV_ERROR, CURLE_COULDNT_CONNECT:
+            self.systemError == 0 || self.systemError == ECONNREFUSED
+                ? nil : SystemError(self.systemError).description
+        case CURLE_UNSUPPORTED_PROTOCOL: "its version of HTTP is not known"
+        case CURLE_WEIRD_SERVER_REPLY: "it does not begin with a status line"
+        case CURLE_HTTP2: "its frames break HTTP/2"
+        case CURLE_OUT_OF_MEMORY: "out of memory"
+        case CURLE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_INTERFACE_FAILED,
+            CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_ENGINE_INITFAILED,
+            CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED, CURLE_PARTIAL_FILE,
+            CURLE_GOT_NOTHING, CURLE_HTTP2_STREAM, CURLE_BAD_CONTENT_ENCODING, CURLE_URL_MALFORMAT:
+            nil
+        default: "libcurl's code \(self.result.rawValue)"
+        }
+    }
 }

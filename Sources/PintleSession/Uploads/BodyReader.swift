@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import Dispatch
 internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSystem
 
 /// Gives a body piece by piece, once. It belongs to the task that reads it.
 protocol BodyReader: AnyObject {
@@ -90,7 +91,7 @@ final class FileReader: BodyReader {
     }
 
     private static func unreadable(_ path: String, _ code: Int32) -> SessionError {
-        SessionError(.unreadableSource, "\(path) cannot be read", cause: String(cString: strerror(code)))
+        SessionError(.unreadableSource, "\(path) cannot be read", cause: SystemError(code).description)
     }
 }
 

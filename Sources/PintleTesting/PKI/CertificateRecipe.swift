@@ -4,8 +4,13 @@
 package struct CertificateRecipe: Sendable {
     /// Nil for an empty subject.
     package var commonName: String?
+    /// What stands in front of the common name.
+    package var nameParts: [NamePart] = []
     package var validity: TestPKI.Validity = .current
     package var key: TestPKI.KeyKind = .ec
+    /// A SubjectPublicKeyInfo in DER that is certified in place of the key's own, whether anybody has its other half or
+    /// not; nil certifies the key.
+    package var certifiedKey: [UInt8]?
     /// Extensions by OpenSSL's names or by numbers, with values as in x509v3_config(5); `DER:` and hexadecimal digits
     /// for any content.
     package var extensions: [(name: String, value: String)]
@@ -17,6 +22,24 @@ package struct CertificateRecipe: Sendable {
     package var digest = "SHA256"
     /// Whether what is not self-signed names its signer's key.
     package var namesIssuerKey = true
+
+    /// An attribute of a subject in a string type of its own.
+    package struct NamePart: Sendable {
+        package enum Form: Sendable, CaseIterable {
+            case utf8, printable, teletex, bmp, universal
+        }
+
+        /// OpenSSL's short name, as `O`.
+        package let attribute: String
+        package let text: String
+        package let form: Form
+
+        package init(_ attribute: String, _ text: String, _ form: Form) {
+            self.attribute = attribute
+            self.text = text
+            self.form = form
+        }
+    }
 
     /// An authority.
     package static func authority(_ commonName: String) -> CertificateRecipe {
@@ -71,7 +94,9 @@ extension TestPKI {
         let request = MintRequest(
             commonName: recipe.commonName, validity: recipe.validity,
             extensions: recipe.extensions.map { .init(.named($0.name), $0.value) }, version: recipe.version,
-            serial: recipe.serial, digest: recipe.digest, namesIssuerKey: recipe.namesIssuerKey)
+            serial: recipe.serial, digest: recipe.digest, namesIssuerKey: recipe.namesIssuerKey,
+            nameParts: recipe.nameParts,
+            certifiedKey: recipe.certifiedKey)
         return try self.mint(request, key: existing.map(TestKey.init(of:)) ?? TestKey(recipe.key), signer: signer)
     }
 }

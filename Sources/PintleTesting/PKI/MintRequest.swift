@@ -56,6 +56,10 @@ struct MintRequest {
     var digest = "SHA256"
     /// Whether what is not self-signed names its signer's key.
     var namesIssuerKey = true
+    /// What stands in front of the common name.
+    var nameParts: [CertificateRecipe.NamePart] = []
+    /// A SubjectPublicKeyInfo in DER in place of the key's own.
+    var certifiedKey: [UInt8]?
 
     /// - Parameter signer: nil makes the certificate sign itself.
     func certificate(
@@ -73,7 +77,7 @@ struct MintRequest {
         ASN1_TIME_set(X509_getm_notAfter(draft), time_t(to.seconds))
         try self.nameSubject(of: draft)
         X509_set_issuer_name(draft, X509_get_subject_name(issuer ?? draft))
-        X509_set_pubkey(draft, key.pointer)
+        try self.certify(key, in: draft)
 
         for item in self.extensions { try Self.add(item, to: draft, issuer: issuer ?? draft) }
         if let issuer, self.namesIssuerKey, X509_get0_subject_key_id(issuer) != nil {
@@ -85,6 +89,24 @@ struct MintRequest {
         let isSigned = withExtendedLifetime(signingKey) { X509_sign(draft, signingKey.pointer, digest) > 0 }
         guard isSigned else { throw TestPKIError("X509_sign") }
         return try Certificate(der: try Self.encode(draft))
+    }
+
+    private func certify(_ key: TestKey, in draft: OpaquePointer) throws {
+        guard let certifiedKey else {
+            X509_set_pubkey(draft, key.pointer)
+            return
+        }
+        // Taken over as it is, since what is no key at all must be certifiable too.
+        let parsed = certifiedKey.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_X509_PUBKEY(nil, &cursor, bytes.count)
+        }
+        defer { X509_PUBKEY_free(parsed) }
+        guard let parsed, pintle_x509_pubkey_copy(X509_get_X509_PUBKEY(draft), parsed) == 1 else {
+            throw TestPKIError("X509_PUBKEY_set0_param")
+        }
+        // The failed attempt to decode it is no error of the minting.
+        ERR_clear_error()
     }
 
     private func number(_ draft: OpaquePointer) throws {
@@ -101,6 +123,13 @@ struct MintRequest {
     }
 
     private func nameSubject(of draft: OpaquePointer) throws {
+        for part in self.nameParts {
+            let bytes = part.bytes
+            guard
+                X509_NAME_add_entry_by_txt(
+                    X509_get_subject_name(draft), part.attribute, part.form.tag, bytes, CInt(bytes.count), -1, 0) == 1
+            else { throw TestPKIError("X509_NAME_add_entry_by_txt(\(part.attribute))") }
+        }
         guard let commonName = self.commonName else { return }
         let text = Array(commonName.utf8)
         guard

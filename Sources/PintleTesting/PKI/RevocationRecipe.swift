@@ -9,6 +9,10 @@ package struct RevocationRecipe: Sendable {
     package var revoked: [Certificate] = []
     package var validity: TestPKI.Validity = .current
     /// Extensions by OpenSSL's names or by numbers; begins with the list's number.
+    /// What the authority signs.
+    package var digest = "SHA256"
+    /// An extension of each entry, in the words of `extensions`; nil for none.
+    package var entryExtension: (name: String, value: String)?
     package var extensions: [(name: String, value: String)] = [("2.5.29.20", "DER:020107")]
 
     package init(revoking revoked: [Certificate] = []) {
@@ -40,6 +44,13 @@ extension TestPKI {
             guard let entry = X509_REVOKED_new() else { throw TestPKIError("X509_REVOKED_new") }
             X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(parsed))
             try Self.with(from) { X509_REVOKED_set_revocationDate(entry, $0) }
+            if let item = recipe.entryExtension {
+                guard let made = X509V3_EXT_conf(nil, nil, item.name, item.value) else {
+                    throw TestPKIError("X509V3_EXT_conf(\(item.name))")
+                }
+                defer { X509_EXTENSION_free(made) }
+                guard X509_REVOKED_add_ext(entry, made, -1) == 1 else { throw TestPKIError("X509_REVOKED_add_ext") }
+            }
             guard X509_CRL_add0_revoked(draft, entry) == 1 else { throw TestPKIError("X509_CRL_add0_revoked") }
         }
         for item in recipe.extensions {
@@ -51,7 +62,8 @@ extension TestPKI {
         }
         X509_CRL_sort(draft)
         let signer = try TestKey(of: key ?? authority)
-        let isSigned = withExtendedLifetime(signer) { X509_CRL_sign(draft, signer.pointer, EVP_sha256()) > 0 }
+        let digest = EVP_get_digestbyname(recipe.digest)
+        let isSigned = withExtendedLifetime(signer) { X509_CRL_sign(draft, signer.pointer, digest) > 0 }
         guard isSigned else { throw TestPKIError("X509_CRL_sign") }
         var buffer: UnsafeMutablePointer<UInt8>?
         let length = i2d_X509_CRL(draft, &buffer)

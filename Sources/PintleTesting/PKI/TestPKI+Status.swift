@@ -23,9 +23,12 @@ extension TestPKI {
     /// - Parameters:
     ///   - issuer: who issued the certificate.
     ///   - responder: who signs the response; the issuer by default.
+    ///   - hasEnd: whether it says until when it counts.
+    ///   - digest: OpenSSL's name of the digest that is signed.
     package func statusResponse(
         _ status: Status, of certificate: Certificate, issuedBy issuer: TestIdentity,
-        signedBy responder: TestIdentity? = nil, validity: Validity = .current
+        signedBy responder: TestIdentity? = nil, validity: Validity = .current, hasEnd: Bool = true,
+        digest: String = "SHA256"
     ) throws -> [UInt8] {
         ERR_clear_error()
         let responder = responder ?? issuer
@@ -51,12 +54,13 @@ extension TestPKI {
         let identifier = OCSP_cert_to_id(EVP_sha1(), parsed[0], parsed[1])
         defer { OCSP_CERTID_free(identifier) }
         let revoked = status == .revoked ? from : nil
-        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, to) != nil else {
+        guard OCSP_basic_add1_status(basic, identifier, status.number, -1, revoked, from, hasEnd ? to : nil) != nil
+        else {
             throw TestPKIError("OCSP_basic_add1_status")
         }
         let key = try TestKey(of: responder)
         let isSigned = withExtendedLifetime(key) {
-            OCSP_basic_sign(basic, parsed[2], key.pointer, EVP_sha256(), nil, 0) == 1
+            OCSP_basic_sign(basic, parsed[2], key.pointer, EVP_get_digestbyname(digest), nil, 0) == 1
         }
         guard isSigned, let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic) else {
             throw TestPKIError("OCSP_basic_sign")

@@ -12,10 +12,24 @@ package final class PintleProcess: Sendable {
     package let process: ChildProcess
     private let folder: TemporaryFolder
 
-    /// The binary that was built together with the tests.
-    package static let binary: String = {
+    /// The program under test: the one that `PINTLE_PROGRAM` names, which is how `scripts/test` has the release build
+    /// judged, or else the one that was built together with the tests.
+    ///
+    /// The two differ in more than speed: the release build has the Swift runtime and Foundation linked into it.
+    package static let binary = PintleProcess.given ?? "\(PintleProcess.products)/pintle"
+
+    /// Whether ``binary`` is a program that `PINTLE_PROGRAM` names.
+    package static var isGiven: Bool { PintleProcess.given != nil }
+
+    private static let given: String? = {
+        let path = ProcessInfo.processInfo.environment["PINTLE_PROGRAM"] ?? ""
+        return path.isEmpty ? nil : path
+    }()
+
+    /// The folder of what was built together with the tests.
+    package static let products: String = {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("pintle").path
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().path
     }()
 
     /// Starts `pintle serve` and waits until it says that it is ready.
@@ -90,11 +104,18 @@ package final class PintleProcess: Sendable {
         try self.process.waitForLines(count, message) { $0.contains("\"message\":\"\(message)\"") }.map(Self.object)
     }
 
-    /// Asks for the counters and waits for them.
+    /// Asks for the counters and waits for them. Those that the line leaves out are zero.
     package func counters() throws -> Object {
         let before = self.process.lines.count { $0.text.contains("\"message\":\"activity.counters\"") }
         self.process.signal(SIGUSR1)
-        return try self.waitForMessages("activity.counters", before + 1).last ?? [:]
+        let line = try self.waitForMessages("activity.counters", before + 1).last ?? [:]
+        let zero = ["active", "completed", "failed", "cancelled", "bytes_up", "bytes_down", "tunnels_active"]
+        return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
+    }
+
+    /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.
+    package var slowTurns: [String] {
+        self.process.lines.map(\.text).filter { $0.contains("\"message\":\"loop.slow_turn\"") }
     }
 
     private static func isExchange(_ line: String) -> Bool {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+
 /// A generator with a seed (SplitMix64), so that a failure can be had again.
 package struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
@@ -15,4 +17,14 @@ package struct SeededGenerator: RandomNumberGenerator {
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
         return mixed ^ (mixed >> 31)
     }
+}
+
+/// A seed for tests that are about the order in which things happen, which no seed can repeat: each run tries others.
+///
+/// `PINTLE_SEED` names one, to try the same choices again. A test shows the seed with what it finds.
+package enum Seed {
+    package static let ofThisRun: UInt64 = {
+        if let text = getenv("PINTLE_SEED"), let seed = UInt64(String(cString: text)) { return seed }
+        return .random(in: 0...0xFFFF_FFFF)
+    }()
 }

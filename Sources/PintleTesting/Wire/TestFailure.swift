@@ -8,8 +8,8 @@ package struct TestFailure: Error, CustomStringConvertible {
 }
 
 /// How long anything may take before it counts as hung. Far beyond what a busy machine needs: no test waits for it
-/// unless it fails.
+/// unless it fails. The system's resolver gives up after 150 s, which must be later (``NetworkNamespace``).
 package enum Patience {
-    package static let seconds = 60.0
-    static let milliseconds = Int32(60_000)
+    package static let seconds = 120.0
+    static let milliseconds = Int32(120_000)
 }

@@ -94,7 +94,7 @@ package final class ClientHandshake {
         case .observed(let moment):
             evaluator.install(on: context, host: host, report: report) { trust in
                 seen.presented = trust.chain
-                seen.verdict = evaluator.evaluate(chain: trust.chain, host: host, at: moment ?? .now)
+                seen.verdict = evaluator.evaluateInHandshake(chain: trust.chain, host: host, at: moment ?? .now)
                 return .accept
             }
             // After the policy, which may demand more than the server is asked about.

@@ -17,6 +17,8 @@ package struct ServerFlightReader: Sendable {
     }
 
     private enum ContentType {
+        static let changeCipherSpec: UInt8 = 20
+        static let alert: UInt8 = 21
         static let handshake: UInt8 = 22
     }
 
@@ -25,17 +27,22 @@ package struct ServerFlightReader: Sendable {
         static let certificate: UInt8 = 11
     }
 
-    /// Far above any chain: OpenSSL reads 100 KiB at most.
+    /// Of all that comes before a decision, since messages of nothing could go on for ever. Far above any chain: OpenSSL
+    /// reads 100 KiB at most.
     private static let limit = 256 << 10
     private static let recordHead = 5
     private static let messageHead = 4
     private static let supportedVersions: UInt16 = 43
+    private static let tls12: UInt32 = 0x0303
 
     /// What has come of the record under way, its head included.
     private var record: [UInt8] = []
     /// What has come of the handshake message under way.
     private var messages: [UInt8] = []
     private var finding = Finding.undecided
+    private var hasHello = false
+    /// How many bytes have come.
+    private var total = 0
 
     package init() {}
 
@@ -44,15 +51,23 @@ package struct ServerFlightReader: Sendable {
     /// - Returns: what there was to see; once it is decided, the same for whatever follows.
     package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
         guard self.finding == .undecided else { return self.finding }
+        let kept = self.record.count
         self.record += bytes
+        self.total += self.record.count - kept
         var place = 0
         while self.finding == .undecided, let end = self.endOfRecord(from: place) {
-            self.messages += self.record[(place + Self.recordHead)..<end]
+            let type = self.record[place]
+            let content = self.record[(place + Self.recordHead)..<end]
             place = end
-            self.readMessages()
+            if type == ContentType.handshake {
+                self.messages += content
+                self.readMessages()
+            } else if type == ContentType.alert, Self.endsHandshake(content) {
+                self.finding = .hidden
+            }
         }
         self.record.removeFirst(min(place, self.record.count))
-        if self.finding == .undecided, self.record.count + self.messages.count > Self.limit { self.finding = .tooLong }
+        if self.finding == .undecided, self.total > Self.limit { self.finding = .tooLong }
         if self.finding != .undecided { (self.record, self.messages) = ([], []) }
         return self.finding
     }
@@ -61,8 +76,10 @@ package struct ServerFlightReader: Sendable {
     private mutating func endOfRecord(from place: Int) -> Int? {
         let rest = self.record[place...]
         guard let type = rest.first else { return nil }
-        // A change of cipher before any certificate hides what comes; an alert ends the handshake.
-        guard type == ContentType.handshake, rest.dropFirst().first ?? 3 == 3 else {
+        // Some clients pass over a change of cipher that comes before the hello, as TLS 1.3 demands of them later.
+        let isPassedOver = type == ContentType.alert || (type == ContentType.changeCipherSpec && !self.hasHello)
+        guard type == ContentType.handshake || isPassedOver, rest.dropFirst().first ?? 3 == 3 else {
+            // After the hello a change of cipher hides what comes: the session is resumed.
             self.finding = .hidden
             return nil
         }
@@ -71,20 +88,32 @@ package struct ServerFlightReader: Sendable {
         return end <= self.record.count ? end : nil
     }
 
+    /// Whether an alert is one that no client goes on after: a fatal one, or the end (RFC 5246 §7.2). Clients pass over
+    /// other warnings, and alerts in pieces are left to them, so a look at the certificate must outlast both.
+    private static func endsHandshake(_ alert: ArraySlice<UInt8>) -> Bool {
+        guard alert.count == 2, let level = alert.first, let description = alert.last else { return false }
+        return level == 2 || (level == 1 && description == 0)
+    }
+
     private mutating func readMessages() {
-        while self.finding == .undecided, self.messages.count >= Self.messageHead {
-            let end = Self.messageHead + Int(Self.number(self.messages[1...3]))
+        // Removed together: a record has room for sixteen thousand messages, and each removal moves what is behind it.
+        var place = 0
+        defer { self.messages.removeFirst(place) }
+        while self.finding == .undecided, self.messages.count - place >= Self.messageHead {
+            let start = place + Self.messageHead
+            let end = start + Int(Self.number(self.messages[place + 1..<start]))
             guard end <= self.messages.count else { return }
-            let body = self.messages[Self.messageHead..<end]
-            switch self.messages[0] {
+            let body = self.messages[start..<end]
+            switch self.messages[place] {
             case MessageType.serverHello:
+                self.hasHello = true
                 if Self.choosesHidden(body) { self.finding = .hidden }
             case MessageType.certificate:
                 // A list that cannot be read is judged as one without a certificate.
                 self.finding = .certificates(Self.certificates(in: body) ?? [])
             default: break
             }
-            self.messages.removeFirst(end)
+            place = end
         }
     }
 
@@ -97,7 +126,10 @@ package struct ServerFlightReader: Sendable {
         while rest.count >= 4 {
             let size = Int(Self.number(rest.dropFirst(2).prefix(2)))
             guard rest.count >= 4 + size else { return false }
-            if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) { return true }
+            if Self.number(rest.prefix(2)) == UInt32(Self.supportedVersions) {
+                // An older version must not be chosen by it, and would hide nothing.
+                return size != 2 || Self.number(rest.dropFirst(4).prefix(2)) > Self.tls12
+            }
             rest = rest.dropFirst(4 + size)
         }
         return false

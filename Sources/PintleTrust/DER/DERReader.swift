@@ -102,12 +102,14 @@ enum DERTag {
     static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
     static let utf8String: UInt8 = 0x0C
+    static let numericString: UInt8 = 0x12
     static let printableString: UInt8 = 0x13
     static let teletexString: UInt8 = 0x14
     static let ia5String: UInt8 = 0x16
     static let utcTime: UInt8 = 0x17
     static let generalizedTime: UInt8 = 0x18
     static let visibleString: UInt8 = 0x1A
+    static let generalString: UInt8 = 0x1B
     static let universalString: UInt8 = 0x1C
     static let bmpString: UInt8 = 0x1E
     static let sequence: UInt8 = 0x30
@@ -137,10 +139,12 @@ extension DERElement {
     }
 
     /// The bits of a BIT STRING, the first one being bit 0; trailing zeros may be left out.
+    ///
+    /// Only for lists of named bits, of which X.509 has at most nine: a longer string than 64 bits is an error.
     func bits() throws(DERError) -> [Bool] {
-        guard let unused = self.content.first, unused < 8, unused == 0 || self.content.count > 1 else {
-            throw DERError()
-        }
+        guard let unused = self.content.first, unused < 8, unused == 0 || self.content.count > 1,
+            self.content.count <= 1 + 8
+        else { throw DERError() }
         let bytes = self.content.dropFirst()
         let bits: [Bool] = bytes.flatMap { byte -> [Bool] in (0..<8).map { (byte >> (7 - $0)) & 1 == 1 } }
         return Array(bits.dropLast(Int(unused)))

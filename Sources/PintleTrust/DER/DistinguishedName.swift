@@ -1,16 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A subject or an issuer, in a form that compares as RFC 5280 §7.1 asks: letter case and runs of spaces do not matter,
-/// nor which string type was used.
+/// A subject or an issuer, in a form that compares as RFC 5280 §7.1 asks: letter case, characters that are not seen and runs
+/// of spaces do not matter, nor which string type was used, nor how a letter with a mark on it is put together.
+///
+/// Compatibility forms (RFC 4518 §2.3, NFKC) are not unified: a ligature is another letter here.
 struct DistinguishedName: Hashable {
-    /// Relative names from the most general to the most specific, each as its attributes in one block of bytes.
-    let relativeNames: [[UInt8]]
+    /// From the most general to the most specific.
+    let relativeNames: [RelativeName]
 
     var isEmpty: Bool { self.relativeNames.isEmpty }
+
+    /// Bytes that a comparison may have to look at.
+    var size: Int {
+        self.relativeNames.reduce(0) { $0 + $1.attributes.reduce(0) { $0 + $1.type.bytes.count + $1.value.count } }
+    }
 
     /// Whether this name lies in the subtree of the other one.
     func isWithin(_ tree: DistinguishedName) -> Bool {
         self.relativeNames.starts(with: tree.relativeNames)
+    }
+}
+
+/// One step of a name: one attribute, rarely more, which have no order.
+struct RelativeName: Hashable {
+    let attributes: [Attribute]
+
+    init(_ attributes: [Attribute]) {
+        self.attributes = attributes.count > 1 ? attributes.sorted() : attributes
+    }
+
+    /// Type and value, as they compare.
+    struct Attribute: Hashable, Comparable {
+        let type: OID
+        let isText: Bool
+        /// Folded text as UTF-8, or the whole value where it is no text.
+        let value: [UInt8]
+
+        /// Beyond ASCII, texts are equal that mean the same characters (Unicode's canonical equivalence, as Swift compares).
+        static func == (left: Attribute, right: Attribute) -> Bool {
+            guard left.type == right.type, left.isText == right.isText else { return false }
+            if left.value == right.value { return true }
+            guard left.isText, !left.isASCII, !right.isASCII else { return false }
+            return String(decoding: left.value, as: UTF8.self) == String(decoding: right.value, as: UTF8.self)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(self.type)
+            // What is equal must hash alike, and equal texts beyond ASCII may have other bytes.
+            if !self.isText || self.isASCII {
+                hasher.combine(self.value)
+            } else {
+                hasher.combine(String(decoding: self.value, as: UTF8.self))
+            }
+        }
+
+        static func < (left: Attribute, right: Attribute) -> Bool {
+            left.type.bytes != right.type.bytes
+                ? left.type.bytes.lexicographicallyPrecedes(right.type.bytes)
+                : left.value.lexicographicallyPrecedes(right.value)
+        }
+
+        private var isASCII: Bool { self.value.allSatisfy { $0 < 0x80 } }
     }
 }
 
@@ -26,22 +76,16 @@ struct NameAttributes {
     init(_ encoding: ArraySlice<UInt8>) throws(DERError) {
         let relativeNames = try NameAttributes.relativeNames(encoding)
         let attributes = relativeNames.joined()
-        self.name = DistinguishedName(
-            relativeNames: relativeNames.map { attributes in
-                guard attributes.count > 1 else { return attributes.first?.compared ?? [] }
-                // A set has no order.
-                return Array(attributes.map(\.compared).sorted { $0.lexicographicallyPrecedes($1) }.joined())
-            })
-        self.commonNames = attributes.filter { $0.type == .commonName }.map { String(decoding: $0.text, as: UTF8.self) }
-        self.emailAddresses = attributes.filter { $0.type == .emailAddress }.map(\.text)
+        self.name = DistinguishedName(relativeNames: relativeNames.map { RelativeName($0.map(\.compared)) })
+        self.commonNames = attributes.filter { $0.compared.type == .commonName }
+            .map { String(decoding: $0.text, as: UTF8.self) }
+        self.emailAddresses = attributes.filter { $0.compared.type == .emailAddress }.map(\.text)
     }
 
     private struct Attribute {
-        let type: OID
         /// As UTF-8 where it is text, otherwise as it is.
         let text: [UInt8]
-        /// Type and value with their lengths, so that two attributes cannot be taken for another two.
-        let compared: [UInt8]
+        let compared: RelativeName.Attribute
     }
 
     private static func relativeNames(_ encoding: ArraySlice<UInt8>) throws(DERError) -> [[Attribute]] {
@@ -70,50 +114,10 @@ struct NameAttributes {
         let type = try OID(try reader.next(DERTag.objectIdentifier))
         let value = try reader.next()
         try reader.end()
-        let text = NameAttributes.text(of: value)
-        let compared = text.map(NameAttributes.folded) ?? Array(value.encoding)
+        let text = NameText.utf8(of: value)
         return Attribute(
-            type: type, text: text ?? Array(value.content),
-            compared: NameAttributes.measured(type.bytes) + [text == nil ? 1 : 0] + NameAttributes.measured(compared))
-    }
-
-    private static func measured(_ bytes: [UInt8]) -> [UInt8] {
-        [UInt8(truncatingIfNeeded: bytes.count >> 16), UInt8(truncatingIfNeeded: bytes.count >> 8)]
-            + [UInt8(truncatingIfNeeded: bytes.count)] + bytes
-    }
-
-    /// The value as UTF-8, nil for what is no text.
-    private static func text(of value: DERElement) -> [UInt8]? {
-        let bytes = value.content
-        switch value.tag {
-        case DERTag.utf8String, DERTag.printableString, DERTag.ia5String, DERTag.visibleString:
-            return Array(bytes)
-        case DERTag.teletexString:
-            return bytes.flatMap { Array(String(UnicodeScalar($0)).utf8) }
-        case DERTag.bmpString where bytes.count.isMultiple(of: 2):
-            let units = stride(from: bytes.startIndex, to: bytes.endIndex, by: 2).map {
-                UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
-            }
-            return Array(String(decoding: units, as: UTF16.self).utf8)
-        default: return nil
-        }
-    }
-
-    /// Without spaces at the ends, with one for each run of them inside, and in lower case as far as ASCII goes.
-    private static func folded(_ text: [UInt8]) -> [UInt8] {
-        var folded: [UInt8] = []
-        folded.reserveCapacity(text.count)
-        var isAfterSpace = true
-        for byte in text {
-            let isSpace = byte == 0x20 || (0x09...0x0D).contains(byte)
-            if !isSpace {
-                folded.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte)
-            } else if !isAfterSpace {
-                folded.append(0x20)
-            }
-            isAfterSpace = isSpace
-        }
-        if folded.last == 0x20 { folded.removeLast() }
-        return folded
+            text: text ?? Array(value.content),
+            compared: RelativeName.Attribute(
+                type: type, isText: text != nil, value: text.map(NameText.folded) ?? Array(value.encoding)))
     }
 }

@@ -29,6 +29,11 @@ enum GeneralName: Equatable {
         }
     }
 
+    /// The host that a common name stands for: an address only where every character belongs to it.
+    init(commonName: String) {
+        self = IPAddress(commonName).map { .address($0.bytes) } ?? .dns(Array(commonName.utf8))
+    }
+
     /// The names of a GeneralNames; there is at least one.
     static func all(in bytes: ArraySlice<UInt8>) throws(DERError) -> [GeneralName] {
         var reader = try DERReader(sequence: bytes)
@@ -48,7 +53,7 @@ enum GeneralName: Equatable {
     var size: Int {
         switch self {
         case .email(let bytes), .dns(let bytes), .uri(let bytes), .address(let bytes): bytes.count
-        case .directory(let name): name.relativeNames.reduce(0) { $0 + $1.count }
+        case .directory(let name): name.size
         case .unknown: 0
         }
     }

@@ -36,6 +36,16 @@ struct OID: Hashable {
     /// 1.3.6.1.5.5.7.1.1
     static let authorityInformationAccess = OID(0x2B, 6, 1, 5, 5, 7, 1, 1)
 
+    // Qualifiers of policies
+    /// 1.3.6.1.5.5.7.2.1
+    static let practiceStatement = OID(0x2B, 6, 1, 5, 5, 7, 2, 1)
+    /// 1.3.6.1.5.5.7.2.2
+    static let userNotice = OID(0x2B, 6, 1, 5, 5, 7, 2, 2)
+
+    // Extensions of revocation lists
+    /// 2.5.29.27
+    static let deltaIndicator = OID(0x55, 0x1D, 27)
+
     // Purposes
     static let anyExtendedKeyUsage = OID(0x55, 0x1D, 37, 0)
     /// 1.3.6.1.5.5.7.3.1
@@ -52,6 +62,8 @@ struct OID: Hashable {
     static let rsa = OID(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1)
     /// 1.2.840.113549.1.1.10
     static let rsaPSS = OID(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 10)
+    /// 1.2.840.113549.1.1.8
+    static let maskGeneration1 = OID(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 8)
     /// 1.2.840.10040.4.1
     static let dsa = OID(0x2A, 0x86, 0x48, 0xCE, 0x38, 4, 1)
     /// 1.2.840.10045.2.1

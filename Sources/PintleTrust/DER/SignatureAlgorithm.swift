@@ -30,14 +30,23 @@ enum SignatureAlgorithm {
         }
     }
 
-    /// The digest stands in the parameters; without one it is SHA-1 (RFC 4055 §3.1).
+    /// Both digests stand in the parameters, that of the message and that of the mask; without one it is SHA-1
+    /// (RFC 4055 §3.1). The weaker one counts.
     private static func securityBits(ofPSS fields: DERReader) throws(DERError) -> Int {
         var fields = fields
         guard var parameters = try fields.optional(DERTag.sequence)?.elements,
-            let digest = try parameters.optional(DERTag.constructed(0))
+            let digest = try parameters.optional(DERTag.constructed(0)),
+            let mask = try parameters.optional(DERTag.constructed(1))
         else { return 0 }
-        var algorithm = try DERReader(sequence: digest.content)
-        let identifier = try OID(try algorithm.next(DERTag.objectIdentifier))
+        var generator = try DERReader(sequence: mask.content)
+        guard try OID(try generator.next(DERTag.objectIdentifier)) == .maskGeneration1 else { return 0 }
+        let ofMask = try self.securityBits(ofDigest: try generator.next(DERTag.sequence).elements)
+        return min(ofMask, try self.securityBits(ofDigest: try DERReader(sequence: digest.content)))
+    }
+
+    private static func securityBits(ofDigest fields: DERReader) throws(DERError) -> Int {
+        var fields = fields
+        let identifier = try OID(try fields.next(DERTag.objectIdentifier))
         guard identifier.bytes.dropLast().elementsEqual(self.digestPrefix), let last = identifier.bytes.last else {
             return 0
         }

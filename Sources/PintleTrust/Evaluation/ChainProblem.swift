@@ -18,12 +18,12 @@ extension Rule {
         case .nameConstraint, .incomparableNameConstraint: .nameConstraint
         case .weakKey, .weakSignature: .weak
         case .signatureAlgorithmMismatch, .version, .duplicateExtension, .unknownCriticalExtension, .malformedExtension,
-            .malformedNameConstraints, .emptySubject, .emptyIssuer:
+            .malformedKey, .malformedNameConstraints, .emptySubject, .emptyIssuer:
             .malformed
         case .certificatePolicy: .policy
         case .revoked, .revocationUnknown: .revoked
         case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
-            .rootPurpose, .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
+            .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
             .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
             .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
             .policyConstraintsNotCritical:
@@ -48,6 +48,7 @@ extension Rule {
         case .nameConstraint: X509_V_ERR_PERMITTED_VIOLATION
         case .incomparableNameConstraint: X509_V_ERR_UNSUPPORTED_CONSTRAINT_TYPE
         case .weakKey: X509_V_ERR_EE_KEY_TOO_SMALL
+        case .malformedKey: X509_V_ERR_UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY
         case .weakSignature: X509_V_ERR_CA_MD_TOO_WEAK
         case .unknownCriticalExtension: X509_V_ERR_UNHANDLED_CRITICAL_EXTENSION
         case .malformedExtension, .malformedNameConstraints, .duplicateExtension: X509_V_ERR_INVALID_EXTENSION

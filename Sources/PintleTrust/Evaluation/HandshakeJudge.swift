@@ -46,10 +46,11 @@ final class HandshakeJudge {
     /// - Returns: whether the handshake may go on; the store context then says `X509_V_OK`.
     fileprivate func judge(_ context: OpaquePointer) -> Bool {
         guard let leaf = X509_STORE_CTX_get0_cert(context) else { return false }
-        let peer = PeerChain(leaf: X509View(pointer: leaf), untrusted: X509_STORE_CTX_get0_untrusted(context))
+        let view = X509View(pointer: leaf)
         // The level of this connection, which its owner may have raised.
         let level = X509_STORE_CTX_get0_param(context).map { X509_VERIFY_PARAM_get_auth_level($0) } ?? 1
-        let ruling = peer.map { self.ruling(on: $0, level: level) } ?? self.evaluator.unreadableLeaf(host: self.host)
+        let others = PeerChain.sent(beside: view, in: X509_STORE_CTX_get0_untrusted(context))
+        let ruling = self.ruling(on: view, others, level: level)
         // What the judging left in the queue must not pass for an error of the handshake.
         OpenSSLErrors.clear()
         X509_STORE_CTX_set_error(context, ruling.verifyError)
@@ -58,13 +59,16 @@ final class HandshakeJudge {
         return ruling.verdict.isTrusted
     }
 
-    private func ruling(on peer: PeerChain, level: CInt) -> Ruling {
+    private func ruling(on leaf: X509View, _ others: [X509View], level: CInt) -> Ruling {
         guard let decide = self.decide else {
-            return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
+            return self.evaluator.judgeInHandshake(leaf: leaf, others: others, host: self.host, level: level)
+        }
+        guard let peer = PeerChain(leaf: leaf, others: others) else {
+            return self.evaluator.unreadableLeaf(host: self.host)
         }
         let trust = ServerTrust(peer, host: self.host, evaluator: self.evaluator, level: level)
         switch decide(trust) {
-        case .evaluate: return self.evaluator.judge(peer, host: self.host, at: nil, level: level)
+        case .evaluate: return self.evaluator.judgeInHandshake(peer, host: self.host, at: .now, level: level)
         case .accept: return self.evaluator.acceptance(of: trust)
         case .refuse(let reason): return self.evaluator.refusal(of: trust, reason: reason)
         }

@@ -30,7 +30,11 @@ struct PinRule {
     }
 
     /// The refusal of a chain without a match: both sides of the comparison, ready to be copied from.
-    func mismatch(peer: String, chain: [ChainEntry], cause: String? = nil) -> TrustError {
+    ///
+    /// - Parameter sent: what the peer sent, where `chain` is a verified one that need not go by all of it.
+    func mismatch(
+        peer: String, chain: [ChainEntry], beside sent: [Certificate] = [], cause: String? = nil
+    ) -> TrustError {
         let wanted = self.policy.pinning == .certificate ? "pinned certificate" : "pinned key"
         let place = self.policy.match == .any ? "the chain" : "the \(self.policy.match.rawValue)"
         var lines = ["\(peer): \(place) does not contain a \(wanted).", "  Peer's chain:"]
@@ -38,6 +42,7 @@ struct PinRule {
             "    \(entry.spkiPin) \(entry.position.rawValue) \(entry.certificate.label)\(self.serial(entry.certificate))"
         }
         if chain.count > Self.longestList { lines.append("    and \(chain.count - Self.longestList) more") }
+        lines += self.strays(sent, beside: chain)
         lines.append("  Configured \(wanted)s:")
         if self.policy.pinning == .certificate {
             lines += self.policy.certificates.map { "    \($0.spkiPin) \($0.label)\(self.serial($0))" }
@@ -47,6 +52,17 @@ struct PinRule {
         lines.append(
             "  If the owner of \(peer) announced the change, add the new pin; otherwise somebody is in between.")
         return TrustError(code: .pinMismatch, message: lines.joined(separator: "\n"), cause: cause)
+    }
+
+    /// That a pinned key was sent and counts for nothing: servers send cross-signed roots, while the path that was verified
+    /// ends at another one.
+    private func strays(_ sent: [Certificate], beside chain: [ChainEntry]) -> [String] {
+        let onPath = Set(chain.map(\.spkiPin))
+        let strays = sent.filter { self.pins.contains($0.spkiPin) && !onPath.contains($0.spkiPin) }.withoutDuplicates()
+        guard let end = chain.last, !strays.isEmpty else { return [] }
+        return ["  Sent with a pinned key, but not on the chain above, which is the one that was verified:"]
+            + strays.prefix(Self.longestList).map { "    \($0.spkiPin) \($0.label)" }
+            + ["  That chain ends at \(end.certificate.label): pin a key of its own, or name the other end in roots."]
     }
 
     /// The refusal of a set of pins that nobody renewed.

@@ -23,7 +23,7 @@ public struct ServerTrust: Sendable {
     /// Each call verifies the chain anew. The answer decides nothing by itself; ``TrustDecision/evaluate`` lets the
     /// policy decide.
     public func evaluate() -> Verdict {
-        self.evaluator.evaluate(chain: self.chain, host: self.host, at: .now, level: self.level)
+        self.evaluator.evaluateInHandshake(chain: self.chain, host: self.host, at: .now, level: self.level)
     }
 }
 

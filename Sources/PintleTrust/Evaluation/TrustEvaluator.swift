@@ -10,18 +10,6 @@ public final class TrustEvaluator: Sendable {
     /// Whether a valid chain that matches no pin is accepted, with the mismatch in the verdict.
     public let reportsOnly: Bool
 
-    /// Which chains must keep the rules of good form.
-    public enum Profile: Sendable, Hashable {
-        /// Those that end at a root that the operating system's makers chose. Whoever chooses a root by hand may issue as he likes, as
-        /// long as nobody is deceived by it.
-        case publicRoots
-        /// All of them, and roots that were given too.
-        case allRoots
-    }
-
-    /// Default: public roots.
-    public let profile: Profile
-
     let anchors: AnchorStore
     /// The pinned certificates as the only anchors; nil outside of certificate mode.
     let pinnedAnchors: AnchorStore?
@@ -29,9 +17,11 @@ public final class TrustEvaluator: Sendable {
     let nameRule: NameRule
     let pinRule: PinRule
     let configuredPins: [Pin]
+    /// What handshakes were refused for, for some seconds.
+    let refusals = RefusalMemory()
 
     /// What a handshake of this machine's OpenSSL demands by default, so that a verdict without one is no laxer.
-    private static let defaultLevel: CInt = {
+    static let defaultLevel: CInt = {
         guard let context = SSL_CTX_new(TLS_client_method()) else { return 1 }
         defer { SSL_CTX_free(context) }
         return SSL_CTX_get_security_level(context)
@@ -42,18 +32,15 @@ public final class TrustEvaluator: Sendable {
     /// A machine without system roots is no error: every chain is then refused as of unknown issuer.
     ///
     /// - Throws: `.unreadableCertificate` for an anchor whose encoding is not DER throughout.
-    public convenience init(
-        policy: SecurityPolicy, reportsOnly: Bool = false, profile: Profile = .publicRoots
-    ) throws(TrustError) {
+    public convenience init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
         let anchors = try AnchorStore(roots: policy.roots, extraRoots: policy.extraRoots)
-        try self.init(policy: policy, reportsOnly: reportsOnly, profile: profile, anchors: anchors)
+        try self.init(policy: policy, reportsOnly: reportsOnly, anchors: anchors)
     }
 
     /// - Parameter anchors: those of the policy, or others in their place.
-    init(policy: SecurityPolicy, reportsOnly: Bool, profile: Profile, anchors: AnchorStore) throws(TrustError) {
+    init(policy: SecurityPolicy, reportsOnly: Bool, anchors: AnchorStore) throws(TrustError) {
         self.policy = policy
         self.reportsOnly = reportsOnly
-        self.profile = profile
         self.anchors = anchors
         self.pinnedAnchors = policy.pinning == .certificate ? try AnchorStore(anchors: policy.certificates) : nil
         self.nameRule = NameRule(allowsCommonName: policy.allowsCommonName)
@@ -72,18 +59,22 @@ public final class TrustEvaluator: Sendable {
         self.evaluate(chain: chain, host: host, at: moment, level: TrustEvaluator.defaultLevel)
     }
 
-    /// - Parameter level: OpenSSL's security level.
-    func evaluate(chain: [Certificate], host: String?, at moment: UnixTime, level: CInt) -> Verdict {
+    /// - Parameters:
+    ///   - level: OpenSSL's security level.
+    ///   - budget: what looking for a path may cost.
+    func evaluate(
+        chain: [Certificate], host: String?, at moment: UnixTime, level: CInt, budget: WorkBudget = .offline
+    ) -> Verdict {
         guard chain.count <= WorkBudget.mostCertificates else {
             return self.refusal(TrustEvaluator.tooManyCertificates(TrustEvaluator.name(of: host)), host, [])
         }
-        let read = chain.map { try? PathCertificate($0) }
+        let read = chain.prefix(1 + budget.certificates).map { try? PathCertificate($0) }
         // Another certificate must not stand in the place of a leaf that cannot be read.
         guard let leaf = read.first else { return self.refusal(TrustEvaluator.missingCertificate(host), host, chain) }
         guard leaf != nil, let peer = PeerChain(read.compactMap { $0 }) else {
             return self.refusal(TrustEvaluator.unreadableLeaf(host), host, chain)
         }
-        return self.judge(peer, host: host, at: moment, level: level).verdict
+        return self.judge(peer, host: host, at: moment, level: level, budget: budget).verdict
     }
 
     /// Judges what was parsed before.

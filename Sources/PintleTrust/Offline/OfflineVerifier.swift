@@ -7,22 +7,16 @@
 package struct OfflineVerifier {
     private let policy: SecurityPolicy
     private let reportsOnly: Bool
-    private let profile: TrustEvaluator.Profile
     private let evaluator: TrustEvaluator
     private var cache = CertificateCache()
     private var lastRoots: (texts: [String], evaluator: TrustEvaluator)?
 
-    /// - Parameters:
-    ///   - policy: pins, names and what else is demanded.
-    ///   - profile: which chains must be of good form.
+    /// - Parameter policy: pins, names and what else is demanded.
     /// - Throws: `.unreadableCertificate` for an anchor of the policy that cannot be read.
-    package init(
-        policy: SecurityPolicy, reportsOnly: Bool = false, profile: TrustEvaluator.Profile
-    ) throws(TrustError) {
+    package init(policy: SecurityPolicy, reportsOnly: Bool = false) throws(TrustError) {
         self.policy = policy
         self.reportsOnly = reportsOnly
-        self.profile = profile
-        self.evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly, profile: profile)
+        self.evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
     }
 
     /// What the policy makes of a chain.
@@ -50,7 +44,7 @@ package struct OfflineVerifier {
         if let last = self.lastRoots, last.texts == roots { return last.evaluator }
         let anchors = AnchorStore(try self.cache.certificates(roots, source: "roots"))
         let evaluator = try TrustEvaluator(
-            policy: self.policy, reportsOnly: self.reportsOnly, profile: self.profile, anchors: anchors)
+            policy: self.policy, reportsOnly: self.reportsOnly, anchors: anchors)
         self.lastRoots = (roots, evaluator)
         return evaluator
     }

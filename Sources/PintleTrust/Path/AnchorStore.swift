@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate that needs no issuer.
+/// A certificate that needs no issuer, whoever chose it.
 struct Anchor {
     let certificate: PathCertificate
-    /// Whether the operating system's makers chose it; somebody chose the others by hand.
-    let isPublic: Bool
 }
 
 /// The anchors of a policy, found by name. Filled once and never changed.
@@ -45,11 +43,11 @@ struct AnchorStore: Sendable {
         return index
     }
 
-    /// The anchors of that name; one that was given and is public too counts as given.
+    /// The anchors of that name, each once.
     func anchors(named name: DistinguishedName) -> [Anchor] {
         let given = self.given[name] ?? []
         let known = self.system?.roots(named: name) ?? []
-        return given.map { Anchor(certificate: $0, isPublic: false) }
+        return given.map(Anchor.init(certificate:))
             + known.filter { root in !given.contains { $0.certificate == root.certificate.certificate } }
     }
 

@@ -26,8 +26,6 @@ struct CertificateExtensions {
 
     struct AuthorityKeyIdentifier {
         let keyIdentifier: [UInt8]?
-        /// Issuer and serial number, which RFC 5280 has and the web's profile forbids.
-        let namesCertificate: Bool
     }
 
     struct PolicyConstraints {
@@ -43,6 +41,8 @@ struct CertificateExtensions {
     private(set) var subjectKeyIdentifier: [UInt8]?
     private(set) var authorityKeyIdentifier: AuthorityKeyIdentifier?
     private(set) var policies: [OID]?
+    /// A policy has a qualifier other than the two of RFC 5280 §4.2.1.4, a pointer to a statement and a notice.
+    private var hasUnknownQualifier = false
     private(set) var policyMappings: [(OID, OID)] = []
     private(set) var policyConstraints: PolicyConstraints?
     private(set) var inhibitAnyPolicy: Int?
@@ -90,6 +90,10 @@ struct CertificateExtensions {
                 self.note(.rule(ofMalformed: type))
             }
         }
+        // Who marks the policies as critical wants their qualifiers understood too (§4.2.1.4).
+        if self.hasUnknownQualifier && self.critical.contains(.certificatePolicies) {
+            self.note(.unknownCriticalExtension)
+        }
     }
 
     private mutating func note(_ defect: Rule) {
@@ -108,7 +112,10 @@ struct CertificateExtensions {
             guard !identifier.isEmpty else { throw DERError() }
             self.subjectKeyIdentifier = Array(identifier)
         case .authorityKeyIdentifier: self.authorityKeyIdentifier = try Self.authorityKeyIdentifier(bytes)
-        case .certificatePolicies: self.policies = try Self.policies(bytes)
+        case .certificatePolicies:
+            let read = try Self.policies(bytes)
+            self.policies = read.policies
+            self.hasUnknownQualifier = read.hasUnknownQualifier
         case .policyMappings: self.policyMappings = try Self.policyMappings(bytes)
         case .policyConstraints: self.policyConstraints = try Self.policyConstraints(bytes)
         case .inhibitAnyPolicy:
@@ -123,6 +130,8 @@ struct CertificateExtensions {
         let isAuthority = try fields.flag()
         let length = try fields.optional(DERTag.integer)
         try fields.end()
+        // Only authorities have paths below them (RFC 5280 §4.2.1.9).
+        guard isAuthority || length == nil else { throw DERError() }
         return BasicConstraints(isAuthority: isAuthority, pathLength: try length?.smallInteger())
     }
 
@@ -150,26 +159,46 @@ struct CertificateExtensions {
     ) throws(DERError) -> AuthorityKeyIdentifier {
         var fields = try DERReader(sequence: bytes)
         let identifier = try fields.optional(DERTag.implicit(0))
-        let issuer = try fields.optional(DERTag.constructed(1))
-        let serial = try fields.optional(DERTag.implicit(2))
+        // Issuer and serial number say the same once more; nothing here goes by them.
+        _ = try fields.optional(DERTag.constructed(1))
+        _ = try fields.optional(DERTag.implicit(2))
         try fields.end()
-        return AuthorityKeyIdentifier(
-            keyIdentifier: identifier.map { Array($0.content) }, namesCertificate: issuer != nil || serial != nil)
+        return AuthorityKeyIdentifier(keyIdentifier: identifier.map { Array($0.content) })
     }
 
-    private static func policies(_ bytes: ArraySlice<UInt8>) throws(DERError) -> [OID] {
+    private static func policies(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(DERError) -> (policies: [OID], hasUnknownQualifier: Bool) {
         var list = try DERReader(sequence: bytes)
         var policies: [OID] = []
+        var hasUnknownQualifier = false
         while !list.isAtEnd {
             var information = try list.next(DERTag.sequence).elements
             policies.append(try OID(try information.next(DERTag.objectIdentifier)))
-            _ = try information.optional(DERTag.sequence)
+            if let qualifiers = try information.optional(DERTag.sequence) {
+                let areKnown = try Self.areKnown(qualifiers)
+                hasUnknownQualifier = hasUnknownQualifier || !areKnown
+            }
             try information.end()
         }
         guard !policies.isEmpty, policies.count <= Self.mostPolicies, Set(policies).count == policies.count else {
             throw DERError()
         }
-        return policies
+        return (policies, hasUnknownQualifier)
+    }
+
+    private static func areKnown(_ qualifiers: DERElement) throws(DERError) -> Bool {
+        var list = qualifiers.elements
+        guard !list.isAtEnd else { throw DERError() }
+        var areKnown = true
+        while !list.isAtEnd {
+            var qualifier = try list.next(DERTag.sequence).elements
+            let type = try OID(try qualifier.next(DERTag.objectIdentifier))
+            _ = try qualifier.next()
+            try qualifier.end()
+            areKnown = areKnown && (type == .practiceStatement || type == .userNotice)
+        }
+        return areKnown
     }
 
     private static func policyMappings(_ bytes: ArraySlice<UInt8>) throws(DERError) -> [(OID, OID)] {

@@ -33,9 +33,16 @@ struct DNSName {
 
     var usesUnderscores: Bool { self.withoutWildcard.contains(ASCIIByte.underscore) }
 
-    /// An address in dotted form, or anything else whose last label is a number, is no name of a host.
+    /// An address in dotted form, or anything else whose last label is a number, decimal or hexadecimal, is no name of a
+    /// host: resolvers read it as an address (WHATWG URL, "ends in a number").
     var looksLikeAddress: Bool {
-        self.withoutWildcard.split(separator: ASCIIByte.dot).last?.allSatisfy { (0x30...0x39).contains($0) } == true
+        guard let last = self.withoutWildcard.split(separator: ASCIIByte.dot).last?.map(ASCIIByte.lower) else {
+            return false
+        }
+        if last.starts(with: Array("0x".utf8)) {
+            return last.dropFirst(2).allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        }
+        return last.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     private static func hasProperLabels(_ name: [UInt8]) -> Bool {
@@ -50,6 +57,11 @@ struct DNSName {
                 }
             }
         }
+    }
+
+    /// A whole name: neither empty nor behind a dot.
+    static func isProperHost(_ name: [UInt8]) -> Bool {
+        self.hasProperLabels(name)
     }
 
     /// The base of a constraint: a name, nothing at all for every name, or a name behind a dot.
@@ -129,7 +141,10 @@ struct URIHost {
         var authority = rest.prefix { !end.contains($0) }
         if let at = authority.lastIndex(of: ASCIIByte.at) { authority = authority[(at + 1)...] }
         let host = Array(authority.prefix { $0 != UInt8(ascii: ":") })
-        let isAddress = IPAddress(String(decoding: host, as: UTF8.self)) != nil
-        self.name = isAddress || DNSName(host).map(\.isWildcard) != false ? nil : host
+        guard let name = DNSName(host), !name.isWildcard, !name.looksLikeAddress else {
+            self.name = nil
+            return
+        }
+        self.name = host
     }
 }

@@ -29,7 +29,8 @@ struct NameConstraints {
         let excluded = try fields.optional(DERTag.constructed(1))
         try fields.end()
         self.permitted = try permitted.map { (element) throws(DERError) in try Self.subtrees(element.elements) } ?? []
-        self.excluded = try excluded.map { (element) throws(DERError) in try Self.subtrees(element.elements) } ?? []
+        let trees = try excluded.map { (element) throws(DERError) in try Self.subtrees(element.elements) } ?? []
+        self.excluded = trees + trees.compactMap(Self.mapped)
         guard !self.permitted.isEmpty || !self.excluded.isEmpty else { throw DERError() }
         self.usesLeadingDots = (self.permitted + self.excluded).contains { base in
             if case .dns(let name) = base { name.first == ASCIIByte.dot } else { false }
@@ -50,21 +51,58 @@ struct NameConstraints {
         return bases
     }
 
+    /// The IPv4 networks that a network of IPv4 addresses in IPv6's notation holds; nil for any other base.
+    private static func mapped(_ base: GeneralName) -> GeneralName? {
+        guard case .address(let bytes) = base, bytes.count == 32, bytes.starts(with: IPAddress.mappedPrefix),
+            bytes[16..<28].allSatisfy({ $0 == 0xFF })
+        else { return nil }
+        return .address(Array(bytes[12..<16] + bytes[28...]))
+    }
+
     /// Whether the base means something.
     private static func isProper(_ base: GeneralName) -> Bool {
         switch base {
         case .dns(let name): return DNSName.isProperConstraint(name)
         case .address(let bytes): return AddressRange(bytes) != nil
         case .email(let text):
-            guard let at = text.lastIndex(of: ASCIIByte.at) else { return DNSName.isProperConstraint(text) }
-            return at > 0 && text.firstIndex(of: ASCIIByte.at) == at
-                && DNSName.isProperConstraint(Array(text[(at + 1)...])) && at + 1 < text.count
+            guard let at = text.firstIndex(of: ASCIIByte.at) else { return DNSName.isProperConstraint(text) }
+            // A whole mailbox, whose host has nothing in front that names below it would begin with.
+            return Self.isProperMailboxName(text[..<at]) && DNSName.isProperHost(Array(text[(at + 1)...]))
         case .uri(let host): return DNSName.isProperConstraint(host)
         case .directory, .unknown: return true
         }
     }
 
+    /// What is in front of a mailbox's host: words with dots between them (RFC 5321 §4.1.2, Dot-string).
+    private static func isProperMailboxName(_ name: ArraySlice<UInt8>) -> Bool {
+        let symbols = Set("!#$%&'*+-/=?^_`{|}~".utf8)
+        return name.split(separator: ASCIIByte.dot, omittingEmptySubsequences: false).allSatisfy { word in
+            !word.isEmpty
+                && word.allSatisfy { byte in
+                    switch byte {
+                    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                    default: symbols.contains(byte)
+                    }
+                }
+        }
+    }
+
+    /// - Returns: the strictest ruling, where an address can be read in two ways.
     func ruling(on name: GeneralName) -> Ruling {
+        let ruling = self.ruling(onReading: name)
+        guard ruling == .allowed, case .address(let bytes) = name, let mapped = IPAddress(bytes: bytes)?.mapped,
+            self.speaksOfIPv4
+        else { return ruling }
+        return self.ruling(onReading: .address(mapped.bytes))
+    }
+
+    private var speaksOfIPv4: Bool {
+        (self.permitted + self.excluded).contains { base in
+            if case .address(let range) = base { range.count == 8 } else { false }
+        }
+    }
+
+    private func ruling(onReading name: GeneralName) -> Ruling {
         for base in self.excluded where base.form == name.form {
             switch Self.relation(of: name, to: base) {
             case .inside, .overlapping: return .forbidden

@@ -10,6 +10,8 @@ internal import CPintleOpenSSL
 final class PathCertificate: @unchecked Sendable {
     let certificate: Certificate
     let facts: CertificateFacts
+    /// OpenSSL could make a key of what the certificate says: a point lies on its curve, the algorithm is known.
+    let hasUsableKey: Bool
     private let pointer: OpaquePointer
 
     /// The longest certificate that is read, in bytes; a handshake carries a tenth of it.
@@ -26,6 +28,9 @@ final class PathCertificate: @unchecked Sendable {
         }
         self.certificate = certificate
         self.facts = facts
+        // The key was decoded with the certificate. Where that failed this tries once more, and leaves its reason behind.
+        self.hasUsableKey = X509_get0_pubkey(view.pointer) != nil
+        if !self.hasUsableKey { OpenSSLErrors.clear() }
         self.pointer = view.pointer
         X509_up_ref(view.pointer)
     }
@@ -55,6 +60,7 @@ final class PathCertificate: @unchecked Sendable {
     private init(copying other: PathCertificate) {
         self.certificate = other.certificate
         self.facts = other.facts
+        self.hasUsableKey = other.hasUsableKey
         self.pointer = other.pointer
         X509_up_ref(other.pointer)
     }
@@ -77,10 +83,16 @@ final class PathCertificate: @unchecked Sendable {
     }
 
     /// Whether a revocation list is this authority's: signed with its key, which may sign lists.
-    func signed(_ list: ParsedRevocationList) -> Bool {
-        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, let key = X509_get0_pubkey(self.pointer)
-        else { return false }
-        return list.isSigned(with: key)
+    func signed(_ list: ParsedRevocationList, budget: inout WorkBudget) -> Bool {
+        let key = self.facts.key
+        guard self.facts.extensions.keyUsage?.signsRevocationLists != false, key.mayCheckSignatures else {
+            return false
+        }
+        if list.isKnownToBeSigned(with: self.facts.keyPin) { return true }
+        // Others of the issuer's name may have other keys, and each is tried against the whole of the list.
+        guard budget.signatures > 0, let pointer = X509_get0_pubkey(self.pointer) else { return false }
+        budget.signatures -= key.cost + min(list.size >> 17, 8)
+        return list.isSigned(with: pointer, pin: self.facts.keyPin)
     }
 
     func isRevoked(by list: ParsedRevocationList) -> Bool {

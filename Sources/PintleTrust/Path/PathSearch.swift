@@ -21,17 +21,21 @@ struct PathSearch {
     private let anchors: AnchorStore
     private let rules: PathRules
     private let revocation: RevocationRules?
-    /// Whether chains of roots that were chosen by hand must be of good form too.
+    /// Whether chains must be of good form below their anchor.
     private let demandsForm: Bool
     private let candidates: CandidateIndex
-    private var budget = WorkBudget()
+    private let full: WorkBudget
+    private var budget: WorkBudget
     private var signatures: [SignatureQuestion: Bool] = [:]
+    private var form = FormRules.Memory()
 
     /// - Parameter others: what the peer sent beside its leaf, in any order.
     init(
         others: [PathCertificate], anchors: AnchorStore, rules: PathRules, revocation: RevocationRules? = nil,
-        demandsForm: Bool
+        demandsForm: Bool, budget: WorkBudget = .offline
     ) {
+        self.full = budget
+        self.budget = budget
         self.anchors = anchors
         self.rules = rules
         self.revocation = revocation
@@ -41,11 +45,13 @@ struct PathSearch {
 
     /// What the search has spent so far.
     var spent: WorkBudget {
-        let full = WorkBudget()
-        return WorkBudget(
-            signatures: full.signatures - self.budget.signatures, steps: full.steps - self.budget.steps,
-            comparisons: full.comparisons - self.budget.comparisons)
+        WorkBudget(
+            signatures: self.full.signatures - self.budget.signatures, steps: self.full.steps - self.budget.steps,
+            comparisons: self.full.comparisons - self.budget.comparisons)
     }
+
+    /// What is wrong with the form of a path below its anchor.
+    mutating func formFindings(on path: Path) -> [Finding] { FormRules.findings(on: path, memory: &self.form) }
 
     mutating func run(from leaf: PathCertificate) -> Outcome {
         var path = Path(leaf)
@@ -69,13 +75,17 @@ struct PathSearch {
             guard !self.budget.isExhausted else { return false }
             self.budget.steps -= 1
             let issuer = candidate.certificate
-            guard !path.contains(issuer) else { continue }
+            // A server's certificate may have its root's name and key, which issued it all the same.
+            let isOwnRoot = candidate.anchor != nil && path.top === path.leaf
+            guard isOwnRoot || !path.contains(issuer) else { continue }
             if !overlooksRules {
                 let finding = self.rules.finding(
                     onIssuer: issuer, isAnchor: candidate.anchor != nil, of: path, budget: &self.budget)
                 guard finding == nil else { continue }
             }
-            guard self.isSigned(top, by: issuer) else { continue }
+            // No signature is checked with a key that is refused anyway; that it is refused is then the answer.
+            let isAssumed = overlooksRules && !issuer.facts.key.mayCheckSignatures
+            guard isAssumed || self.isSigned(top, by: issuer) else { continue }
             path.append(issuer)
             path.anchor = candidate.anchor
             if path.anchor != nil {
@@ -91,17 +101,16 @@ struct PathSearch {
     }
 
     /// What is wrong with a path as a whole.
-    private func lastFinding(on path: Path) -> Finding? {
+    private mutating func lastFinding(on path: Path) -> Finding? {
         if let finding = PolicyRules.finding(on: path) { return finding }
-        let isPublic = path.anchor?.isPublic == true
-        if isPublic || self.demandsForm, let finding = FormRules.finding(on: path, includesAnchor: !isPublic) {
-            return finding
-        }
-        return self.revocation?.finding(on: path, at: self.rules.moment)
+        if self.demandsForm, let finding = self.formFindings(on: path).first { return finding }
+        return self.revocation?.finding(
+            on: path, at: self.rules.moment, securityBits: self.rules.securityBits, budget: &self.budget)
     }
 
     private mutating func isSigned(_ certificate: PathCertificate, by issuer: PathCertificate) -> Bool {
         let question = SignatureQuestion(certificate: ObjectIdentifier(certificate), key: issuer.facts.keyPin)
+        guard issuer.facts.key.mayCheckSignatures else { return false }
         if let answer = self.signatures[question] { return answer }
         guard self.budget.signatures > 0 else { return false }
         self.budget.signatures -= issuer.facts.key.cost
@@ -153,7 +162,8 @@ extension PathSearch {
             if path.certificates.count == PathSearch.longestPath { return Finding(.pathTooComplex, leaf) }
         }
         let last = path.top
-        let vouchesForItself = last.facts.isSelfIssued && self.isSigned(last, by: last)
+        let mayCheck = last.facts.key.mayCheckSignatures
+        let vouchesForItself = last.facts.isSelfIssued && (!mayCheck || self.isSigned(last, by: last))
         return Finding(last === leaf && vouchesForItself ? .selfSigned : .unknownIssuer, last)
     }
 }

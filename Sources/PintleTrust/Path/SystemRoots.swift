@@ -20,15 +20,9 @@ struct SystemRoots: Sendable {
         "/etc/ssl/cert.pem",
     ]
 
-    /// Where distributions keep roots that the machine's owner added to the bundle: public they are not.
-    private static let localFolders = [
-        "/usr/local/share/ca-certificates", "/etc/pki/ca-trust/source/anchors",
-        "/etc/ca-certificates/trust-source/anchors",
-    ]
-
     private static let cache = SystemRootCache()
 
-    /// Public are those of the system's own choice: not what its owner added, nor what the environment put in place.
+    /// The roots of that name.
     func roots(named name: DistinguishedName) -> [Anchor] {
         self.index[name] ?? []
     }
@@ -50,9 +44,7 @@ struct SystemRoots: Sendable {
                 files += self.hashedFiles(in: String(folder))
             }
         }
-        let own =
-            isReplaced ? [] : self.localFolders.flatMap { (try? CertificateFiles.certificateFiles(inFolder: $0)) ?? [] }
-        return self.cache.roots(of: SystemRootCache.Sources(files, own: own, arePublic: !isReplaced))
+        return self.cache.roots(of: SystemRootCache.Sources(files))
     }
 
     /// Names as `c_rehash` gives them: eight digits of the subject's hash, a dot, a number.
@@ -68,55 +60,35 @@ struct SystemRoots: Sendable {
     fileprivate init(_ sources: SystemRootCache.Sources) {
         var index: [DistinguishedName: [Anchor]] = [:]
         var seen: Set<Certificate> = []
-        let own = Set(sources.own.flatMap { PEMBlocks.certificates(in: $0) })
         for der in sources.files.flatMap({ PEMBlocks.certificates(in: $0) }) {
             guard let root = try? PathCertificate(der: der, source: "system root"),
                 seen.insert(root.certificate).inserted
             else { continue }
-            let isPublic = sources.arePublic && !own.contains(der)
-            index[root.facts.subject.name, default: []].append(Anchor(certificate: root, isPublic: isPublic))
+            index[root.facts.subject.name, default: []].append(Anchor(certificate: root))
         }
         self.index = index
     }
 }
 
 /// The last roots that were read, and of which bytes.
-///
-/// `@unchecked Sendable`: what changes is behind the mutex.
-fileprivate final class SystemRootCache: @unchecked Sendable {
-    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private var last: (sources: Sources, roots: SystemRoots)?
+fileprivate final class SystemRootCache: Sendable {
+    private let last = Guarded<(sources: Sources, roots: SystemRoots)?>(nil)
 
     /// The bytes that roots are read from.
     struct Sources: Equatable {
         let files: [[UInt8]]
-        /// Those that the machine's owner added.
-        let own: [[UInt8]]
-        let arePublic: Bool
 
-        init(_ files: [String], own: [String], arePublic: Bool) {
+        init(_ files: [String]) {
             self.files = files.compactMap { try? CertificateFiles.read($0) }
-            self.own = own.compactMap { try? CertificateFiles.read($0) }
-            self.arePublic = arePublic
         }
     }
 
-    init() {
-        self.mutex.initialize(to: pthread_mutex_t())
-        pthread_mutex_init(self.mutex, nil)
-    }
-
-    deinit {
-        pthread_mutex_destroy(self.mutex)
-        self.mutex.deallocate()
-    }
-
     func roots(of sources: Sources) -> SystemRoots {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        if let last = self.last, last.sources == sources { return last.roots }
-        let roots = SystemRoots(sources)
-        self.last = (sources, roots)
-        return roots
+        self.last.withLock { last in
+            if let last, last.sources == sources { return last.roots }
+            let roots = SystemRoots(sources)
+            last = (sources, roots)
+            return roots
+        }
     }
 }

@@ -29,9 +29,17 @@ public struct RevocationList: Sendable, Hashable {
     }
 
     /// - Parameter file: where the bytes come from, for messages.
+    /// - Throws: `.unreadableCertificate` for what is no list, and for a list of changes to another one, which says nothing by
+    ///   itself.
     package init(der: [UInt8], file: String) throws(TrustError) {
         self.der = der
-        _ = try ParsedRevocationList(self, source: file)
+        let parsed = try ParsedRevocationList(self, source: file)
+        guard !parsed.facts.isDelta else {
+            throw TrustError(
+                code: .unreadableCertificate,
+                message: "\(file): a delta list, which has the changes since another list only; "
+                    + "give the complete list of \"\(parsed.issuerText.prefix(200))\"")
+        }
     }
 }
 
@@ -41,12 +49,21 @@ public struct RevocationList: Sendable, Hashable {
 /// question makes OpenSSL sort the entries, it does so under the object's own lock.
 final class ParsedRevocationList: @unchecked Sendable {
     let issuer: DistinguishedName
+    /// Its issuer on one line (RFC 4514).
+    let issuerText: String
+    /// What OpenSSL's functions would hide.
+    let facts: RevocationListFacts
     /// When it was made, and until when it may be used; a list without an end is of no use.
     let validity: ClosedRange<UnixTime>?
     /// Whether it speaks of all certificates of its issuer in the way that every verifier understands: with a number,
-    /// and without critical extensions, which lists of deltas, of some certificates or of other issuers have (§5.2).
+    /// and without critical extensions, which lists of deltas, of some certificates or of other issuers have (§5.2). Nor may
+    /// an entry have any (§5.3): what it means is then unknown.
     let isPlain: Bool
+    /// In bytes.
+    let size: Int
     private let pointer: OpaquePointer
+    /// The keys that have signed it, of which there is one: the list may have millions of bytes, and does not change.
+    private let signers = Guarded<Set<Pin>>([])
 
     init(_ list: RevocationList, source: String) throws(TrustError) {
         OpenSSLErrors.clear()
@@ -56,7 +73,7 @@ final class ParsedRevocationList: @unchecked Sendable {
             return (parsed, cursor.map { $0 - (bytes.baseAddress ?? $0) } ?? 0)
         }
         let cause = OpenSSLErrors.drain()
-        guard let parsed, consumed == list.der.count,
+        guard let parsed, consumed == list.der.count, let facts = try? RevocationListFacts(der: list.der),
             let name = try? NameAttributes(X509View.encoding(of: X509_CRL_get_issuer(parsed))[...])
         else {
             X509_CRL_free(parsed)
@@ -66,13 +83,16 @@ final class ParsedRevocationList: @unchecked Sendable {
                 cause: cause)
         }
         self.pointer = parsed
+        self.size = list.der.count
         self.issuer = name.name
+        self.issuerText = X509View.text(of: X509_CRL_get_issuer(parsed))
+        self.facts = facts
         let from = X509View.moment(X509_CRL_get0_lastUpdate(parsed))
         let to = X509View.moment(X509_CRL_get0_nextUpdate(parsed))
         if let from, let to, from <= to { self.validity = from...to } else { self.validity = nil }
         let extensions = (0..<max(0, X509_CRL_get_ext_count(parsed))).map { X509_CRL_get_ext(parsed, $0) }
         self.isPlain =
-            X509_CRL_get_ext_by_NID(parsed, NID_crl_number, -1) >= 0
+            X509_CRL_get_ext_by_NID(parsed, NID_crl_number, -1) >= 0 && !facts.hasCriticalEntries
             && extensions.allSatisfy { X509_EXTENSION_get_critical($0) == 0 }
     }
 
@@ -80,9 +100,13 @@ final class ParsedRevocationList: @unchecked Sendable {
         X509_CRL_free(self.pointer)
     }
 
-    func isSigned(with key: OpaquePointer) -> Bool {
+    /// Whether it was found before that the list is signed with a key.
+    func isKnownToBeSigned(with pin: Pin) -> Bool { self.signers.withLock { $0.contains(pin) } }
+
+    /// - Parameter pin: of the key.
+    func isSigned(with key: OpaquePointer, pin: Pin) -> Bool {
         let isSigned = X509_CRL_verify(self.pointer, key) == 1
-        if !isSigned { OpenSSLErrors.clear() }
+        if isSigned { self.signers.withLock { _ = $0.insert(pin) } } else { OpenSSLErrors.clear() }
         return isSigned
     }
 

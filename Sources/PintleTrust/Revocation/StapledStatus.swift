@@ -13,6 +13,9 @@ enum StapledStatus: Equatable {
 
     /// Clocks differ.
     private static let toleratedSeconds = 300
+    /// How long a status counts that does not say until when: newer information is then said to be available at any
+    /// time (RFC 6960 §4.2.2.1).
+    private static let secondsWithoutEnd = 86_400
 
     /// - Parameters:
     ///   - connection: an `SSL *` of which the certificate was verified.
@@ -38,15 +41,29 @@ enum StapledStatus: Equatable {
         self = Self.isSigned(basic, by: issuer) ? Self.status(of: leaf, issuer, in: basic) : .unusable
     }
 
-    /// Signed by the issuer, or by somebody whom it appointed for that.
+    /// Signed by the issuer, or by somebody whom it appointed for that, with a digest that certificates may have too: OpenSSL
+    /// would take MD5.
     private static func isSigned(_ response: OpaquePointer, by issuer: PathCertificate) -> Bool {
+        let algorithm = X509View.encoding(of: OCSP_resp_get0_tbs_sigalg(response))
+        let element = try? DERReader.only(DERTag.sequence, in: algorithm[...])
+        guard let element, let bits = try? SignatureAlgorithm.securityBits(of: element),
+            bits >= PathRules.securityBits(ofLevel: 1)
+        else { return false }
         guard let store = X509_STORE_new() else { return false }
         defer { X509_STORE_free(store) }
         guard var candidates = try? OfflineChain() else { return false }
         do throws(TrustError) { try candidates.append(issuer.certificate) } catch { return false }
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
         guard issuer.read({ X509_STORE_add_cert(store, $0) }) == 1 else { return false }
-        return candidates.lend { OCSP_basic_verify(response, $0, store, 0) } > 0
+        return candidates.lend { candidates in
+            // A response brings its signer along, and the server chose it: no key that is refused, and no chain of them.
+            var signer: OpaquePointer?
+            guard OCSP_resp_get0_signer(response, &signer, candidates) == 1, let signer,
+                let key = X509View(pointer: signer).subjectPublicKeyInfo,
+                (try? PublicKeyFacts(key[...]))?.mayCheckSignatures == true
+            else { return false }
+            return OCSP_basic_verify(response, candidates, store, UInt(OCSP_NOCHAIN)) > 0
+        }
     }
 
     private static func status(
@@ -61,7 +78,8 @@ enum StapledStatus: Equatable {
             var from: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             var to: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             guard OCSP_resp_find_status(response, identifier, &status, nil, nil, &from, &to) == 1 else { continue }
-            guard OCSP_check_validity(from, to, self.toleratedSeconds, -1) == 1 else { return .unusable }
+            let oldest = to == nil ? self.secondsWithoutEnd : -1
+            guard OCSP_check_validity(from, to, self.toleratedSeconds, oldest) == 1 else { return .unusable }
             switch status {
             case V_OCSP_CERTSTATUS_GOOD: return .good
             case V_OCSP_CERTSTATUS_REVOKED: return .revoked

@@ -46,8 +46,17 @@ struct WorkBudget {
     var signatures = 256
     /// Certificates looked at as somebody's issuer.
     var steps = 8192
-    /// Names compared with constraints.
+    /// Names compared with constraints of their form.
     var comparisons = 1 << 18
+    /// Certificates beside the leaf that are read at all; those behind them are no part of any path. A chain given to
+    /// `pintle verify` has 2000 at most.
+    var certificates = 2000
+
+    /// For `pintle verify` and what else has nobody waiting: a few seconds.
+    static let offline = WorkBudget()
+    /// For handshakes, which hold up everything else on their loop: some milliseconds. Honest chains need four signatures,
+    /// a dozen steps and a few hundred comparisons.
+    static let handshake = WorkBudget(signatures: 32, steps: 1024, comparisons: 1 << 13, certificates: 64)
 
     /// How many certificates a chain may have, far above what a handshake can carry.
     static let mostCertificates = 2000

@@ -4,34 +4,43 @@ internal import Glibc
 
 /// The rules of good form (`Rule.isForm`), applied to a path that is complete.
 ///
-/// Chains of public roots keep them, all but the roots themselves, some of which are older than the rules: the system's
-/// store answers for those. Chains of a root that somebody chose need not keep them in a handshake; where the whole
-/// profile is asked for, they and their root must.
+/// The anchor is not asked: of it a path takes the name, the key and the dates (RFC 5280 §6.1.1 (d)), and many a root is
+/// older than the rules.
 struct FormRules {
-    /// The first breach from the leaf upwards.
-    ///
-    /// - Parameter includesAnchor: whether the anchor is judged too.
-    static func finding(on path: Path, includesAnchor: Bool) -> Finding? {
-        for (index, certificate) in path.certificates.enumerated() {
-            let isLeaf = index == 0
-            let isAnchor = index == path.certificates.count - 1
-            // A leaf that is trusted as it is must still be a proper leaf.
-            guard !isAnchor || includesAnchor || isLeaf else { continue }
-            if let rule = self.breach(of: certificate, isLeaf: isLeaf, isAnchor: isAnchor) {
-                return Finding(rule, certificate)
-            }
+    /// The breach of each certificate at each place where it was judged. One search arrives at anchors by many paths,
+    /// and a certificate may have tens of thousands of names.
+    struct Memory {
+        fileprivate struct Place: Hashable {
+            let certificate: ObjectIdentifier
+            let isLeaf: Bool
         }
-        return nil
+
+        fileprivate var breaches: [Place: Rule?] = [:]
     }
 
-    private static func breach(of certificate: PathCertificate, isLeaf: Bool, isAnchor: Bool) -> Rule? {
-        let facts = certificate.facts
-        if let rule = self.commonBreach(of: facts) ?? self.identifierBreach(of: certificate, isAnchor: isAnchor) {
-            return rule
+    /// The first breach of each certificate below the anchor, from the leaf upwards.
+    ///
+    /// - Parameter memory: of the same search, whose certificates live as long as it does.
+    static func findings(on path: Path, memory: inout Memory) -> [Finding] {
+        var findings: [Finding] = []
+        for (index, certificate) in path.certificates.dropLast().enumerated() {
+            let isLeaf = index == 0
+            let place = Memory.Place(certificate: ObjectIdentifier(certificate), isLeaf: isLeaf)
+            let rule: Rule?
+            if let known = memory.breaches[place] {
+                rule = known
+            } else {
+                rule = self.breach(of: certificate.facts, isLeaf: isLeaf)
+                memory.breaches.updateValue(rule, forKey: place)
+            }
+            if let rule { findings.append(Finding(rule, certificate)) }
         }
-        if isLeaf { return self.leafBreach(of: facts) }
-        if isAnchor && facts.version != 3 { return .version }
-        return self.authorityBreach(of: facts, isAnchor: isAnchor)
+        return findings
+    }
+
+    private static func breach(of facts: CertificateFacts, isLeaf: Bool) -> Rule? {
+        if let rule = self.commonBreach(of: facts) ?? self.identifierBreach(of: facts.extensions) { return rule }
+        return isLeaf ? self.leafBreach(of: facts) : self.authorityBreach(of: facts.extensions)
     }
 
     private static func commonBreach(of facts: CertificateFacts) -> Rule? {
@@ -49,29 +58,16 @@ struct FormRules {
         return nil
     }
 
-    private static func identifierBreach(of certificate: PathCertificate, isAnchor: Bool) -> Rule? {
-        let facts = certificate.facts
-        let extensions = facts.extensions
+    private static func identifierBreach(of extensions: CertificateExtensions) -> Rule? {
         if extensions.critical.contains(.authorityKeyIdentifier) { return .authorityKeyIdentifier }
         if extensions.critical.contains(.subjectKeyIdentifier) { return .subjectKeyIdentifier }
-        let isRoot = isAnchor && facts.isSelfIssued
-        if let authority = extensions.authorityKeyIdentifier {
-            guard let key = authority.keyIdentifier else { return .authorityKeyIdentifier }
-            if isRoot, authority.namesCertificate || (extensions.subjectKeyIdentifier.map { $0 != key } ?? false) {
-                return .authorityKeyIdentifier
-            }
-        } else if !isRoot && !(isAnchor && certificate.isSigned(by: certificate)) {
-            // Who distributes a key signed by itself may leave the identifier out, whatever it calls its issuer.
-            return .authorityKeyIdentifier
-        }
+        if extensions.authorityKeyIdentifier?.keyIdentifier == nil { return .authorityKeyIdentifier }
         if extensions.isAuthority && extensions.subjectKeyIdentifier == nil { return .subjectKeyIdentifier }
         return nil
     }
 
-    private static func authorityBreach(of facts: CertificateFacts, isAnchor: Bool) -> Rule? {
-        let extensions = facts.extensions
+    private static func authorityBreach(of extensions: CertificateExtensions) -> Rule? {
         if !extensions.critical.contains(.basicConstraints) { return .basicConstraintsNotCritical }
-        if isAnchor && facts.isSelfIssued && extensions.purposes != nil { return .rootPurpose }
         if extensions.nameConstraints?.usesLeadingDots == true { return .leadingDotInNameConstraint }
         return nil
     }

@@ -17,11 +17,9 @@ struct NameRule {
         let subject = leaf.facts.subject
         var presented = leaf.facts.extensions.alternativeNames ?? []
         if presented.isEmpty && self.allowsCommonName {
-            presented = subject.commonNames.map { text in
-                IPAddress(text).map { .address($0.bytes) } ?? .dns(Array(text.utf8))
-            }
+            presented = subject.commonNames.map(GeneralName.init(commonName:))
         }
-        if let address = IPAddress(name) { return presented.contains(.address(address.bytes)) }
+        if let address = IPAddress(host: name) { return presented.contains(.address(address.bytes)) }
         guard let wanted = DNSName(Array(name.utf8)), !wanted.isWildcard, !wanted.looksLikeAddress else { return false }
         return presented.contains { presented in
             guard case .dns(let bytes) = presented, let pattern = DNSName(bytes) else { return false }
@@ -37,7 +35,7 @@ struct NameRule {
 
     /// The code that a name which does not match gets in OpenSSL.
     static func verifyError(host: String) -> CInt {
-        IPAddress(host) == nil ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH
+        IPAddress(host: host) == nil ? X509_V_ERR_HOSTNAME_MISMATCH : X509_V_ERR_IP_ADDRESS_MISMATCH
     }
 
     static func mismatch(host: String, leaf: Certificate) -> TrustError {

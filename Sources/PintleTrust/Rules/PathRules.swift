@@ -74,7 +74,9 @@ struct PathRules {
         if certificate.certificate.notAfter < self.moment { return .expired }
         if let defect = facts.extensions.defects.first(where: { !$0.isForm }) { return defect }
         if !facts.namesOneSignatureAlgorithm { return .signatureAlgorithmMismatch }
+        if !facts.key.isWellFormed { return .malformedKey }
         if facts.key.securityBits < self.securityBits { return .weakKey }
+        if !certificate.hasUsableKey { return .malformedKey }
         if !isAnchor && facts.signatureBits < self.securityBits { return .weakSignature }
         return nil
     }
@@ -106,9 +108,7 @@ struct PathRules {
         if !subject.name.isEmpty { names.append(.directory(subject.name)) }
         names += subject.emailAddresses.map { .email($0) }
         if isLeaf && self.usesCommonName && !hasAlternatives {
-            names += subject.commonNames.map { text in
-                IPAddress(text).map { .address($0.bytes) } ?? .dns(Array(text.utf8))
-            }
+            names += subject.commonNames.map(GeneralName.init(commonName:))
         }
         return names
     }

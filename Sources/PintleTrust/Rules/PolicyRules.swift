@@ -59,6 +59,9 @@ struct PolicyRules {
                 self.policyMapping = max(0, self.policyMapping - 1)
                 self.inhibitAnyPolicy = max(0, self.inhibitAnyPolicy - 1)
             }
+        } else {
+            // Whether the leaf is issued by itself or not, §6.1.5 (a).
+            self.explicitPolicy = max(0, self.explicitPolicy - 1)
         }
         if let demanded = extensions.policyConstraints?.requireExplicitPolicy {
             if !isLeaf || demanded == 0 { self.explicitPolicy = min(self.explicitPolicy, demanded) }

@@ -9,7 +9,7 @@ internal import Glibc
 ///
 /// The list's private section does not count. Who runs `github.io` holds the key for all names below it, and a wildcard
 /// is how such services work.
-enum PublicSuffixes {
+package enum PublicSuffixes {
     private typealias Builtin = @convention(c) () -> OpaquePointer?
     private typealias IsPublicSuffix = @convention(c) (OpaquePointer?, UnsafePointer<CChar>?, CInt) -> CInt
 
@@ -25,6 +25,14 @@ enum PublicSuffixes {
         else { return nil }
         return (list, unsafeBitCast(question, to: IsPublicSuffix.self))
     }()
+
+    /// Whether the machine has the list. Where it has not, a wildcard in front of `co.uk` counts as one of a company's.
+    package static var areKnown: Bool { self.library != nil }
+
+    /// What to say where the list is missing.
+    package static let missing =
+        "libpsl.so.5 is missing, and with it the list of public suffixes: a certificate for *.co.uk passes for every host "
+        + "right below co.uk; install libpsl5"
 
     /// - Parameter name: a DNS name in ASCII.
     static func contains(_ name: [UInt8]) -> Bool {

@@ -53,8 +53,6 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
     case anyPurpose = "any-purpose"
     /// BR §7.1.2.7.6: the purposes are not critical.
     case purposesCritical = "purposes-critical"
-    /// BR §7.1.2.1.2: a root has no purposes.
-    case rootPurpose = "root-purpose"
 
     // Names
 
@@ -83,8 +81,11 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
 
     // Keys and signatures
 
-    /// BR §6.1.5: RSA of 2048 bits, one of the NIST curves by its name, or an Edwards curve.
+    /// BR §6.1.5 and §6.1.6: RSA of 2048 bits with an odd, positive modulus and an odd exponent of 3 to 2^32, one of the
+    /// NIST curves by its name, or an Edwards curve.
     case weakKey = "weak-key"
+    /// RFC 3279 §2.3, RFC 5480 §2: the key is one of its algorithm, a point lies on its curve, and nothing stands behind.
+    case malformedKey = "malformed-key"
     /// BR §6.1.5: RSA moduli are whole bytes.
     case unevenKey = "uneven-key"
     /// BR §7.1.3.2: no MD5, no SHA-1.
@@ -108,7 +109,7 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
     case malformedInformationAccess = "malformed-information-access"
     /// RFC §4.2.2.1: it is not critical.
     case informationAccessCritical = "information-access-critical"
-    /// RFC §4.2.1.1: the identifier of the signer's key is there, not critical, and by BR §7.1.2.11.1 nothing else.
+    /// RFC §4.2.1.1: the identifier of the signer's key is there, and not critical.
     case authorityKeyIdentifier = "authority-key-identifier"
     /// RFC §4.2.1.2: the identifier of an authority's key is there, and not critical.
     case subjectKeyIdentifier = "subject-key-identifier"
@@ -126,12 +127,12 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
 
     /// Whether the rule is about good form: breaking it deceives nobody, yet no public authority may.
     ///
-    /// Chains of public roots must keep these too, since there a breach shows an authority that does not check what it
-    /// issues. Where somebody chose the root by hand, he is the authority, and his tools may not know the profile.
+    /// A breach is reported unless the policy is strict, since browsers take such certificates and sites have them. No
+    /// anchor is asked for form.
     var isForm: Bool {
         switch self {
         case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
-            .rootPurpose, .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
+            .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
             .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
             .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
             .policyConstraintsNotCritical:

@@ -2,6 +2,7 @@
 
 internal import CPintleOpenSSL
 internal import Glibc
+internal import PintleSystem
 
 /// The server's half of one TLS connection over a non-blocking socket.
 ///
@@ -136,7 +137,7 @@ package struct TLSServerFailure: Error, Sendable, Hashable, CustomStringConverti
     package var description: String {
         switch self.reason {
         case .alert(let alert): "the client ended it with the alert \(alert)"
-        case .broken(let code): "the connection broke: \(String(cString: strerror(code)))"
+        case .broken(let code): "the connection broke: \(SystemError(code))"
         case .misbehaved(let words): words
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// The file system, as far as certificates need it.
 enum CertificateFiles {
@@ -76,7 +77,7 @@ enum CertificateFiles {
     }
 
     private static func unreadable(_ path: String) -> TrustError {
-        let reason = String(cString: strerror(errno))
+        let reason = SystemError.last.description
         return TrustError(
             code: .unreadableCertificate,
             message: "\(path): cannot be read; check the path and its permissions",

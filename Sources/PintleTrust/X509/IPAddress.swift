@@ -11,23 +11,43 @@ struct IPAddress: Hashable {
         self.bytes = bytes
     }
 
-    /// - Parameter text: dotted IPv4 with all four numbers, or IPv6 with or without brackets and zone.
+    /// Reads an address of which every character counts: dotted IPv4 with all four numbers, or IPv6.
+    ///
+    /// Brackets and zones belong to places where somebody says how to connect, which certificates do not: text that has
+    /// one would be the address to one reader and another name to the next.
     init?(_ text: String) {
-        var address = text[...]
-        if address.hasPrefix("[") {
+        // `inet_pton` stops at a NUL, and the rest would go unread.
+        guard !text.utf8.contains(0) else { return nil }
+        guard let bytes = IPAddress.parse(text, AF_INET, 4) ?? IPAddress.parse(text, AF_INET6, 16) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// Reads the address that a host is, as people and URLs write it: IPv6 with or without brackets and zone too.
+    ///
+    /// A zone (RFC 4007 §11) says which link an address is on; certificates cannot. Only IPv6 has any.
+    init?(host: String) {
+        var address = host[...]
+        let isBracketed = address.hasPrefix("[")
+        if isBracketed {
             guard address.hasSuffix("]") else { return nil }
             address = address.dropFirst().dropLast()
         }
-        // A zone says which link an address is on; certificates cannot.
-        let plain = String(address.prefix { $0 != "%" })
-        if !text.hasPrefix("["), let bytes = IPAddress.parse(plain, AF_INET, 4) {
-            self.bytes = bytes
-        } else if let bytes = IPAddress.parse(plain, AF_INET6, 16) {
-            self.bytes = bytes
-        } else {
-            return nil
-        }
+        let plain = address.prefix { $0 != "%" }
+        let zone = address[plain.endIndex...]
+        let isZone = zone.utf8.count > 1 && !zone.utf8.contains { $0 <= 0x20 || $0 >= 0x7F }
+        guard zone.isEmpty || isZone, let read = IPAddress(String(plain)) else { return nil }
+        guard read.bytes.count == 16 || (!isBracketed && zone.isEmpty) else { return nil }
+        self = read
     }
+
+    /// The IPv4 address that is written as an IPv6 one, `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2); nil for any other. Connecting
+    /// to either goes to the same machine.
+    var mapped: IPAddress? {
+        guard self.bytes.count == 16, self.bytes.starts(with: IPAddress.mappedPrefix) else { return nil }
+        return IPAddress(bytes: Array(self.bytes.suffix(4)))
+    }
+
+    static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
 
     private static func parse(_ text: String, _ family: CInt, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)

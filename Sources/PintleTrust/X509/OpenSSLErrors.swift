@@ -13,15 +13,15 @@ enum OpenSSLErrors {
 
     /// Empties the queue.
     ///
-    /// - Returns: OpenSSL's texts, oldest first, or nil if there were none.
+    /// - Returns: what they say in Pintle's words, oldest first, each once; nil if there were none.
     static func drain() -> String? {
         var texts: [String] = []
         while true {
             let code = ERR_get_error()
             guard code != 0 else { break }
-            var buffer = [CChar](repeating: 0, count: 256)
-            ERR_error_string_n(code, &buffer, buffer.count)
-            texts.append(string(cString: buffer))
+            let reason = ERR_reason_error_string(code).map { String(cString: $0) }
+            let text = OpenSSLWords.text(for: reason, code: code)
+            if !texts.contains(text) { texts.append(text) }
         }
         return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }

@@ -67,6 +67,11 @@ struct X509View {
         X509View.encoded { i2d_X509_NAME(name, $0) } ?? []
     }
 
+    /// The DER of an algorithm with its parameters.
+    static func encoding(of algorithm: UnsafePointer<X509_ALGOR>?) -> [UInt8] {
+        X509View.encoded { i2d_X509_ALGOR(algorithm, $0) } ?? []
+    }
+
     /// A name on one line (RFC 4514).
     static func text(of name: OpaquePointer?) -> String {
         guard let bio = BIO_new(BIO_s_mem()) else { return "" }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
@@ -32,7 +32,7 @@ struct Check: ParsableCommand {
         let lint = Lint(policy)
         for finding in lint.findings {
             let place = "\(origin.path ?? "embedded default"):\(finding.position)"
-            Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
+            try Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
         }
     }
 
@@ -49,23 +49,26 @@ struct Check: ParsableCommand {
             throw CommandFailure(
                 .incomplete, "pintle check: --sample: \(error.words(for: path, limit: Self.sampleLimit))")
         }
+        let sent: [UInt8]
         do throws(Problem) {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
             for violation in run.violations { Output.error("reported: the request breaks its contract: \(violation)") }
-            try Self.write(run, policy.configuration.log.redact ? .on : .off)
+            sent = try Self.sent(run, policy.configuration.log.redact ? .on : .off)
         } catch {
             throw CommandFailure(
                 .found, "pintle check: \(path): answered with \(error.status) \(error.name.rawValue): \(error.detail)")
         }
+        try Output.bytes(sent)
     }
 
-    private static func write(_ run: DryRun, _ redaction: Redaction) throws(Problem) {
+    /// The request as it goes upstream, byte by byte.
+    private static func sent(_ run: DryRun, _ redaction: Redaction) throws(Problem) -> [UInt8] {
         var (head, body) = (run.head, run.body)
         if redaction == .on { (head, body) = try run.masked(by: Redaction.mask) }
         var lines = ["\(head.method) \(redaction.url(head.target.path ?? "*")) HTTP/1.1"]
         for (name, value) in head.fields.pairs { lines.append("\(name): \(redaction.field(name: name, value: value))") }
-        Output.bytes(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body)
+        return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintleMessage
 internal import PintlePolicy
 
@@ -37,11 +37,13 @@ struct Explain: ParsableCommand {
         }
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
+        let explanation: Explanation
         do throws(Malformed) {
-            for line in try Explanation(policy, head).lines { Output.data(line.description) }
+            explanation = try Explanation(policy, head)
         } catch {
             throw CommandFailure(.found, "pintle explain: answered with 400 Malformed Request: \(error.reason)")
         }
+        for line in explanation.lines { try Output.data(line.description) }
     }
 
     private func target() throws(CommandFailure) -> RequestTarget {

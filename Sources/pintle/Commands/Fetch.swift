@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintlePolicy
 
 struct Fetch: AsyncParsableCommand {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Logging
+internal import PintleActivity
 internal import PintlePolicy
 
 struct Serve: AsyncParsableCommand {
@@ -40,6 +42,19 @@ struct Serve: AsyncParsableCommand {
     typealias Loading = @Sendable (ReadFiles) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin)
 
     func run() async throws {
+        do throws(CommandFailure) {
+            try await self.serve()
+        } catch {
+            let format = self.logFormat.flatMap(LogConfiguration.Format.init) ?? error.logFormat
+            guard format == .json else { throw error }
+            // Whoever collects the log reads one format, and most of all wants to know why there is no proxy.
+            let logger = Logger(label: "pintle") { _ in LineLogHandler(format: .json, level: .error) }
+            for line in error.lines { logger.error("\(line)") }
+            throw CommandFailure(error.code, lines: [])
+        }
+    }
+
+    private func serve() async throws(CommandFailure) {
         // Before anything else starts a thread that might look at the environment.
         let (manager, given) = (try ServiceManager.taken(), try GivenSockets.taken())
         let (file, flags) = (self.configuration.file, Flags(self, given: given.places))
@@ -52,7 +67,13 @@ struct Serve: AsyncParsableCommand {
         let service = Service(
             policy: policy, origin: origin, portFile: self.portFile, load: load, watched: self.watch ? files : nil,
             manager: manager, given: given.descriptors)
-        try await service.run()
+        do throws(CommandFailure) {
+            try await service.run()
+        } catch {
+            var failure = error
+            failure.logFormat = policy.configuration.log.format
+            throw failure
+        }
     }
 }
 

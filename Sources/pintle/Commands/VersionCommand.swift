@@ -13,5 +13,5 @@ struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version", abstract: "Print the version, and those of libcurl and OpenSSL.")
 
-    func run() { Output.data("\(Version.line) (\(Engine.libraryVersions))") }
+    func run() throws { try Output.data("\(Version.line) (\(Engine.libraryVersions))") }
 }

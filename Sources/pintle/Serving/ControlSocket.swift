@@ -2,6 +2,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import PintleSystem
 
 /// The Unix socket by which commands reach a running proxy.
 ///
@@ -37,7 +38,7 @@ final class ControlSocket: Sendable {
         }
         guard code == 0 else {
             close(self.descriptor)
-            throw Failure(description: "\(path): \(String(cString: strerror(code)))")
+            throw Failure(description: "\(path): \(SystemError(code))")
         }
         let descriptor = self.descriptor
         Thread.detachNewThread { Self.serve(descriptor, answer) }
@@ -55,7 +56,7 @@ final class ControlSocket: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
         let code = Self.withAddress(path) { connect(descriptor, $0, $1) == 0 ? 0 : errno }
-        guard code == 0 else { throw Failure(description: String(cString: strerror(code ?? ENAMETOOLONG))) }
+        guard code == 0 else { throw Failure(description: SystemError(code ?? ENAMETOOLONG).description) }
         guard let line = try? JSONEncoder().encode(request), Self.write(Array(line) + [0x0A], to: descriptor),
             let reply = Self.readLine(from: descriptor),
             let answer = try? JSONDecoder().decode(ControlAnswer.self, from: Data(reply))

@@ -65,7 +65,7 @@ actor Reloader {
 
     private func reloadNow(_ wish: Wish) async -> ControlAnswer {
         self.parts.manager?.reloading()
-        let logProblem = self.reopenLog()
+        let logProblem = await self.reopenLog()
         let files = ReadFiles()
         var answer: ControlAnswer
         do throws(CommandFailure) {
@@ -89,9 +89,11 @@ actor Reloader {
     }
 
     /// Goes on in the file that has the log's path now: the old one may have been moved away.
-    private func reopenLog() -> String? {
+    private func reopenLog() async -> String? {
         do throws(LogFileError) {
             try self.parts.exchangeLog.reopen()
+            // Whoever asked may pack the old file up as soon as it has the answer.
+            await self.parts.exchangeLog.isWritten(within: .seconds(1))
             return nil
         } catch {
             let problem = "log.exchanges: \(error); lines go on into the file that was open"

@@ -2,12 +2,14 @@
 
 internal import Foundation
 internal import Logging
+internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleSession
+internal import PintleSystem
 internal import PintleTrust
 internal import UnixSignals
 
@@ -26,12 +28,16 @@ struct Service {
     let given: [Int32]
 
     func run() async throws(CommandFailure) {
-        let logger = self.makeLogger()
+        let output = LogWriter(borrowing: STDERR_FILENO)
+        // Every line that somebody reads is there before the process ends; nobody else is waited for.
+        defer { output.flush(within: Self.logPatience) }
+        let logger = self.makeLogger(output)
         let exchangeLog = try self.openExchangeLog(logger)
         if let shortage = OpenFiles.shortage(OpenFiles.raiseLimit(), self.policy.configuration.limits) {
             logger.warning("\(shortage)")
         }
-        let engine = try self.startEngine()
+        if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
+        let engine = try self.startEngine(logger)
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
         let reachability = self.watchNetwork(engine, logger)
@@ -57,7 +63,12 @@ struct Service {
                 logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy, gate: gate,
             load: self.load)
         let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
-        let obedience = Task { await self.obey(signals, requestStop, activity, reloader) }
+        let report: @Sendable () -> Void = {
+            activity.dump()
+            logger.log(turns: engine.turnTimes)
+            logger.log(lossesOf: exchangeLog)
+        }
+        let obedience = Task { await self.obey(signals, requestStop, reloader, report) }
         defer { obedience.cancel() }
         let watch = try await self.watchFiles(reloader, engine, logger)
         defer { watch?.stop() }
@@ -79,23 +90,27 @@ struct Service {
         defer { watchdog?.stop() }
         for await _ in stop { break }
         self.manager?.stopping("waiting for \(proxy.connections) connections to end")
-        logger.notice("draining", metadata: ["connections": "\(proxy.connections)"])
+        logger.notice("draining", metadata: ["connections": .stringConvertible(proxy.connections)])
         let patience = self.policy.configuration.limits.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         await reloader.gate.close()
         reachability.stop()
         activity.stop()
-        activity.dump()
-        logger.notice("stopped", metadata: ["clean": "\(clean)"])
+        await exchangeLog.isWritten(within: Self.logPatience)
+        report()
+        logger.notice("stopped", metadata: ["clean": .stringConvertible(clean)])
         engine.stop()
     }
 
     // MARK: Parts
 
-    private func makeLogger() -> Logger {
+    /// How long the end waits for somebody who reads a log.
+    private static let logPatience = Duration.seconds(1)
+
+    private func makeLogger(_ output: LogWriter) -> Logger {
         let log = self.policy.configuration.log
         let level = Logger.Level(configuration: log.level.rawValue) ?? .info
-        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level)
+        let handler = LineLogHandler(format: log.format == .json ? .json : .text, level: level, writer: output)
         return Logger(label: "pintle", factory: { _ in handler })
     }
 
@@ -110,14 +125,15 @@ struct Service {
         }
     }
 
-    private func startEngine() throws(CommandFailure) -> Engine {
+    private func startEngine(_ logger: Logger) throws(CommandFailure) -> Engine {
+        let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
         let threads: Int =
             switch self.policy.configuration.engine.threads {
             case .auto: Engine.availableProcessors
             case .exactly(let count): count
             }
         do throws(SessionError) {
-            return try Engine(threads: threads)
+            return try Engine(threads: threads, turnGuard: StallWatch.guardian(limit, logger))
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }
@@ -137,8 +153,17 @@ struct Service {
     /// Follows the system's reachability and logs each change of it.
     private func watchNetwork(_ engine: Engine, _ logger: Logger) -> Reachability {
         let reachability = Reachability(.system, engine: engine)
+        let wasMissing = NIOLockedValueBox(false)
         reachability.onChange { status in
-            logger.info(LogKeys.reachabilityChanged, metadata: [LogKeys.reachability: "\(status)"])
+            // That there is a network is worth a line to an operator only after there was none.
+            let isMissing = status == .notReachable
+            let isNews = wasMissing.withLockedValue { was in
+                defer { was = isMissing }
+                return was
+            }
+            logger.log(
+                level: isMissing ? .warning : isNews ? .notice : .debug, LogKeys.reachabilityChanged,
+                metadata: [LogKeys.reachability: "\(status.words)"])
         }
         do throws(SessionError) {
             try reachability.start()
@@ -197,11 +222,10 @@ struct Service {
                 case .unix(let path): "\(path)\n"
                 }
             }.joined()
-            do {
-                try Data(ports.utf8).write(to: URL(fileURLWithPath: portFile), options: .atomic)
+            do throws(SystemError) {
+                try FileWriting.replace(portFile, with: Array(ports.utf8))
             } catch {
-                throw CommandFailure(
-                    .incomplete, "--port-file \(portFile) cannot be written: \(error.localizedDescription)")
+                throw CommandFailure(.incomplete, "--port-file \(portFile) cannot be written: \(error)")
             }
         }
         var logger = logger
@@ -212,13 +236,13 @@ struct Service {
 
     /// Does what signals ask for, for as long as the process lives: the sequence can be read only once.
     private func obey(
-        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ activity: Activity,
-        _ reloader: Reloader
+        _ signals: UnixSignalsSequence, _ stop: AsyncStream<Void>.Continuation, _ reloader: Reloader,
+        _ report: @Sendable () -> Void
     ) async {
         var isStopping = false
         for await signal in signals {
             switch signal {
-            case .sigusr1: activity.dump()
+            case .sigusr1: report()
             // Who sends a signal cannot be asked back: hosts that would be refused are told of, and no reason against it.
             case .sighup: Task { await reloader.reload(Reloader.Wish(force: true)) }
             default:
@@ -227,6 +251,18 @@ struct Service {
                 isStopping = true
                 stop.yield()
             }
+        }
+    }
+}
+
+extension ReachabilityStatus {
+    /// The status for operators. AFNetworking's text says WiFi of every link that is not mobile, be it Ethernet.
+    fileprivate var words: String {
+        switch self {
+        case .unknown: "unknown"
+        case .notReachable: "not reachable"
+        case .reachableViaWWAN: "reachable over a mobile link"
+        case .reachableViaWiFi: "reachable"
         }
     }
 }

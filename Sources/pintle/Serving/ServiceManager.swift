@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
+internal import PintleSystem
 
 /// The service manager that started this process, where it wants to hear how it fares: systemd and whoever else speaks
 /// sd_notify(3). One datagram for each word to it.
@@ -38,7 +39,7 @@ struct ServiceManager: Sendable {
         }
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else {
-            throw CommandFailure(.incomplete, "NOTIFY_SOCKET: \(String(cString: strerror(errno)))")
+            throw CommandFailure(.incomplete, "NOTIFY_SOCKET: \(SystemError.last)")
         }
         var patience = Self.patience
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))

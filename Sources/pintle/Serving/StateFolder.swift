@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 
 /// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else

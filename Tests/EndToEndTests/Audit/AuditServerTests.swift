@@ -64,6 +64,27 @@ import Testing
         #expect(finding.text("name") == "pin-mismatch" && finding.text("severity") == "warn")
     }
 
+    @Test func `LOOK-29 a chain of bad form is a warning, and an error where the policy is strict`() throws {
+        let odd = try self.stage.pki.mint(
+            .server("IP:127.0.0.1").changed { $0.serial = "00" }, signedBy: self.stage.intermediate)
+        let server = try OpenSSLServer([odd])
+        let hosts = ["127.0.0.1:\(server.port)"]
+        try self.stage.configure(hosts: hosts)
+        let report = try self.stage.report()
+        let finding = try self.only(report)
+        #expect(finding.text("name") == "bad-form" && finding.text("severity") == "warn")
+        #expect(
+            finding.text("message")
+                == "127.0.0.1: the certificate \"CN=server\" is not of the form that public authorities keep: its serial "
+                + "number is not positive, or longer than 20 bytes (serial-number)")
+        let chain = report.objects("servers").first?.objects("addresses").first?.objects("chains").first
+        #expect(chain?["form"] as? [String] == ["serial-number"])
+
+        try self.stage.configure(hosts: hosts, options: ", form: strict")
+        let strict = try self.only(try self.stage.report())
+        #expect(strict.text("name") == "certificate-invalid" && strict.text("severity") == "error")
+    }
+
     @Test func `a single pin is a warning`() throws {
         let server = try OpenSSLServer([self.leaf()])
         try self.stage.configure(hosts: ["127.0.0.1:\(server.port)"], pins: [self.stage.intermediate.pin])

@@ -41,6 +41,34 @@ import Testing
         #expect(off.exitCode == 0, "\(off.lines)")
     }
 
+    @Test func `LOOK-39 a pinned key that servers send beside the verified chain is told`() throws {
+        let pki = self.stage.pki
+        // As Amazon's servers do: the chain goes by their own root, and an older authority that vouches for it is sent too.
+        let services = try pki.intermediate("Services", signedBy: try pki.root("Class 2"))
+        let root = try pki.root("Own Root")
+        let crossed = try pki.intermediate("Own Root", signedBy: services, reusing: root)
+        let sub = try pki.intermediate("Sub", signedBy: crossed)
+        let server = try OpenSSLServer([
+            try pki.leaf("ec", ip: ["127.0.0.1"], signedBy: sub, reusing: self.stage.ec)
+        ])
+        try self.stage.folder.write(root.certificatePEM, to: "root.pem")
+        let hosts = ["127.0.0.1:\(server.port)"]
+
+        try self.stage.configure(hosts: hosts, pins: [services.pin, self.stage.backup.pin])
+        let refused = try self.stage.audit()
+        #expect(refused.exitCode == 1, "\(refused.lines)")
+        #expect(refused.lines.contains { $0.contains("Sent with a pinned key, but not on the chain above") })
+        #expect(refused.lines.contains { $0.contains("That chain ends at \"CN=Own Root\"") }, "\(refused.lines)")
+
+        try self.stage.configure(hosts: hosts, pins: [services.pin, sub.pin])
+        #expect(try self.stage.audit(history: self.history).exitCode == 0)
+        let found = try self.pins("lint")
+        #expect(found.exitCode == 1 && found.output.count == 1, "\(found.lines)")
+        let line = found.output.first ?? ""
+        #expect(line.contains("PINTLE0212 beside-path: trust.fleet.pins[0]: servers send CN=Services"), "\(line)")
+        #expect(line.contains("they end at CN=Own Root"), "\(line)")
+    }
+
     @Test func `a pin has the date of the certificate that an audit saw`() throws {
         let server = try OpenSSLServer([self.stage.leaves("127.0.0.1")[1]])
         try self.stage.configure(hosts: ["127.0.0.1:\(server.port)"])

@@ -5,8 +5,7 @@ import PintleTesting
 
 /// The built examples.
 enum ExampleProcess {
-    private static let binary = URL(fileURLWithPath: PintleProcess.binary).deletingLastPathComponent()
-        .appendingPathComponent("PintleExamples").path
+    private static let binary = "\(PintleProcess.products)/PintleExamples"
 
     static func start(_ arguments: [String], environment: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(Self.binary, arguments, environment: environment)

@@ -9,18 +9,13 @@ struct SlowClientTests {
     /// Small, so that a client falls behind soon.
     private static let receiveBuffer = Int32(16 * 1024)
 
-    /// Lets time pass in which something must not happen.
-    private func letPass(seconds: Double) {
-        _ = try? Watched(false).wait(for: "nothing", seconds: seconds) { $0 }
-    }
-
     @Test(
         .tags(.load),
         arguments: ["OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://denied.test/ HTTP/1.1\r\nHost: x\r\n\r\n"])
-    func `a client that pipelines without reading is read no further`(request: String) throws {
+    func `LOOK-58 a client that pipelines without reading is read no further`(request: String) throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let pintle = try PintleProcess(
-            "destinations: {deny: [denied.test]}", log: "{format: json, exchanges: off}")
+            "destinations: {deny: [denied.test]}\nlimits: {header_timeout: 1s}", log: "{format: json, exchanges: off}")
         let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
         let total = 64 << 20
         let sent = Watched(0)
@@ -32,12 +27,8 @@ struct SlowClientTests {
                 sent.change { $0 += block.count }
             }
         }
-        var before = -1
         // Until the proxy takes no more.
-        while before != sent.current, sent.current < total {
-            before = sent.current
-            _ = try? sent.wait(for: "more to be taken", seconds: 2) { $0 > before }
-        }
+        try pintle.waitUntilStill(sent)
         #expect(sent.current < total, "the proxy read everything")
         let peak = try pintle.memory("VmHWM")
         #expect(peak < BoundedMemoryTests.limit)
@@ -80,7 +71,8 @@ struct SlowClientTests {
 
     // Different sizes, so that the origin's end meets full and half-empty buffers on its way.
     @Test(arguments: [1, 3, 5, 8])
-    func `a tunnel whose client has finished sending and reads late delivers every byte`(mebibytes: Int) throws {
+    func `LOOK-58 a tunnel whose client has finished sending and reads late delivers every byte`(mebibytes: Int) throws
+    {
         let body = pattern(mebibytes << 20)
         let sent = Watched(false)
         let origin = try ScriptedOrigin { connection in
@@ -88,30 +80,30 @@ struct SlowClientTests {
             try connection.stream.send(body)
             sent.change { $0 = true }
         }
-        let pintle = try PintleProcess("engine: {threads: 1}")
+        let pintle = try PintleProcess("engine: {threads: 1}\nlimits: {header_timeout: 3s}")
         let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
         try client.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try client.readHead().status == 200)
         try client.send("that is all")
         client.finishSending()
         // Longer than the two seconds in which a connection that is done with is expected to close.
-        self.letPass(seconds: 3)
+        try pintle.waitForHeaderTimeout()
         var got = try client.read(body.count / 2)
-        self.letPass(seconds: 3)
+        try pintle.waitForHeaderTimeout()
         let rest = try client.readToEnd()
         got += rest.bytes
         #expect(got == body && rest.ending == .closed, "\(got.count) bytes, then \(rest.ending)")
         #expect(sent.current)
     }
 
-    @Test func `an HTTP 1.0 client that pauses near the end gets every byte`() throws {
+    @Test func `LOOK-58 an HTTP 1.0 client that pauses near the end gets every byte`() throws {
         let body = pattern(8 << 20)
         let origin = try ScriptedOrigin { connection in
             _ = try connection.readRequest()
             try connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
             try connection.stream.send(body)
         }
-        let pintle = try PintleProcess("engine: {threads: 1}")
+        let pintle = try PintleProcess("engine: {threads: 1}\nlimits: {header_timeout: 3s}")
         let client = try pintle.connect(receiveBuffer: Self.receiveBuffer)
         try client.send("GET http://127.0.0.1:\(origin.port)/ HTTP/1.0\r\n\r\n")
         #expect(try client.readHead().status == 200)
@@ -120,7 +112,7 @@ struct SlowClientTests {
         while pintle.exchanges.isEmpty, got.count < body.count - (256 << 10), let bytes = try client.readSome() {
             got += bytes
         }
-        self.letPass(seconds: 3)
+        try pintle.waitForHeaderTimeout()
         let rest = try client.readToEnd()
         got += rest.bytes
         #expect(got == body && rest.ending == .closed, "\(got.count) bytes, then \(rest.ending)")

@@ -86,7 +86,7 @@ import Testing
         origin.stop()
         _ = try tally.wait(for: "requests to fail") { $0.problems["connect-failure", default: 0] >= 100 }
         try origin.start()
-        let end = try tally.wait(for: "all requests", seconds: 240) { $0.threads == clients }
+        let end = try tally.wait(for: "all requests", seconds: 900) { $0.threads == clients }
         #expect(end.finished == total && end.wrong.isEmpty, "\(end.wrong.prefix(5))")
         #expect(end.right + end.problems.values.reduce(0, +) == total)
         #expect(end.right > total / 2)

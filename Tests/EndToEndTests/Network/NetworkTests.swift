@@ -43,7 +43,7 @@ struct NetworkTests {
 
     @Test func `without a network addresses, names and tunnels are network-unreachable at once`() throws {
         let pintle = try PintleProcess(self.patient, in: self.near)
-        #expect(try self.statuses(of: pintle, 1) == ["Not Reachable"])
+        #expect(try self.statuses(of: pintle, 1) == ["not reachable"])
         self.expectUnreachable(try self.ask(pintle, "http://10.1.2.3/"), "no route to 10.1.2.3:80")
         self.expectUnreachable(try self.ask(pintle, "http://[2001:db8::1]/"), "no route to [2001:db8::1]:80")
         self.expectUnreachable(try self.ask(pintle, "http://site.example/"), "site.example cannot be looked up")
@@ -80,32 +80,43 @@ struct NetworkTests {
         try self.far.ip("link", "set", "uplink", "up")
         let neighbour = try NginxOrigin(address: self.farAddress, in: self.far)
         #expect(try self.ask(pintle, "http://\(self.farAddress):\(neighbour.httpPort)/hello").text == "hello\n")
-        #expect(try self.statuses(of: pintle, 1) == ["Not Reachable"])
+        #expect(try self.statuses(of: pintle, 1) == ["not reachable"])
     }
 
     @Test func `requests go through as soon as there is a network, and the change is logged`() throws {
         let pintle = try PintleProcess(self.patient, in: self.near)
-        #expect(try self.statuses(of: pintle, 1) == ["Not Reachable"])
+        #expect(try self.statuses(of: pintle, 1) == ["not reachable"])
         // An address behind the router, so that the default route is what counts.
         try self.far.ip("addr", "add", "10.1.2.3/32", "dev", "lo")
         let origin = try NginxOrigin(address: "10.1.2.3", in: self.far)
         let url = "http://10.1.2.3:\(origin.httpPort)/hello"
         self.expectUnreachable(try self.ask(pintle, url), "no route to 10.1.2.3")
         try self.connect()
-        #expect(try self.statuses(of: pintle, 2)[1] == "Reachable via WiFi")
+        #expect(try self.statuses(of: pintle, 2)[1] == "reachable")
         #expect(try self.ask(pintle, url).text == "hello\n")
         try self.near.ip("link", "set", "uplink", "down")
-        #expect(try self.statuses(of: pintle, 3)[2] == "Not Reachable")
+        #expect(try self.statuses(of: pintle, 3)[2] == "not reachable")
         self.expectUnreachable(try self.ask(pintle, url), "no route to 10.1.2.3")
         #expect(try pintle.stop() == 0)
+    }
+
+    @Test func `LOOK-52 the log calls a network that works reachable, and says so only after there was none`() throws {
+        try self.connect()
+        let pintle = try PintleProcess(self.patient, in: self.near)
+        try self.near.ip("link", "set", "uplink", "down")
+        let first = try pintle.waitForMessages("reachability.changed", 1)[0]
+        #expect(first["level"] as? String == "warning" && first["reachability"] as? String == "not reachable")
+        try self.connect()
+        let second = try pintle.waitForMessages("reachability.changed", 2)[1]
+        #expect(second["level"] as? String == "notice" && second["reachability"] as? String == "reachable")
     }
 
     @Test func `a cable that is pulled out is noticed although the routes stay`() throws {
         let pintle = try PintleProcess(self.patient, in: self.near)
         try self.connect()
-        #expect(try self.statuses(of: pintle, 2).last == "Reachable via WiFi")
+        #expect(try self.statuses(of: pintle, 2).last == "reachable")
         try self.far.ip("link", "set", "uplink", "down")
-        #expect(try self.statuses(of: pintle, 3).last == "Not Reachable")
+        #expect(try self.statuses(of: pintle, 3).last == "not reachable")
         // The kernel would try, and find out after seconds; so would the resolver.
         let answer = "no route to 10.1.2.3:80, and no default route that works"
         self.expectUnreachable(try self.ask(pintle, "http://10.1.2.3/"), answer)
@@ -122,7 +133,7 @@ struct NetworkTests {
         try self.near.ip("link", "set", "uplink", "up")
         try self.far.ip("link", "set", "uplink", "up")
         // It can be reached, first as a neighbour: that it knows no answer is no fault of the network.
-        for statuses in [["Not Reachable"], ["Not Reachable", "Reachable via WiFi"]] {
+        for statuses in [["not reachable"], ["not reachable", "reachable"]] {
             if statuses.count == 2 { try self.near.ip("route", "add", "default", "via", self.farAddress) }
             #expect(try self.statuses(of: pintle, statuses.count) == statuses)
             let result = try self.ask(pintle, "http://site.example/")

@@ -46,6 +46,17 @@ struct BasicAuthTests {
         #expect(!log.contains("pass:w") && !log.contains("other") && !log.contains("Basic"), "\(log)")
     }
 
+    @Test(arguments: [[], ["--proxytunnel"]])
+    func `LOOK-47 the log names the user, and nobody who has not proved to be one`(
+        arguments: [String]
+    ) throws {
+        for user in ["ana:pass:wörd", "ana:pass:wörd", "ben:wrong"] {
+            _ = try Curl.run(proxy: self.pintle.port, arguments + ["--proxy-user", user, self.url])
+        }
+        let users = try self.pintle.waitForExchanges(3).map { $0["user"] as? String }
+        #expect(users == ["ana", "ana", nil])
+    }
+
     @Test func `a body waits until it is known who sends it, and is not lost`() throws {
         let folder = try TemporaryFolder()
         let body = pattern(300_000)

@@ -107,4 +107,20 @@ struct LogRotationTests {
         #expect(try pintle.ask(get(self.origin.port)).text == "done")
         #expect(try pintle.stop() == 0)
     }
+
+    @Test func `LOOK-11 a log that nobody reads holds up neither requests nor the end`() throws {
+        let path = "\(self.folder.path)/pipe"
+        try #require(mkfifo(path, 0o600) == 0)
+        // Open, so that the pipe fills up; a pipe holds some two hundred lines.
+        let reader = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        let pintle = try self.start("pipe")
+        let client = try pintle.connect()
+        for _ in 0..<500 {
+            try client.send(get(self.origin.port))
+            #expect(try client.readResponse().text == "done")
+        }
+        #expect(try self.reload().exitCode == 0, "a reload waits for no reader either")
+        #expect(try pintle.stop() == 0)
+        close(reader)
+    }
 }

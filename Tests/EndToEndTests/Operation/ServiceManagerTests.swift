@@ -176,13 +176,28 @@ struct ServiceManagerTests {
 
     private static let analyzer = "/usr/bin/systemd-analyze"
 
+    private static let units = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("conf/systemd")
+
+    @Test func `LOOK-05 the unit starts the proxy again however often it ends, and leaves no core`() throws {
+        let text = try String(contentsOf: Self.units.appendingPathComponent("pintle.service"), encoding: .utf8)
+        var section = ""
+        var settings: [String: String] = [:]
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            if line.hasPrefix("[") { section = String(line) }
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { settings["\(section)\(parts[0])"] = String(parts[1]) }
+        }
+        #expect(settings["[Unit]StartLimitIntervalSec"] == "0")
+        #expect(settings["[Service]Restart"] == "on-failure" && settings["[Service]RestartSec"] == "500ms")
+        #expect(settings["[Service]LimitCORE"] == "0")
+    }
+
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: analyzer)))
     func `systemd finds nothing wrong with the units`() throws {
-        let units = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("conf/systemd")
         var paths: [String] = []
         for name in ["pintle.service", "pintle.socket"] {
-            let text = try String(contentsOf: units.appendingPathComponent(name), encoding: .utf8)
+            let text = try String(contentsOf: Self.units.appendingPathComponent(name), encoding: .utf8)
             paths.append(
                 try self.folder.write(
                     text.replacingOccurrences(of: "/usr/bin/pintle", with: PintleProcess.binary), to: name))

@@ -93,6 +93,34 @@ struct VerifyTests {
             unknown.exitCode == 2 && unknown.errors.contains { $0.contains("it has site, other") }, "\(unknown.lines)")
     }
 
+    @Test func `LOOK-29 a root that is given is believed as it is, and form is asked of the rest`() throws {
+        let root = try self.pki.mint(.authority("Zero").changed { $0.serial = "00" })
+        let good = try self.pki.mint(.server("DNS:a.test"), signedBy: root)
+        let odd = try self.pki.mint(.server("DNS:a.test").changed { $0.serial = "00" }, signedBy: root)
+        try self.folder.write(root.certificatePEM, to: "zero.pem")
+        try self.folder.write(good.chainPEM, to: "good.pem")
+        try self.folder.write(odd.chainPEM, to: "odd.pem")
+        let whole = try self.verify("--chain", "good.pem", "--roots", "zero.pem", "--host", "a.test")
+        #expect(whole.exitCode == 0, "\(whole.lines)")
+        let refused = try self.verify("--chain", "odd.pem", "--roots", "zero.pem", "--host", "a.test")
+        #expect(refused.exitCode == 1 && refused.output.contains("rule: serial-number"), "\(refused.lines)")
+
+        try self.folder.write(
+            """
+            version: 1
+            trust: {lax: {roots: [zero.pem]}, strict: {roots: [zero.pem], form: strict}}
+            """, to: "pintle.yaml")
+        let arguments = ["verify", "-c", "pintle.yaml", "--chain", "odd.pem", "--host", "a.test", "--policy"]
+        let lax = try PintleProcess.run(arguments + ["lax"], folder: self.folder.path)
+        #expect(lax.exitCode == 0, "\(lax.lines)")
+        #expect(
+            lax.output.contains(
+                "form: the certificate \"CN=server\" is not of the form that public authorities keep: its serial number is "
+                    + "not positive, or longer than 20 bytes (serial-number)"), "\(lax.lines)")
+        let strict = try PintleProcess.run(arguments + ["strict"], folder: self.folder.path)
+        #expect(strict.exitCode == 1 && strict.output.contains("rule: serial-number"), "\(strict.lines)")
+    }
+
     @Test func `what is no certificate is rejected with the name of the file`() throws {
         let der = self.leaf.certificate.der
         let files: [(String, [UInt8], String)] = [

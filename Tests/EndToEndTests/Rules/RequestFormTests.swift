@@ -37,7 +37,7 @@ struct RequestFormTests {
     }
 
     @Test(arguments: ["xml", "binary"])
-    func `a form becomes a property list`(format: String) throws {
+    func `LOOK-01 a form becomes a property list, arrays and all`(format: String) throws {
         let request = try self.sent(
             "{serialize: plist, plist: {format: \(format)}, parameters: {n: 1, l: [a]}}", "-d", "k=v&d[x]=%C3%A4")
         #expect(request["Content-Type"] == "application/x-plist")
@@ -47,7 +47,7 @@ struct RequestFormTests {
         #expect(request.body.starts(with: "bplist".utf8) == (format == "binary"))
     }
 
-    @Test func `a property list becomes JSON, and its dates are told of`() throws {
+    @Test func `LOOK-01 a property list becomes JSON, and its dates are told of`() throws {
         let plist = """
             <?xml version="1.0"?><plist version="1.0"><dict><key>z</key><integer>1</integer><key>a</key>
             <array><true/><real>1.5</real></array></dict></plist>

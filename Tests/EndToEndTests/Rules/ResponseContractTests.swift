@@ -58,13 +58,47 @@ struct ResponseContractTests {
         #expect(result.json["upstream_status"] as? Int == 200)
     }
 
-    @Test func `a body that is not JSON on a wrong status lists both, innermost last`() throws {
+    @Test(arguments: ["json", "[json, plist]"])
+    func `LOOK-43 all that is broken is told, in the order status, type, body`(body: String) throws {
         let origin = try self.origin("<p>sorry</p>", status: "503 Busy")
-        let pintle = try self.pintle("{status: [200-299], body: json}")
+        let pintle = try self.pintle("{status: [200-299], body: \(body)}")
         let result = try self.fetch(pintle, origin)
-        #expect(result.status == 502, "\(result)")
+        #expect(result.status == 502 && result.problem == "response-status", "\(result)")
+        #expect(result.json["detail"] as? String == "Request failed: service unavailable (503)")
         let causes = result.json["causes"] as? [String] ?? []
-        #expect(result.problem == "response-body" && causes.contains { $0.contains("503") }, "\(result)")
+        #expect(causes.count == 1 && causes[0].contains("JSON"), "\(result)")
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["violations"] as? [String] == ["response-status", "response-body"], "\(record)")
+        let counted = try pintle.counters()["violations"] as? [String: Int]
+        #expect(counted?["response-status"] == 1 && counted?["response-body"] == 1, "\(counted ?? [:])")
+    }
+
+    @Test(arguments: [false, true])
+    func `LOOK-43 what is only reported is told of head and body, however they come`(isSlow: Bool) throws {
+        let origin = try self.origin(#"{"a":1}x"#, status: "404 None")
+        let rule = isSlow ? "[json, image]" : "json"
+        let pintle = try self.pintle("{status: [200-299], body: \(rule), on_violation: report}")
+        let result = try self.fetch(pintle, origin)
+        #expect(result.status == 404, "\(result)")
+        #expect(result.head.values("Pintle-Violation") == ["response-status", "response-body"], "\(result)")
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["violations"] as? [String] == ["response-status", "response-body"], "\(record)")
+        let error = record["error"] as? String ?? ""
+        #expect(error.hasPrefix("Request failed: not found (404); Request failed: "), "\(record)")
+    }
+
+    @Test func `LOOK-43 a body beyond its limit does not hide a wrong status`() throws {
+        let origin = try self.origin("[1,2,3,4,5,6,7,8]", status: "404 None")
+        let pintle = try self.pintle("{status: [200-299], body: json, max_body: 8, on_violation: report}")
+        let result = try self.fetch(pintle, origin)
+        #expect(result.head.values("Pintle-Violation") == ["response-status", "body-too-large"], "\(result)")
+    }
+
+    @Test func `LOOK-44 a status that is not the one demanded says which was`() throws {
+        let origin = try self.origin("{}")
+        let pintle = try self.pintle("{status: [201]}")
+        let result = try self.fetch(pintle, origin)
+        #expect(result.json["detail"] as? String == "Request failed: ok (200), expected 201", "\(result)")
     }
 
     @Test func `nulls are removed from objects and not from arrays, and the length follows`() throws {
@@ -89,9 +123,9 @@ struct ResponseContractTests {
         let result = try self.fetch(pintle, origin)
         #expect(result.exitCode == 0 && result.status == 500 && result.text == "not json", "\(result)")
         #expect(result["Content-Length"] == "8" && result["Content-Type"] == "application/json")
-        #expect(result["Pintle-Violation"] != nil)
-        let record = try pintle.waitForExchanges(1)[0]
-        #expect((record["violations"] as? [String])?.contains(result["Pintle-Violation"] ?? "") == true, "\(record)")
+        let marks = result.head.values("Pintle-Violation")
+        #expect(marks == ["response-status", "response-body"], "\(result)")
+        #expect(try pintle.waitForExchanges(1)[0]["violations"] as? [String] == marks)
     }
 
     @Test func `a problem names type, title, status, detail, instance and route`() throws {

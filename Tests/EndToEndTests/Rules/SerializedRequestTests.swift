@@ -84,7 +84,7 @@ struct SerializedRequestTests {
         #expect(self.origin.requests.isEmpty)
     }
 
-    @Test func `a throttled body from a serializer is in memory once`() throws {
+    @Test func `LOOK-58 a throttled body from a serializer is in memory once`() throws {
         let mayRead = Watched(false)
         let origin = try ScriptedOrigin { connection in
             let head = try connection.readRequestHead()
@@ -93,15 +93,18 @@ struct SerializedRequestTests {
             try connection.send(response("done"))
         }
         let pintle = try PintleProcess(
-            "routes: [{name: r, request: {serialize: json, throttle: {packet: 16KiB, delay: 1ms}}}]")
+            """
+            limits: {header_timeout: 1s}
+            routes: [{name: r, request: {serialize: json, throttle: {packet: 16KiB, delay: 1ms}}}]
+            """)
         let document = #"{"a":""# + String(repeating: "x", count: 7 << 20) + #""}"#
         let client = try pintle.connect()
         try client.send(
             "POST http://127.0.0.1:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
                 + "Content-Length: \(document.utf8.count)\r\n\r\n\(document)")
         try origin.waitForRequests(1)
-        // Time enough for some hundred packets that nobody reads.
-        _ = try? mayRead.wait(for: "packets to pile up", seconds: 1) { $0 }
+        // A thousand packets are due in it, which nobody reads.
+        try pintle.waitForHeaderTimeout()
         mayRead.change { $0 = true }
         #expect(try client.readResponse().text == "done")
         #expect(try pintle.memory("VmHWM") < 160 * 1024)

@@ -55,6 +55,7 @@ struct PinningTests {
         }
         let record = try pintle.waitForExchanges(2)[0]
         #expect(record["decision"] as? String == "reject", "\(record)")
+        #expect(record["pin"] as? String == "\(self.site.leaf.pin)", "\(record)")
         #expect((record["violations"] as? [String]) == ["pin-mismatch"])
     }
 
@@ -86,6 +87,16 @@ struct PinningTests {
         }
         let records = try pintle.waitForExchanges(2)
         #expect(records.allSatisfy { ($0["violations"] as? [String]) == ["pin-mismatch"] }, "\(records)")
+    }
+
+    @Test func `LOOK-48 where pins are only reported the log has the keys that were shown`() throws {
+        let pintle = try self.site.pintle(
+            "roots: [root.pem], pinning: public_key, pins: [\"\(self.site.backup.pin)\"], enforcement: report")
+        for _ in 0..<2 { #expect(try self.site.fetch(pintle).status == 200) }
+        let shown = [self.site.leaf, self.site.intermediate, self.site.root].map { "\($0.pin)" }
+        for record in try pintle.waitForExchanges(2) {
+            #expect(record["pin"] as? String == shown[0] && record["chain"] as? [String] == shown, "\(record)")
+        }
     }
 
     @Test func `allow_invalid_certificates leaves only the leaf's key to count`() throws {

@@ -18,7 +18,7 @@ final class CapturedLog: Sendable {
 
     /// The `started` of each report of the counters.
     var reports: [String] {
-        self.events.filter { $0.message == LogKeys.activityCounters }.map { "\($0.metadata?["started"] ?? "?")" }
+        self.events.filter { $0.message == LogKeys.activityCounters }.map { "\($0.metadata?["started"] ?? "0")" }
     }
 
     var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }

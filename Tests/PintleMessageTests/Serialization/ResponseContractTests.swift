@@ -130,6 +130,19 @@ import Testing
 
     @Test(
         arguments: [
+            ([201...201], ", expected 201"), ([200...204, 304...304], ", expected 200-204 or 304"),
+            ([200...200, 202...202, 206...206], ", expected 200, 202 or 206"), ([200...299], ""),
+            ([], "; the list of statuses is empty, so none passes"),
+        ] as [([ClosedRange<UInt16>], String)])
+    func `LOOK-44 the message says which statuses are expected, where it is not any success`(
+        statuses: [ClosedRange<UInt16>], expectation: String
+    ) {
+        let error = self.violation(ResponseContract(statuses: statuses), response(404))
+        #expect(error?.message == "Request failed: not found (404)\(expectation)")
+    }
+
+    @Test(
+        arguments: [
             (404, "Request failed: not found (404)"), (500, "Request failed: internal server error (500)"),
             (499, "Request failed: client error (499)"), (302, "Request failed: found (302)"),
             (999, "Request failed: unknown status (999)"),

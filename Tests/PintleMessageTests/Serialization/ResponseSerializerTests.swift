@@ -87,14 +87,38 @@ import Testing
     }
 
     @Test(arguments: ["application/xml", "text/xml"])
-    func `XMP-01 XMD-01 XML types are accepted and others are not`(type: String) throws {
+    func `LOOK-57 XMD-01 good XML of an accepted type is handed out, and what is broken or of another type is not`(
+        type: String
+    ) throws {
+        let serializer = XMLResponseSerializer()
+        let document = bytes("<?xml version=\"1.0\"?><foo><bar/>text</foo>")
+        #expect(try serializer.decode(response(200, type), body: document, requestMethod: "GET") == document)
+        #expect(try violation(serializer, response(200, type), "<foo")?.kind == .responseBody)
+        let other = try violation(serializer, response(200, "nonstandard/xml"), "<foo/>")
+        #expect(other?.chain.map(\.kind) == [.responseContentType])
+    }
+
+    @Test func `LOOK-57 XMP-05 a copy of an XML serializer keeps statuses and types`() throws {
+        var serializer = XMLResponseSerializer()
+        serializer.statuses = [201...201]
+        serializer.contentTypes = ["a/b"]
+        let copy = serializer
+        serializer.statuses = nil
+        serializer.contentTypes = nil
+        #expect(copy.contract.statuses == [201...201] && copy.contract.contentTypes == ["a/b"])
+        #expect(try violation(copy, response(200, "a/b"), "<a/>")?.kind == .responseStatus)
+        #expect(try violation(serializer, response(500, "c/d"), "<a/>") == nil)
+    }
+
+    @Test(arguments: ["application/xml", "text/xml"])
+    func `XMP-01 XML types are accepted and others are not`(type: String) throws {
         let serializer = XMLResponseSerializer()
         let body = bytes("<a/>")
         #expect(try serializer.decode(response(200, type), body: body, requestMethod: "GET") == body)
         #expect(try violation(serializer, response(200, "nonstandard/xml"), "<a/>")?.kind == .responseContentType)
     }
 
-    @Test func `XMP-03 XMD-01 XMD-02 broken or empty XML is a violation where there can be a body`() throws {
+    @Test func `XMP-03 XMD-02 broken or empty XML is a violation where there can be a body`() throws {
         let serializer = XMLResponseSerializer()
         let head = response(200, "text/xml")
         let error = try violation(serializer, head, "<foo")
@@ -149,7 +173,17 @@ import Testing
                 == .value("bytes"))
     }
 
-    @Test func `RSP-17 JRS-20 XMP-05 CMP-09 copies are equal and then independent`() {
+    @Test func `LOOK-57 CMP-07 a member that finds the body broken does not win`() throws {
+        let compound = CompoundResponseSerializer([
+            XMLResponseSerializer().map { _ in "XML" }, HTTPResponseSerializer().map { _ in "bytes" },
+        ])
+        let head = response(200, "text/xml")
+        #expect(try compound.decode(head, body: bytes("<a/>"), requestMethod: "GET") == .value("XML"))
+        #expect(try compound.decode(head, body: bytes("<a"), requestMethod: "GET") == .value("bytes"))
+        #expect(try violation(compound, response(500, "text/xml"), "<a/>")?.chain.map(\.kind) == [.responseStatus])
+    }
+
+    @Test func `RSP-17 JRS-20 CMP-09 copies are equal and then independent`() {
         var json = JSONResponseSerializer(rule: .init(removesNulls: true))
         let copy = json
         #expect(copy == json)

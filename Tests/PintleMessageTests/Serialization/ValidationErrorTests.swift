@@ -34,4 +34,11 @@ import Testing
         #expect(all?.chain.map(\.message) == ["a", "b", "c"])
         #expect(!Self.first.has(.responseBody))
     }
+
+    @Test func `LOOK-43 errors found in any order are told in the order status, type, body, each once`() {
+        let found = ValidationError.combine(Self.third, underlying: Self.first)
+        let all = ValidationError.ordered([found, nil, Self.second, Self.first])
+        #expect(all?.chain.map(\.message) == ["a", "b", "c"])
+        #expect(ValidationError.ordered([nil]) == nil && ValidationError.ordered([Self.third]) == Self.third)
+    }
 }

@@ -9,7 +9,7 @@ import PintleTrust
 import Testing
 
 /// How connections are made, marked and shared.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionTests {
     private func stage(
         policy: SecurityPolicy = .default, _ change: (inout SessionConfiguration) -> Void
     ) throws -> SessionStage {

@@ -9,7 +9,7 @@ import Testing
 
 /// What becomes of cookies. Hosts are names that a proxy leads to one origin, since this machine's own names are
 /// treated as secure by themselves.
-@Suite(.timeLimit(.minutes(2))) struct CookieTests {
+@Suite(.timeLimit(.minutes(15))) struct CookieTests {
     private let origin: ScriptedOrigin
     private let proxy: ScriptedProxy
 

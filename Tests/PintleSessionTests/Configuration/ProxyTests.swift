@@ -9,7 +9,7 @@ import Testing
 @testable import PintleSession
 
 /// A proxy between a session and its origins.
-@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct ProxyTests {
     private let root: TestIdentity
     private let nginx: NginxOrigin
 

@@ -9,7 +9,7 @@ import Testing
 @testable import PintleSession
 
 /// A SOCKS proxy (RFC 1928, RFC 1929).
-@Suite(.timeLimit(.minutes(2))) struct SOCKSProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct SOCKSProxyTests {
     private let root: TestIdentity
     private let leaf: TestIdentity
     private let nginx: NginxOrigin

@@ -9,7 +9,7 @@ import Testing
 @testable import PintleSession
 
 /// An https proxy: two handshakes on one connection, each judged by whose it is.
-@Suite(.timeLimit(.minutes(2))) struct SecureProxyTests {
+@Suite(.timeLimit(.minutes(15))) struct SecureProxyTests {
     private let originRoot: TestIdentity
     private let proxyRoot: TestIdentity
     private let originLeaf: TestIdentity

@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// How long a session waits, and for what.
-@Suite(.timeLimit(.minutes(2))) struct TimeoutTests {
+@Suite(.timeLimit(.minutes(15))) struct TimeoutTests {
     /// An origin that takes a request and says `beginning`, then nothing more.
     private func silent(_ beginning: String = "") throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Downloads whose server does not keep its word.
-@Suite(.timeLimit(.minutes(2))) struct BrokenDownloadTests {
+@Suite(.timeLimit(.minutes(15))) struct BrokenDownloadTests {
     let stage: SessionStage
     let folder: TemporaryFolder
 

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Downloads that nothing disturbs.
-@Suite(.timeLimit(.minutes(2))) struct DownloadTests {
+@Suite(.timeLimit(.minutes(15))) struct DownloadTests {
     let stage: SessionStage
     let folder: TemporaryFolder
 

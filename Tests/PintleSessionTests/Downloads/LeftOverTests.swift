@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// What a process that was killed, or somebody else, has left where a download grows.
-@Suite(.timeLimit(.minutes(2))) struct LeftOverTests {
+@Suite(.timeLimit(.minutes(15))) struct LeftOverTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     let origin: ScriptedOrigin

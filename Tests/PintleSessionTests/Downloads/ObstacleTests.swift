@@ -8,7 +8,7 @@ import PintleTesting
 import Testing
 
 /// Places where a download cannot go.
-@Suite(.timeLimit(.minutes(2))) struct ObstacleTests {
+@Suite(.timeLimit(.minutes(15))) struct ObstacleTests {
     let stage: SessionStage
     let origin: NginxOrigin
     let folder: TemporaryFolder
@@ -38,7 +38,7 @@ import Testing
             _ = try await self.stage.session.download(request(origin.port), to: .file(place))
         }
         #expect(error?.code == .cannotWrite)
-        #expect(error?.description == "\(place).part cannot be written (No such file or directory)")
+        #expect(error?.description == "\(place).part cannot be written (no such file or folder)")
         #expect(origin.connections.isEmpty)
     }
 
@@ -46,20 +46,20 @@ import Testing
         // Here even root makes no files.
         let error = await self.failure(to: .file("/sys/pintle"))
         #expect(error?.code == .cannotWrite && error?.message == "/sys/pintle.part cannot be written")
-        #expect(["Permission denied", "Operation not permitted", "Read-only file system"].contains(error?.cause))
+        #expect(["permission denied", "not permitted", "the file system is read-only"].contains(error?.cause))
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
     func `a file system that is read-only is an error`() async throws {
         let disk = try SmallDisk(in: self.folder, bytes: 65536, options: UInt(MS_RDONLY))
         let error = await self.failure(to: .file("\(disk.path)/out"))
-        #expect(error?.code == .cannotWrite && error?.cause == "Read-only file system")
+        #expect(error?.code == .cannotWrite && error?.cause == "the file system is read-only")
     }
 
     @Test func `a folder in the file's place is an error, and the whole file is kept`() async throws {
         mkdir(self.out, 0o700)
         let error = await self.failure(to: .file(self.out))
-        #expect(error?.code == .cannotWrite && error?.cause == "Is a directory")
+        #expect(error?.code == .cannotWrite && error?.cause == "it is a folder")
         #expect(
             self.folder.bytes("out.part") == self.hello && self.folder.names == ["out", "out.part", "out.part.json"])
     }
@@ -68,7 +68,7 @@ import Testing
         try self.folder.write("precious", to: "precious")
         symlink(self.folder.path("precious"), self.folder.path("out.part"))
         let error = await self.failure(to: .file(self.out))
-        #expect(error?.code == .cannotWrite && error?.cause == "Too many levels of symbolic links")
+        #expect(error?.code == .cannotWrite && error?.cause == "too many symbolic links")
         #expect(self.folder.bytes("precious") == Array("precious".utf8))
         #expect(self.folder.names == ["out.part", "precious"])
     }
@@ -97,7 +97,7 @@ import Testing
             request(self.origin.httpPort, "/files/big"), to: .file("\(disk.path)/out"))
         task.resume()
         let error = await sessionError { _ = try await task.value() }
-        #expect(error?.description == "\(disk.path)/out.part cannot be written (No space left on device)")
+        #expect(error?.description == "\(disk.path)/out.part cannot be written (no space left on the device)")
         let part = try #require(task.partialDownload)
         #expect(part.offset >= 8 << 20 && part.offset <= 12 << 20 && part.length == 16 << 20)
         #expect(disk.names == ["out.part", "out.part.json"])
@@ -120,7 +120,7 @@ import Testing
             let error = await sessionError {
                 _ = try await stage.session.download(request(port, "/files/big"), to: .file(out))
             }
-            #expect(error?.code == .cannotWrite && error?.cause == "File too large")
+            #expect(error?.code == .cannotWrite && error?.cause == "the file is too large")
         }
         #expect(self.folder.names == ["out.part", "out.part.json"])
         let again = try await self.stage.session.download(
@@ -133,7 +133,7 @@ import Testing
         let disk = try SmallDisk(in: self.folder, bytes: 64 << 10)
         try self.origin.serve(sampleBytes(1 << 20), as: "big")
         let error = await self.failure(to: .file("\(disk.path)/out"), "/files/big")
-        #expect(error?.code == .cannotWrite && error?.cause == "No space left on device" && disk.names.isEmpty)
+        #expect(error?.code == .cannotWrite && error?.cause == "no space left on the device" && disk.names.isEmpty)
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "only root can mount a file system"))
@@ -150,7 +150,7 @@ import Testing
         #expect(fileBytes(place) == bytes && disk.names == ["out"])
         let error = await self.failure(
             to: .choosing(replacingExisting: false) { _, _ in place }, "/files/big", in: stage)
-        #expect(error?.cause == "File exists" && disk.names == ["out"])
+        #expect(error?.cause == "it is there already" && disk.names == ["out"])
         #expect(self.folder.names.filter { $0 != "disk" } == ["growing"])
         #expect((try? FileManager.default.contentsOfDirectory(atPath: self.folder.path("growing")))?.count == 1)
     }
@@ -176,7 +176,7 @@ import Testing
         try self.origin.serve(bytes, as: "big")
         let place = "\(disk.path)/out"
         let error = await self.failure(to: .choosing { _, _ in place }, "/files/big", in: stage)
-        #expect(error?.code == .cannotWrite && error?.cause == "No space left on device" && disk.names.isEmpty)
+        #expect(error?.code == .cannotWrite && error?.cause == "no space left on the device" && disk.names.isEmpty)
         let kept = try #require(FileManager.default.contentsOfDirectory(atPath: self.folder.path("growing")).first)
         #expect(self.folder.bytes("growing/\(kept)") == bytes && error?.message.contains(kept) == true)
     }

@@ -8,7 +8,7 @@ import PintleTesting
 import Testing
 
 /// Files that a download has not made, or not begun to write, and those that only its user may read.
-@Suite(.timeLimit(.minutes(2))) struct OwnershipTests {
+@Suite(.timeLimit(.minutes(15))) struct OwnershipTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     private static let whole = "0123456789"

@@ -6,7 +6,7 @@ import PintleTesting
 import Testing
 
 /// What servers make of a request for the rest of a file, the ones that lie included.
-@Suite(.timeLimit(.minutes(2))) struct RestTests {
+@Suite(.timeLimit(.minutes(15))) struct RestTests {
     let stage: SessionStage
     let folder: TemporaryFolder
     /// What the whole is; its first five bytes are left over.

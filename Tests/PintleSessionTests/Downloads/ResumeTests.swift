@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Downloads that go on where an earlier one ended, from a server that knows ranges.
-@Suite(.timeLimit(.minutes(2))) struct ResumeTests {
+@Suite(.timeLimit(.minutes(15))) struct ResumeTests {
     let origin: NginxOrigin
     let served: TemporaryFolder
     let folder: TemporaryFolder

@@ -6,7 +6,7 @@ import PintleTesting
 import Testing
 
 /// Downloads to the same file.
-@Suite(.timeLimit(.minutes(2))) struct RivalTests {
+@Suite(.timeLimit(.minutes(15))) struct RivalTests {
     @Test func `two downloads to one file do not mix: the second is refused`() async throws {
         let folder = try TemporaryFolder()
         let goesOn = Watched(false)

@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// Base URLs, verbs and serializers, against an origin that remembers what it was asked.
-@Suite(.timeLimit(.minutes(2))) struct HTTPSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPSessionTests {
     let stage: SessionStage
     let origin: ScriptedOrigin
     let api: HTTPSession

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Bodies that have to be sent a second time.
-@Suite(.timeLimit(.minutes(2))) struct BodyAgainTests {
+@Suite(.timeLimit(.minutes(15))) struct BodyAgainTests {
     /// Long enough not to fit into anybody's buffer.
     private static let bytes = [UInt8].pattern(300_000)
 

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// How a session uses a cache; what the cache keeps is its own business.
-@Suite(.timeLimit(.minutes(2))) struct CacheHookTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheHookTests {
     /// Keeps everything, but calls it fresh only for who does not mind its age.
     private final class Dictionary: ResponseCache {
         let entries = Watched<[String: CachedResponse]>([:])

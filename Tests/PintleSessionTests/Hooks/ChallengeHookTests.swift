@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Credentials: of the hook, of the configuration, and none.
-@Suite(.timeLimit(.minutes(2))) struct ChallengeHookTests {
+@Suite(.timeLimit(.minutes(15))) struct ChallengeHookTests {
     private let alice: Credential
 
     init() throws { self.alice = try Credential(user: "alice", password: "pass:word") }

@@ -7,7 +7,7 @@ import PintleTrust
 import Testing
 
 /// Whom a session believes, and who it says it is.
-@Suite(.timeLimit(.minutes(2))) struct HandshakeHookTests {
+@Suite(.timeLimit(.minutes(15))) struct HandshakeHookTests {
     private let pki = TestPKI()
     private let root: TestIdentity
     private let leaf: TestIdentity
@@ -78,7 +78,7 @@ import Testing
 }
 
 /// Servers that ask who the client is.
-@Suite(.timeLimit(.minutes(2))) struct ClientIdentityTests {
+@Suite(.timeLimit(.minutes(15))) struct ClientIdentityTests {
     private let root: TestIdentity
     private let staff: TestIdentity
     private let alice: ClientIdentity

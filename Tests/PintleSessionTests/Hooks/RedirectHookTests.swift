@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// Redirects: what is followed by itself, what the hook makes of it, and what is never followed.
-@Suite(.timeLimit(.minutes(2))) struct RedirectHookTests {
+@Suite(.timeLimit(.minutes(15))) struct RedirectHookTests {
     /// An origin that sends everybody from `/go` to `location` with `status`.
     private func redirecting(_ status: Int, to location: String) throws -> ScriptedOrigin {
         try origin { request in

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The hooks that see a response, and those that are told how far a task has come.
-@Suite(.timeLimit(.minutes(2))) struct ResponseHookTests {
+@Suite(.timeLimit(.minutes(15))) struct ResponseHookTests {
     private let folder: TemporaryFolder
 
     init() throws { self.folder = try TemporaryFolder() }

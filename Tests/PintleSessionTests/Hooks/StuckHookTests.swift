@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Hooks that do not answer, whatever is asked of them, until the test is over.
-@Suite(.timeLimit(.minutes(2))) struct StuckHookTests {
+@Suite(.timeLimit(.minutes(15))) struct StuckHookTests {
     /// Holds everybody who comes, cancelled or not.
     private final class Jam: Sendable {
         private struct State: Sendable {

@@ -50,7 +50,7 @@ struct LeakTests {
     ) async throws {
         let engine = try Engine(threads: 2)
         let session = try Session(engine: engine, configuration: configuration)
-        var numbers = SystemRandomNumberGenerator()
+        var numbers = SeededGenerator(seed: Seed.ofThisRun)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 let task = try Self.task(number, session, port, up, growing)
@@ -59,7 +59,7 @@ struct LeakTests {
             }
             try await group.waitForAll()
         }
-        #expect(session.tasks.isEmpty && session.runningTransfers() == 0)
+        #expect(session.tasks.isEmpty && session.runningTransfers() == 0, "seed \(Seed.ofThisRun)")
         await session.invalidateAndCancel()
         engine.stop()
     }

@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// Where bodies go, and what is made of them.
-@Suite(.timeLimit(.minutes(2))) struct OperationOutputTests {
+@Suite(.timeLimit(.minutes(15))) struct OperationOutputTests {
     let stage: SessionStage
     let folder: TemporaryFolder
 

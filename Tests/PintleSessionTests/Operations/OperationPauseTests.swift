@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// What arrives after a pause, and what becomes of what arrived before.
-@Suite(.timeLimit(.minutes(2))) struct OperationPauseTests {
+@Suite(.timeLimit(.minutes(15))) struct OperationPauseTests {
     let stage: SessionStage
     let folder: TemporaryFolder
 

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// States, events and the end of single operations.
-@Suite(.timeLimit(.minutes(2))) struct OperationTests {
+@Suite(.timeLimit(.minutes(15))) struct OperationTests {
     let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }

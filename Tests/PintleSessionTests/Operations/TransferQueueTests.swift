@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Many operations: order, limits, dependencies and batches.
-@Suite(.timeLimit(.minutes(2))) struct TransferQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct TransferQueueTests {
     let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }

@@ -7,14 +7,20 @@ import PintleTesting
 import Testing
 
 /// Nothing is left of tasks that are cancelled at any moment of their lives.
-@Suite(.timeLimit(.minutes(5))) struct CancellationStressTests {
+@Suite(.timeLimit(.minutes(15))) struct CancellationStressTests {
     private static let taskCount = 1000
+    /// What is chosen; in which order the tasks choose is not repeated.
+    private static let choices = Watched(SeededGenerator(seed: Seed.ofThisRun))
+
+    private static func choice(_ range: ClosedRange<Int>) -> Int {
+        self.choices.change { Int.random(in: range, using: &$0) }
+    }
 
     /// A hook that now and then lets its task wait for the next step of another.
     private static func slowHooks(_ steps: Watched<Int>) -> RecordedHooks {
         let wait: @Sendable () async -> Void = {
-            guard Bool.random() else { return }
-            for _ in 0..<Int.random(in: 1...50) { await Task.yield() }
+            guard Self.choice(0...1) == 1 else { return }
+            for _ in 0..<Self.choice(1...50) { await Task.yield() }
         }
         return RecordedHooks { answers in
             answers.redirect = { request, _ in
@@ -49,21 +55,21 @@ import Testing
 
     /// Steers a task at random, and ends it for sure.
     private static func harass(_ task: SessionTask, _ steps: Watched<Int>) async {
-        for _ in 0..<Int.random(in: 0...6) {
-            if Bool.random() { task.resume() } else { task.suspend() }
-            for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+        for _ in 0..<self.choice(0...6) {
+            if self.choice(0...1) == 1 { task.resume() } else { task.suspend() }
+            for _ in 0..<self.choice(0...20) { await Task.yield() }
         }
         task.resume()
-        if Int.random(in: 0..<3) > 0 {
+        if self.choice(0...2) > 0 {
             // A moment that has to do with what the others do: after a few more steps of theirs, or of its own.
-            let goal = steps.current + Int.random(in: 0...3)
+            let goal = steps.current + self.choice(0...3)
             for _ in 0..<10_000 where steps.current < goal && task.state != .completed { await Task.yield() }
-            if Int.random(in: 0..<4) == 0 { _ = await task.cancelKeepingPart() } else { task.cancel() }
+            if self.choice(0...3) == 0 { _ = await task.cancelKeepingPart() } else { task.cancel() }
         }
         do {
             _ = try await task.value()
         } catch {
-            if error.code != .cancelled { Issue.record("\(error)") }
+            if error.code != .cancelled { Issue.record("\(error), seed \(Seed.ofThisRun)") }
         }
     }
 
@@ -79,13 +85,13 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(stage.session.tasks.isEmpty && stage.session.runningTransfers() == 0)
+        #expect(stage.session.tasks.isEmpty && stage.session.runningTransfers() == 0, "seed \(Seed.ofThisRun)")
         // It still works.
         #expect(try await stage.data(for: request(nginx.httpPort, "/hello")).text == "hello\n")
         await stage.session.finishTasksAndInvalidate()
     }
 
-    @Test func `a thousand tasks that are cancelled at random leave nothing behind`() async {
+    @Test func `LOOK-58 a thousand tasks that are cancelled at random leave nothing behind`() async {
         // A process of its own: the descriptors of other tests come and go.
         await #expect(processExitsWith: .success) {
             let nginx = try NginxOrigin(locations: "location = /go { return 307 /files/big; }\n")
@@ -99,7 +105,7 @@ import Testing
             }
             // A loop closes its own with its last reference, which a task that has just ended may hold for a moment.
             for _ in 0..<200_000 where OwnSockets.descriptorCount != before { await Task.yield() }
-            #expect(OwnSockets.descriptorCount == before)
+            #expect(OwnSockets.descriptorCount == before, "seed \(Seed.ofThisRun)")
         }
     }
 }

@@ -8,7 +8,7 @@ import PintleTrust
 import Testing
 
 /// The end of a session, and its new beginning.
-@Suite(.timeLimit(.minutes(2))) struct InvalidationTests {
+@Suite(.timeLimit(.minutes(15))) struct InvalidationTests {
     /// An origin that answers when it may.
     private func waiting(_ mayAnswer: Watched<Bool>) throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in

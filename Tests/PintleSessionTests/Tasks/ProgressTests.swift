@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// How far a task says it has come.
-@Suite(.timeLimit(.minutes(2))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(15))) struct ProgressTests {
     private let stage: SessionStage
     private let folder: TemporaryFolder
 

@@ -8,7 +8,7 @@ import PintleTesting
 import Testing
 
 /// Steering from several threads, and at moments when something else happens.
-@Suite(.timeLimit(.minutes(2))) struct SteeringTests {
+@Suite(.timeLimit(.minutes(15))) struct SteeringTests {
     @Test func `a task that is steered by two threads does in the end what its state says`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let stage = try SessionStage()

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// What a session tells everybody who listens.
-@Suite(.timeLimit(.minutes(2))) struct TaskEventTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskEventTests {
     private let folder: TemporaryFolder
 
     init() throws { self.folder = try TemporaryFolder() }

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The states of a task, what moves it between them, and the lists it is in.
-@Suite(.timeLimit(.minutes(2))) struct TaskStateTests {
+@Suite(.timeLimit(.minutes(15))) struct TaskStateTests {
     /// What a program can do to a task.
     private static func steer(_ task: SessionTask) {
         task.suspend()
@@ -89,13 +89,14 @@ import Testing
         let task = try stage.session.dataTask(request(origin.port))
         task.resume()
         try await isSuspended.reach("the head") { $0 }
-        #expect((try? await sent.reach("the origin to be rid of everything", seconds: 1) { $0 == total }) == nil)
+        try await stage.waitUntilStill(sent)
+        #expect(sent.current < total, "the session took the whole body from the origin")
         #expect(task.state == .suspended && task.progress.received == 0)
         task.resume()
         #expect(try await task.value().body.readableBytes == total)
     }
 
-    @Test func `a suspended upload sends nothing more`() async throws {
+    @Test func `LOOK-58 a suspended upload sends nothing more`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let (stream, feed) = AsyncStream.makeStream(of: ByteBuffer.self)
         let hooks = RecordedHooks()
@@ -109,7 +110,8 @@ import Testing
         feed.yield(ByteBuffer(repeating: 7, count: 1 << 20))
         feed.yield(ByteBuffer(string: "last"))
         feed.finish()
-        #expect((try? await hooks.sentCount.reach("more to be sent", seconds: 0.5) { $0 > 70_000 }) == nil)
+        try await stage.waitForTimeout(500)
+        #expect(hooks.sentCount.current <= 70_000)
         task.resume()
         _ = try await task.value()
         #expect(origin.requests.first?.body.count == (1 << 20) + 9)

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// The pace of bodies. Only lower bounds of time are looked at: a busy machine is as slow as it likes.
-@Suite(.timeLimit(.minutes(2))) struct ThrottleTests {
+@Suite(.timeLimit(.minutes(15))) struct ThrottleTests {
     let folder: TemporaryFolder
     let hooks = PacketHooks()
     let stage: SessionStage

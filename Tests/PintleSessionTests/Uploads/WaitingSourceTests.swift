@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Bodies that are not there yet, and may never be.
-@Suite(.timeLimit(.minutes(2))) struct WaitingSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct WaitingSourceTests {
     /// A body of which only the first three bytes ever come.
     private struct Stuck {
         let body: BodyStream

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// Streams of HTTP/2 that their server resets.
-@Suite(.timeLimit(.minutes(2))) struct BrokenStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct BrokenStreamTests {
     /// An origin that speaks just enough: it waits for a request on stream 1, and answers by these frames.
     private func origin(_ frames: [UInt8], mayReset: Watched<Bool>) throws -> ScriptedOrigin {
         try ScriptedOrigin { connection in

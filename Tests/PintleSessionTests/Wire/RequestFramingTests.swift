@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// How requests are framed and held back, and what their answers make of that.
-@Suite(.timeLimit(.minutes(2))) struct RequestFramingTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestFramingTests {
     private let stage: SessionStage
 
     init() throws { self.stage = try SessionStage() }

@@ -7,7 +7,7 @@ import PintleTesting
 import Testing
 
 /// What a suspended task leaves on the wire.
-@Suite(.timeLimit(.minutes(2))) struct SuspensionTests {
+@Suite(.timeLimit(.minutes(15))) struct SuspensionTests {
     /// More than the buffers of two sockets hold.
     private static let size = 48 << 20
     private static let piece = [UInt8].pattern(1 << 20)

@@ -9,7 +9,7 @@ struct OfflineVerifierTests {
     @Test func `each chain is judged by its own roots, or by the policy's`() throws {
         let site = try Site()
         let other = try Site("Other")
-        var verifier = try OfflineVerifier(policy: try site.policy(), profile: .allRoots)
+        var verifier = try OfflineVerifier(policy: try site.policy())
         let chain = site.chain.map { PEMText.certificates([$0]) }
         for _ in 0..<2 {
             #expect(verifier.verdict(chain: chain, roots: nil, host: Site.host, at: .now).isTrusted)
@@ -24,7 +24,7 @@ struct OfflineVerifierTests {
 
     @Test func `what is no certificate is refused, with its place`() throws {
         let site = try Site()
-        var verifier = try OfflineVerifier(policy: try site.policy(), profile: .allRoots)
+        var verifier = try OfflineVerifier(policy: try site.policy())
         let leaf = site.leaf.certificatePEM
         let cases: [([String], String)] = [
             (["junk"], "chain[0]: no certificate found"),

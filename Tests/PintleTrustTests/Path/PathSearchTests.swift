@@ -160,8 +160,8 @@ struct PathSearchTests {
     }
 
     @Test func `slow keys use the budget up sooner`() throws {
-        let namesakes = try (0..<40).map { _ in
-            try self.pki.mint(.authority("Slow").changed { $0.key = .curve("secp256k1") }, signedBy: self.root)
+        let namesakes = try (0..<80).map { _ in
+            try self.pki.mint(.authority("Slow").changed { $0.key = .curve("P-384") }, signedBy: self.root)
         }
         let stranger = try self.pki.mint(.authority("Slow"))
         let (finding, spent) = try self.search([try self.pki.leaf(signedBy: stranger)] + namesakes)
@@ -183,6 +183,28 @@ struct PathSearchTests {
         #expect(try self.verdict([leaf, stray]).error?.rule == .expired)
         let orphan = try self.pki.leaf(dns: [self.host], signedBy: stray, validity: .expired)
         #expect(try self.verdict([orphan, stray], roots: [try self.pki.root("Far")]).error?.rule == .unknownIssuer)
+    }
+
+    @Test func `LOOK-37 a server's certificate may have its root's name and key`() throws {
+        let own = try self.pki.mint(
+            .server("DNS:\(self.host)", commonName: "Root"), signedBy: self.root, reusing: self.root)
+        let verdict = try self.verdict([own])
+        #expect(verdict.isTrusted, "\(verdict.error?.message ?? "")")
+        #expect(verdict.chain.map(\.certificate) == [own.certificate, self.root.certificate])
+        // One that has the key, and another name.
+        let other = try self.pki.mint(.server("DNS:\(self.host)"), signedBy: self.root, reusing: self.root)
+        #expect(try self.verdict([other]).isTrusted)
+    }
+
+    @Test func `LOOK-37 where its root is no good, that is what is said`() throws {
+        let expired = try self.pki.mint(.authority("Old").changed { $0.validity = .expired })
+        let own = try self.pki.mint(
+            .server("DNS:\(self.host)", commonName: "Old"), signedBy: expired, reusing: expired)
+        let verdict = try self.verdict([own], roots: [expired])
+        #expect(verdict.error?.rule == .expired)
+        #expect(verdict.error?.message.contains("expired on") == true)
+        // Without its root it vouches for itself, and the advice to add it fits.
+        #expect(try self.verdict([own]).error?.rule == .selfSigned)
     }
 
     private func verdict(_ sent: [TestIdentity], roots: [TestIdentity]? = nil) throws -> Verdict {

@@ -70,6 +70,49 @@ struct RevocationTests {
         #expect(try self.rule([try self.site.pki.revocationList(.init(), of: free)], chain: good.chain) == nil)
     }
 
+    @Test(arguments: ["MD5", "SHA1"])
+    func `LOOK-35 a list that is signed with a weak digest is of no use`(digest: String) throws {
+        var recipe = RevocationRecipe()
+        recipe.digest = digest
+        #expect(try self.rule([try self.list(recipe)]) == .revocationUnknown)
+        recipe.digest = "SHA384"
+        #expect(try self.rule([try self.list(recipe)]) == nil)
+    }
+
+    @Test func `LOOK-35 a list with a critical extension of an entry is of no use`() throws {
+        let other = try self.site.pki.leaf(dns: ["other.test"], signedBy: self.site.intermediate)
+        for (value, rule) in [("critical,DER:0500", .revocationUnknown), ("DER:0500", nil)] as [(String, Rule?)] {
+            var recipe = RevocationRecipe(revoking: [other.certificate])
+            recipe.entryExtension = ("1.2.3.4", value)
+            #expect(try self.rule([try self.list(recipe)]) == rule, "\(value)")
+        }
+    }
+
+    @Test func `LOOK-35 a delta list is refused when it is read`() throws {
+        var recipe = RevocationRecipe()
+        recipe.extensions.append(("2.5.29.27", "critical,DER:020106"))
+        let error = #expect(throws: TrustError.self) { try self.list(recipe) }
+        #expect(error?.code == .unreadableCertificate)
+        #expect(
+            error?.message
+                == "minted list: a delta list, which has the changes since another list only; give the complete list of "
+                + "\"CN=Site Intermediate\"")
+    }
+
+    @Test func `LOOK-31 an authority that has rolled its key over signs its lists with the new one`() throws {
+        let pki = self.site.pki
+        let new = try pki.intermediate("Rolled", signedBy: self.site.root)
+        let old = try pki.mint(.authority("Rolled"), signedBy: new)
+        let leaf = try pki.leaf(dns: [Site.host], signedBy: old)
+        let chain = [leaf, old, new].map(\.certificate)
+        #expect(try self.rule([try pki.revocationList(.init(), of: new)], chain: chain) == nil)
+        let list = try pki.revocationList(.init(revoking: [leaf.certificate]), of: new)
+        #expect(try self.rule([list], chain: chain) == .revoked)
+        let namesake = try pki.intermediate("Rolled", signedBy: self.site.root)
+        let stranger = try pki.revocationList(.init(), of: namesake)
+        #expect(try self.rule([stranger], chain: chain) == .revocationUnknown)
+    }
+
     @Test func `lists are read as PEM and as DER, and nothing else is`() throws {
         let folder = try TemporaryFolder()
         let list = try self.list(.init())

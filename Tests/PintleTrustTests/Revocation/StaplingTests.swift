@@ -56,6 +56,29 @@ struct StaplingTests {
         }
     }
 
+    @Test func `LOOK-38 a status that does not say until when it counts ages in a day`() throws {
+        let hour = Duration.seconds(3600)
+        for (age, isGood) in [(hour, true), (hour * 23, true), (hour * 25, false), (hour * 24 * 400, false)] {
+            let response = try self.site.pki.statusResponse(
+                .good, of: self.site.leaf.certificate, issuedBy: self.site.intermediate,
+                validity: .window(age * -1, hour), hasEnd: false)
+            #expect(try self.shakeHands(.require, response).0.succeeded == isGood, "\(age)")
+        }
+        // With an end only that counts.
+        let old = try self.site.pki.statusResponse(
+            .good, of: self.site.leaf.certificate, issuedBy: self.site.intermediate,
+            validity: .window(hour * -48, hour))
+        #expect(try self.shakeHands(.require, old).0.succeeded)
+    }
+
+    @Test(arguments: [("MD5", false), ("SHA1", false), ("SHA384", true)])
+    func `LOOK-35 a status that is signed with a weak digest is refused`(digest: String, isTrusted: Bool) throws {
+        let response = try self.site.pki.statusResponse(
+            .good, of: self.site.leaf.certificate, issuedBy: self.site.intermediate, digest: digest)
+        let (outcome, rule) = try self.shakeHands(.require, response)
+        #expect(outcome.succeeded == isTrusted && rule == (isTrusted ? nil : .revocationUnknown))
+    }
+
     @Test func `whom the issuer appointed may speak for it`() throws {
         let recipe = CertificateRecipe.server("DNS:ocsp.test", commonName: "Responder")
             .with("extendedKeyUsage", "OCSPSigning").with("subjectAltName", nil)

@@ -74,27 +74,62 @@ struct FormRuleTests {
     }
 
     @Test(arguments: [
-        RuleTests.Case("no key identifier", .authority("R").with("subjectKeyIdentifier", nil), .subjectKeyIdentifier),
+        RuleTests.Case("no key identifier", .authority("R").with("subjectKeyIdentifier", nil), nil),
+        RuleTests.Case("basic constraints", .authority("R").with("basicConstraints", "CA:TRUE"), nil),
+        RuleTests.Case("purposes", .authority("R").with("extendedKeyUsage", "serverAuth"), nil),
+        RuleTests.Case("version", .authority("R").changed { ($0.version, $0.extensions) = (1, []) }, nil),
         RuleTests.Case(
-            "basic constraints", .authority("R").with("basicConstraints", "CA:TRUE"), .basicConstraintsNotCritical),
-        RuleTests.Case("purposes", .authority("R").with("extendedKeyUsage", "serverAuth"), .rootPurpose),
-        RuleTests.Case("version", .authority("R").changed { ($0.version, $0.extensions) = (1, []) }, .version),
+            "another key", .authority("R").with("authorityKeyIdentifier", "DER:3006800411223344"), nil),
+        RuleTests.Case("number zero", .authority("R").changed { $0.serial = "00" }, nil),
+        RuleTests.Case("uneven key", .authority("R").changed { $0.key = .rsa(bits: 2052) }, nil),
         RuleTests.Case(
-            "another key", .authority("R").with("authorityKeyIdentifier", "DER:3006800411223344"),
-            .authorityKeyIdentifier),
-        RuleTests.Case("nothing wrong", .authority("R"), nil),
+            "a leading dot", .authority("R").with("nameConstraints", "critical,permitted;DNS:.example.test"), nil),
     ])
-    func `a root that is given`(_ item: RuleTests.Case) throws {
+    func `LOOK-29 no rule of form is asked of an anchor`(_ item: RuleTests.Case) throws {
         let root = try self.pki.mint(item.recipe)
         let server = Self.server.changed { $0.namesIssuerKey = false }
             .with("authorityKeyIdentifier", "DER:3006800411223344")
-        try self.expect(item.rule, try self.pki.mint(server, signedBy: root), root)
+        try self.expect(nil, try self.pki.mint(server, signedBy: root), root)
+
+        // Nor of one that is an intermediate, or the server's own.
+        let above = try self.pki.root("Above")
+        let intermediate = try self.pki.mint(item.recipe.changed { $0.namesIssuerKey = false }, signedBy: above)
+        try self.expect(nil, try self.pki.mint(server, signedBy: intermediate), intermediate)
+        let own = try self.pki.mint(Self.server.changed { $0.serial = "00" })
+        try self.expect(nil, own, own)
+    }
+
+    @Test func `LOOK-29 bad form is named for each certificate below the anchor, and decides nothing`() throws {
+        let root = try self.pki.mint(.authority("Root").changed { $0.serial = "00" })
+        let middle = try self.pki.mint(.authority("Middle").with("basicConstraints", "CA:TRUE"), signedBy: root)
+        let leaf = try self.pki.mint(Self.server.with("subjectAltName", "DNS:a_b.test"), signedBy: middle)
+        let roots = SecurityPolicy.Roots.only([root.certificate])
+        let verdict = try SecurityPolicy(pinning: .none, roots: roots).verdict(leaf.chain, host: "a_b.test")
+        #expect(verdict.isTrusted)
+        #expect(verdict.form.map(\.rule) == [.underscoreInName, .basicConstraintsNotCritical])
+        #expect(verdict.form.map(\.certificate) == leaf.chain)
+        #expect(
+            verdict.form.first?.description
+                == "the certificate \"CN=server\" is not of the form that public authorities keep: an alternative name has "
+                + "an underscore")
+        let strict = try SecurityPolicy(pinning: .none, roots: roots, form: .strict)
+            .verdict(leaf.chain, host: "a_b.test")
+        #expect(strict.error?.rule == .underscoreInName && strict.form.isEmpty)
+
+        // A key that is not pinned is one thing, the form another.
+        let stranger = try self.pki.selfSigned("stranger")
+        let pinned = try SecurityPolicy(pinning: .publicKey, pins: [stranger.pin], roots: roots)
+        for reportsOnly in [false, true] {
+            let evaluator = try TrustEvaluator(policy: pinned, reportsOnly: reportsOnly)
+            #expect(evaluator.evaluate(chain: leaf.chain, host: "a_b.test").form == verdict.form)
+        }
     }
 
     private func expect(_ rule: Rule?, _ leaf: TestIdentity, _ root: TestIdentity) throws {
-        let policy = try SecurityPolicy(pinning: .none, roots: .only([root.certificate]))
-        let whole = try TrustEvaluator(policy: policy, profile: .allRoots)
-        #expect(whole.evaluate(chain: leaf.chain, host: nil).error?.rule == rule)
-        #expect(try policy.verdict(leaf.chain, host: nil).isTrusted, "a root given by hand need not keep it")
+        let roots = SecurityPolicy.Roots.only([root.certificate])
+        let strict = try SecurityPolicy(pinning: .none, roots: roots, form: .strict)
+        #expect(try strict.verdict(leaf.chain, host: nil).error?.rule == rule)
+        let verdict = try SecurityPolicy(pinning: .none, roots: roots).verdict(leaf.chain, host: nil)
+        #expect(verdict.isTrusted && verdict.form.first?.rule == rule, "form is only reported")
     }
 }

@@ -49,6 +49,15 @@ struct NameConstraintTests {
         Case("excluded;IP:192.0.2.0/255.255.255.0", "IP:198.51.100.1", nil),
         Case("permitted;IP:2001:db8::/ffff:ffff::", "IP:2001:db8::1", nil),
         Case("permitted;IP:2001:db8::/ffff:ffff::", "IP:2001:db9::1", .nameConstraint),
+        Case("excluded;IP:192.0.2.0/255.255.255.0", "IP:::ffff:192.0.2.1", .nameConstraint),
+        Case("excluded;IP:192.0.2.0/255.255.255.0", "IP:::ffff:198.51.100.1", nil),
+        Case("permitted;IP:192.0.2.0/255.255.255.0", "IP:::ffff:192.0.2.1", .nameConstraint),
+        Case("excluded;IP:::ffff:192.0.2.0/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff00", "IP:192.0.2.1", .nameConstraint),
+        Case("excluded;IP:::ffff:192.0.2.0/ffff:ffff:ffff:ffff:ffff:ffff:ffff:ff00", "IP:192.0.3.1", nil),
+        Case(
+            "permitted;IP:192.0.2.0/255.255.255.0,permitted;IP:2001:db8::/ffff:ffff::,permitted;IP:::/::",
+            "IP:::ffff:198.51.100.1", .nameConstraint),
+        Case("permitted;IP:192.0.2.0/255.255.255.0,excluded;IP:::/::", "IP:192.0.2.1", nil),
         Case("permitted;email:a.test", "email:me@a.test,DNS:b.test", nil),
         Case("permitted;email:a.test", "email:me@x.a.test", .nameConstraint),
         Case("permitted;email:.a.test", "email:me@x.a.test", nil),
@@ -63,6 +72,7 @@ struct NameConstraintTests {
         Case("excluded;otherName:1.2.3.4;UTF8:x", "otherName:1.2.3.4;UTF8:y", .incomparableNameConstraint),
         Case("excluded;otherName:1.2.3.4;UTF8:x", "DNS:a.test", nil),
         Case("excluded;RID:1.2.3.4", "RID:1.2.3.4", .incomparableNameConstraint),
+        Case("permitted;URI:a.test", "URI:https://a.0x7f/", .incomparableNameConstraint),
     ])
     func `constraints of an authority, and of a root`(_ item: Case) throws {
         let constrained = CertificateRecipe.authority("Constrained").with(
@@ -75,6 +85,23 @@ struct NameConstraintTests {
         let constrainedRoot = try self.pki.mint(constrained)
         let direct = try self.pki.mint(.server(item.names), signedBy: constrainedRoot)
         #expect(try self.rule(direct.chain, constrainedRoot) == item.rule)
+    }
+
+    @Test(
+        arguments: [
+            ("me@.a.test", false), ("me@", false), ("@a.test", false), ("me@you@a.test", false), ("a b@a.test", false),
+            (".me@a.test", false), ("me.@a.test", false), ("m..e@a.test", false), ("\"m e\"@a.test", false),
+            ("me@[192.0.2.1]", false), ("me@a..test", false), ("a.test.", false), ("..a.test", false),
+            ("me@a.test", true), ("m.e+x@a.test", true), ("a.test", true), (".a.test", true), ("", true),
+        ])
+    func `LOOK-36 a constraint on mail is a mailbox, a host, or names below it`(base: String, isProper: Bool) throws {
+        let subtree = DERBytes.element(0x30, DERBytes.element(0x81, Array(base.utf8)))
+        let value = DERBytes.value(DERBytes.element(0x30, DERBytes.element(0xA1, subtree)))
+        let root = try self.pki.root("Root")
+        let authority = try self.pki.mint(
+            .authority("Mail").with("nameConstraints", "critical,\(value)"), signedBy: root)
+        let leaf = try self.pki.mint(.server("DNS:a.test"), signedBy: authority)
+        #expect(try self.rule(leaf.chain, root) == (isProper ? nil : .malformedNameConstraints))
     }
 
     @Test func `a common name does not count for constraints on DNS`() throws {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleTesting
-import PintleTrust
 import Testing
+
+@testable import PintleTrust
 
 /// Each rule with a certificate that breaks it, and one that nearly does.
 struct RuleTests {
@@ -97,6 +98,77 @@ struct RuleTests {
     }
 
     /// certificatePolicies with one policy, 1.2.3.N.
+    @Test(arguments: [
+        // A pointer to a statement, a notice, and something that nobody knows.
+        QualifierCase(testDescription: "statement", qualifier: .practiceStatement, rule: nil),
+        QualifierCase(testDescription: "notice", qualifier: .userNotice, rule: nil),
+        QualifierCase(testDescription: "unknown", qualifier: .anyPolicy, rule: .unknownCriticalExtension),
+    ])
+    func `LOOK-36 critical policies have no unknown qualifiers`(_ item: QualifierCase) throws {
+        for isCritical in [true, false] {
+            let value = (isCritical ? "critical," : "") + item.policies
+            let rule = isCritical ? item.rule : nil
+            let leaf = try self.pki.mint(Self.server.with("certificatePolicies", value), signedBy: self.root)
+            #expect(try self.rule(leaf.chain) == rule, "\(value)")
+            let authority = try self.pki.mint(Self.authority.with("certificatePolicies", value), signedBy: self.root)
+            #expect(try self.rule(try self.pki.mint(Self.server, signedBy: authority).chain) == rule, "\(value)")
+        }
+    }
+
+    /// Policies with a qualifier, and what becomes of a critical extension with it.
+    struct QualifierCase: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let qualifier: OID
+        let rule: Rule?
+
+        /// A policy 1.2.3.4 with the qualifier, whose content is empty.
+        var policies: String {
+            let content = DERBytes.element(6, self.qualifier.bytes) + DERBytes.element(0x30, [])
+            let qualifiers = DERBytes.element(0x30, DERBytes.element(0x30, content))
+            let information = DERBytes.element(0x30, DERBytes.element(6, [0x2A, 3, 4]) + qualifiers)
+            return DERBytes.value(DERBytes.element(0x30, information))
+        }
+    }
+
+    @Test func `LOOK-36 only an authority has a path length`() throws {
+        let server = Self.server.with("basicConstraints", "critical,DER:3003020100")
+        #expect(try self.rule(try self.pki.mint(server, signedBy: self.root).chain) == .malformedExtension)
+        let authority = try self.pki.mint(
+            Self.authority.with("basicConstraints", "critical,DER:3003020100"), signedBy: self.root)
+        let leaf = try self.pki.mint(Self.server, signedBy: authority)
+        #expect(try self.rule(leaf.chain) == .malformedExtension)
+    }
+
+    @Test(
+        arguments: [
+            ("both digests", pss(sha256, pssMask(sha256)), 128), ("another mask", pss(sha256, pssMask(sha1)), 0),
+            ("another digest", pss(sha1, pssMask(sha256)), 0), ("no mask", pss(sha256, []), 0),
+            ("no digest", pss([], pssMask(sha256)), 0), ("a longer mask", pss(sha256, pssMask(sha512)), 128),
+            ("a mask of nobody's", pss(sha256, DERBytes.element(0x30, [6, 1, 42] + sha256)), 0),
+        ] as [(String, [UInt8], Int)])
+    func `LOOK-36 a PSS signature is as strong as the weaker of its digests`(
+        name: String, algorithm: [UInt8], bits: Int
+    ) throws {
+        let element = try DERReader.only(DERTag.sequence, in: algorithm[...])
+        #expect(try SignatureAlgorithm.securityBits(of: element) == bits, "\(name)")
+    }
+
+    private static let sha1 = DERBytes.element(0x30, [6, 5, 0x2B, 0x0E, 3, 2, 0x1A])
+    private static let sha256 = DERBytes.element(0x30, [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1])
+    private static let sha512 = DERBytes.element(0x30, [6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 3])
+
+    private static func pssMask(_ digest: [UInt8]) -> [UInt8] {
+        DERBytes.element(0x30, DERBytes.element(6, OID.maskGeneration1.bytes) + digest)
+    }
+
+    /// An AlgorithmIdentifier; parameters that are empty are left out.
+    private static func pss(_ digest: [UInt8], _ mask: [UInt8]) -> [UInt8] {
+        let parameters =
+            (digest.isEmpty ? [] : DERBytes.element(0xA0, digest)) + (mask.isEmpty ? [] : DERBytes.element(0xA1, mask))
+        return DERBytes.element(
+            0x30, DERBytes.element(6, OID.rsaPSS.bytes) + DERBytes.element(0x30, parameters))
+    }
+
     private static func policy(_ number: Int) -> String { "DER:300730050603 2A030\(number)".filter { $0 != " " } }
 
     @Test func `a policy that an authority demands must be there`() throws {

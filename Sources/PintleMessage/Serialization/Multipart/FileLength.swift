@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import Glibc
 
 /// How long a file is.
 enum FileLength {
@@ -8,18 +8,17 @@ enum FileLength {
     ///
     /// - Throws: `.unreadableFile` for what is missing, is no regular file, or may not be read.
     static func ofRegularFile(at path: String) throws(SerializationError) -> UInt64 {
-        // The attributes would be those of a link itself.
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: target) else {
+        var attributes = stat()
+        guard stat(path, &attributes) == 0 else {
             throw SerializationError(
                 .unreadableFile, "there is no such file, or a folder above it may not be entered.", path: path)
         }
-        guard let type = attributes[.type] as? FileAttributeType, type == .typeRegular,
-            let length = attributes[.size] as? NSNumber
-        else { throw SerializationError(.unreadableFile, "this is no regular file.", path: path) }
-        guard FileManager.default.isReadableFile(atPath: target) else {
+        guard attributes.st_mode & S_IFMT == S_IFREG, let length = UInt64(exactly: attributes.st_size) else {
+            throw SerializationError(.unreadableFile, "this is no regular file.", path: path)
+        }
+        guard access(path, R_OK) == 0 else {
             throw SerializationError(.unreadableFile, "there is no permission to read this file.", path: path)
         }
-        return length.uint64Value
+        return length
     }
 }

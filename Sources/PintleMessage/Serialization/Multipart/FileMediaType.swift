@@ -8,7 +8,7 @@ public enum FileMediaType {
     /// The type that the extension of `name` tells, without regard to case; ``unknown`` where it tells nothing.
     public static func named(_ name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return Self.unknown }
-        let ending = String(decoding: name.utf8[name.utf8.index(after: dot)...].map(ASCII.lowercased), as: UTF8.self)
+        let ending = String(decoding: name.utf8[name.utf8.index(after: dot)...].map(ASCII.folded), as: UTF8.self)
         return Self.types[ending] ?? Self.unknown
     }
 

@@ -28,7 +28,10 @@ struct MultipartPartHead {
             throw Self.error(number, "has \(name) twice; send it once.")
         }
         (self.name, self.fileName) = try Self.names(fields, number: number)
-        if let coding = fields["Content-Transfer-Encoding"]?.lowercased(), !Self.plainCodings.contains(coding) {
+        let coding = fields["Content-Transfer-Encoding"].map {
+            String(decoding: $0.utf8.map(ASCII.folded), as: UTF8.self)
+        }
+        if let coding, !Self.plainCodings.contains(coding) {
             throw Self.error(number, "has a Content-Transfer-Encoding, which forms do not; send its bytes as they are.")
         }
         (self.type, self.charset) = try Self.type(fields, isFile: self.fileName != nil, number: number)

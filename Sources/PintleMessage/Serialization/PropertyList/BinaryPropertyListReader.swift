@@ -17,7 +17,7 @@ struct BinaryPropertyListReader {
     /// The most levels of containers.
     private static let nestingLimit = 512
     /// The first moment of 2001, from which dates count, in seconds since 1970 began.
-    private static let epoch = 978_307_200.0
+    static let epoch = 978_307_200.0
 
     private let bytes: [UInt8]
     private let offsetSize: Int
@@ -116,6 +116,7 @@ struct BinaryPropertyListReader {
             guard case .string(let name) = try self.value(of: key, depth: depth + 1) else {
                 throw PropertyListError("the document has a key that is no text")
             }
+            guard StreamSafeText.contains(name) else { throw StreamSafeText.keyError }
             guard result.updateValue(try self.value(of: member, depth: depth + 1), forKey: name) == nil else {
                 throw PropertyListError("the document has a dictionary with a key twice")
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+public import FoundationEssentials
 
 /// Reads JSON into a type of the program.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
@@ -53,7 +53,12 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     private static func words(for error: any Error) -> String {
         let (context, problem): (DecodingError.Context, String)
         switch error as? DecodingError {
-        case .typeMismatch(_, let found), .valueNotFound(_, let found), .dataCorrupted(let found):
+        case .typeMismatch(let type, let found):
+            (context, problem) = (found, "this is no \(type)")
+        case .valueNotFound(let type, let found):
+            (context, problem) = (found, "this is null, and not a \(type)")
+        // Said by the type that is decoded, where it is one of the program's.
+        case .dataCorrupted(let found):
             (context, problem) = (found, found.debugDescription)
         case .keyNotFound(let key, let found):
             (context, problem) = (found, "there is no “\(key.stringValue)”")

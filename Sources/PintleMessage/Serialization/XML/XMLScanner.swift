@@ -27,6 +27,15 @@ public struct XMLScanner: Sendable, Hashable {
             try validator.take(bytes, isLast: true)
         }
     }
+
+    /// Checks a whole document, and makes UTF-8 of it, without byte order mark. Its declaration stays as it is.
+    func text(of bytes: [UInt8]) throws(XMLSyntaxError) -> [UInt8] {
+        try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in
+            var validator = XMLValidator(self, keepsText: true)
+            try validator.take(bytes, isLast: true)
+            return validator.text
+        }
+    }
 }
 
 /// The first place where bytes stop being an XML document.

@@ -14,7 +14,13 @@ public struct XMLValidator: Sendable {
     /// Makes a validator for one document.
     ///
     /// - Parameter scanner: what is accepted.
-    public init(_ scanner: XMLScanner = XMLScanner()) { self.document = XMLPieces(scanner) }
+    public init(_ scanner: XMLScanner = XMLScanner()) { self.init(scanner, keepsText: false) }
+
+    /// - Parameter keepsText: whether ``text`` is wanted.
+    init(_ scanner: XMLScanner, keepsText: Bool) { self.document = XMLPieces(scanner, keepsText: keepsText) }
+
+    /// What has come so far, in UTF-8; empty where it is not kept.
+    var text: [UInt8] { self.document.text ?? [] }
 
     /// Takes the next piece.
     ///
@@ -69,10 +75,16 @@ struct XMLPieces {
     private var held: [UInt8] = []
     /// Where ``held`` begins.
     private var position = TextPosition()
+    /// All pieces, or nil where they are not kept.
+    private(set) var text: [UInt8]?
 
-    init(_ scanner: XMLScanner) { self.state.nestingLimit = scanner.nestingLimit }
+    init(_ scanner: XMLScanner, keepsText: Bool) {
+        self.state.nestingLimit = scanner.nestingLimit
+        self.text = keepsText ? [] : nil
+    }
 
     mutating func take(_ piece: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) {
+        self.text?.append(contentsOf: piece)
         guard !self.held.isEmpty else { return try self.scanAndHold(piece, isLast: isLast) }
         // Longer than what can be left of it, so that all that was held is read unless the piece ends first.
         let start = piece.prefix(2 * XMLScan.tokenLimit)

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PintleAudit
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 struct Audit: AsyncParsableCommand {
@@ -162,12 +163,11 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func write(_ text: String) throws(CommandFailure) {
-        guard let out else { return Output.bytes(Array(text.utf8)) }
-        do {
-            try Data(text.utf8).write(to: URL(fileURLWithPath: out), options: .atomic)
+        guard let out else { return try Output.bytes(Array(text.utf8)) }
+        do throws(SystemError) {
+            try FileWriting.replace(out, with: Array(text.utf8))
         } catch {
-            throw CommandFailure(
-                .incomplete, "pintle audit: --out \(out) cannot be written: \(error.localizedDescription)")
+            throw CommandFailure(.incomplete, "pintle audit: --out \(out) cannot be written: \(error)")
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintleAudit
 internal import PintleTrust
 
@@ -47,23 +47,28 @@ struct AuditDiff: ParsableCommand {
             }
         }
         let changes: [AuditChange]
+        let path = try self.path()
         do throws(HistoryError) {
-            guard let found = try self.changes(since: moment) else { return }
+            guard let found = try self.changes(in: path, since: moment) else { return }
             changes = found
         } catch {
             throw CommandFailure(.incomplete, "pintle audit diff: \(error)")
         }
-        for change in changes { Output.data(change.line) }
+        for change in changes { try Output.data(change.line) }
         guard changes.isEmpty else { throw CommandFailure(.found, lines: []) }
     }
 
-    /// Nil where there is nothing to compare.
-    private func changes(since moment: UnixTime?) throws(HistoryError) -> [AuditChange]? {
+    private func path() throws(CommandFailure) -> String {
         guard let path = self.audit.history ?? HistoryLocation.path(environment: ProcessInfo.processInfo.environment)
         else {
-            Output.error("pintle audit diff: neither $XDG_STATE_HOME nor $HOME is set; give --history")
-            return nil
+            throw CommandFailure(
+                .incomplete, "pintle audit diff: neither $XDG_STATE_HOME nor $HOME is set; give --history")
         }
+        return path
+    }
+
+    /// Nil where there is nothing to compare.
+    private func changes(in path: String, since moment: UnixTime?) throws(HistoryError) -> [AuditChange]? {
         let history = try AuditHistory.existing(path)
         guard let pair = try history.pair(since: moment) else {
             Output.error("pintle audit diff: \(path): no audit is in the history yet")

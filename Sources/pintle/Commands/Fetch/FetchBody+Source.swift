@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
+internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import PintleMessage
 internal import PintleSession
+internal import PintleSystem
 
 /// Getting a body ready to be sent, as often as it takes.
 extension FetchBody {
@@ -75,6 +76,6 @@ extension FetchBody {
 
 extension CommandFailure {
     fileprivate static func unreadable(_ name: String) -> CommandFailure {
-        CommandFailure(.incomplete, "pintle fetch: --json: \(name) cannot be read: \(String(cString: strerror(errno)))")
+        CommandFailure(.incomplete, "pintle fetch: --json: \(name) cannot be read: \(SystemError.last)")
     }
 }

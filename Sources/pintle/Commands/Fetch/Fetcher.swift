@@ -99,7 +99,7 @@ struct Fetcher {
         if self.plan.showsMetrics {
             for outcome in outcomes {
                 let line = TransferReport(outcome).line
-                if self.plan.output == .standardOutput { Output.error(line) } else { Output.data(line) }
+                if self.plan.output == .standardOutput { Output.error(line) } else { try Output.data(line) }
             }
         }
         var code = ProcessExit.success

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// How far one transfer has come, as one line of text. A value: the same state is always the same line.
 struct ProgressBar: Equatable {
     enum Ending: Equatable {
@@ -20,7 +22,7 @@ struct ProgressBar: Equatable {
     private static let longestName = 24
     private static let shortestBar = 10
 
-    init(_ name: String) { self.name = name }
+    init(_ name: String) { self.name = name.showable(keepingLines: false) }
 
     /// - Parameters:
     ///   - width: the most characters.

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import Glibc
 internal import NIOCore
+internal import PintleSystem
 
 /// Writes bodies to standard output, whose reader may be slow, without holding up other tasks.
 enum StandardOutput {
@@ -16,7 +17,7 @@ enum StandardOutput {
         guard code == 0 else {
             throw FetchFailure(
                 exit: .incomplete, code: "cannotWrite",
-                message: "standard output cannot be written: \(String(cString: strerror(code)))")
+                message: "standard output cannot be written: \(SystemError(code))")
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintleAudit
 internal import PintlePins
 internal import PintlePolicy
@@ -25,7 +25,10 @@ struct AuditedKeys: ParsableArguments {
         do throws(HistoryError) {
             let chains = try AuditHistory.existing(path)
                 .seenChains(configuration: origin.path ?? "embedded default")
-            return chains.mapValues { SeenKeys(audits: $0.audits, since: $0.since, certificates: $0.certificates) }
+            return chains.mapValues { chain in
+                SeenKeys(
+                    audits: chain.audits, since: chain.since, certificates: chain.certificates, strays: chain.strays)
+            }
         } catch {
             guard self.history == nil else { throw CommandFailure(.incomplete, "\(error)") }
             Output.error("\(error); what audits have seen is left out")

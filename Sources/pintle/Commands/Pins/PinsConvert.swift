@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Foundation
 internal import PintlePins
 internal import PintlePolicy
+internal import PintleSystem
 
 struct PinsConvert: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,6 +64,7 @@ struct PinsConvert: ParsableCommand {
 
     func run() throws {
         let surroundings = Surroundings.system(environment: ProcessInfo.processInfo.environment)
+        let text: String?
         do throws(PinFormatError) {
             var content = try self.from.read(path: self.file, surroundings)
             for remark in content.remarks { Output.error("\(Self.name): left out: \(remark)") }
@@ -71,14 +73,17 @@ struct PinsConvert: ParsableCommand {
                 let (files, losses) = try CertificateFolder.files(content.sets)
                 for loss in losses { Output.error("\(Self.name): not carried: \(loss)") }
                 try self.write(files)
+                text = nil
             } else {
                 let written = try self.to.write(content.sets, isBare: self.bare)
                 for loss in written.losses { Output.error("\(Self.name): not carried: \(loss)") }
-                Output.bytes(Array(written.text.utf8))
+                text = written.text
             }
         } catch {
             throw CommandFailure(Self.name, error)
         }
+        // As it is: this is a file of another program's.
+        if let text { try Output.bytes(Array(text.utf8)) }
     }
 
     /// Puts the hosts that were given in the place of those that nobody named.
@@ -105,22 +110,23 @@ struct PinsConvert: ParsableCommand {
 
     private func write(_ files: [CertificateFolder.File]) throws(PinFormatError) {
         let folder = self.out ?? "."
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let taken = files.first { FileManager.default.fileExists(atPath: "\(folder)/\($0.name)") }
-            if let taken {
-                throw PinFormatError(
-                    .unwritable, "\(folder)/\(taken.name) is there already; name an empty folder with --out")
-            }
-            for file in files {
-                try Data(file.bytes).write(
-                    to: URL(fileURLWithPath: "\(folder)/\(file.name)"), options: .withoutOverwriting)
-                Output.error("\(Self.name): wrote \(folder)/\(file.name)")
-            }
-        } catch let error as PinFormatError {
-            throw error
+        do throws(SystemError) {
+            try FileWriting.makeFolder(folder)
         } catch {
-            throw PinFormatError(.unwritable, "\(folder): \(error.localizedDescription)")
+            throw PinFormatError(.unwritable, "\(folder) cannot be made: \(error)")
+        }
+        if let taken = files.first(where: { FileManager.default.fileExists(atPath: "\(folder)/\($0.name)") }) {
+            throw PinFormatError(
+                .unwritable, "\(folder)/\(taken.name) is there already; name an empty folder with --out")
+        }
+        for file in files {
+            let path = "\(folder)/\(file.name)"
+            do throws(SystemError) {
+                try FileWriting.create(path, with: Array(file.bytes))
+            } catch {
+                throw PinFormatError(.unwritable, "\(path) cannot be written: \(error)")
+            }
+            Output.error("\(Self.name): wrote \(path)")
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import PintlePins
 internal import PintlePolicy
 internal import PintleTrust
@@ -32,17 +32,17 @@ struct PinsForecast: ParsableCommand {
         let forecast = PinForecast(policy, now: .now, seen: seen)
         switch self.format {
         case .json: try Output.json(forecast.entries.map { Line(entry: $0, file: origin.path) })
-        case .text: Self.write(forecast.entries)
+        case .text: try Self.write(forecast.entries)
         }
     }
 
-    private static func write(_ entries: [PinForecast.Entry]) {
+    private static func write(_ entries: [PinForecast.Entry]) throws(CommandFailure) {
         guard !entries.isEmpty else { return Output.error("pintle pins forecast: no policy pins anything") }
         let rows = [["DATE", "POLICY", "HOST"]] + entries.map { [$0.date?.day ?? "unknown", $0.policy, $0.host] }
         let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
         for (row, reason) in zip(rows, ["WHY"] + entries.map(\.reason)) {
             let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            Output.data("\(cells.joined(separator: "  "))  \(reason.plainLine)")
+            try Output.data("\(cells.joined(separator: "  "))  \(reason.plainLine)")
         }
     }
 
@@ -80,7 +80,8 @@ extension Output {
     static func json(_ value: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        Self.bytes(Array(try encoder.encode(value)) + [UInt8(ascii: "\n")])
+        // Escaped like all data, which JSON permits in strings, and it has none of these elsewhere.
+        try Self.data(String(decoding: try encoder.encode(value), as: UTF8.self))
     }
 }
 

@@ -52,8 +52,8 @@ struct PinsShow: AsyncParsableCommand {
             report = try await self.ask(self.host ?? "")
         }
         switch self.format {
-        case .yaml: Output.data(report.yaml)
-        case .text: Output.data(report.text)
+        case .yaml: try Output.data(report.yaml)
+        case .text: try Output.data(report.text)
         case .json: try Output.json(report)
         }
     }

@@ -16,7 +16,7 @@ struct BatchVerification {
     }
 
     /// Works until the input ends. A line that cannot be judged is answered like one that is not trusted.
-    mutating func run() {
+    mutating func run() throws(CommandFailure) {
         guard let input = fdopen(STDIN_FILENO, "r") else { return }
         var buffer: UnsafeMutablePointer<CChar>?
         var capacity = 0
@@ -27,7 +27,7 @@ struct BatchVerification {
             let line = UnsafeRawBufferPointer(start: buffer, count: count)
             let bytes = Array(line[..<(line.lastIndex { $0 != 0x0A && $0 != 0x0D }.map { $0 + 1 } ?? 0)])
             guard !bytes.isEmpty else { continue }
-            Output.bytes(self.answer(to: bytes) + [0x0A])
+            try Output.data(String(decoding: self.answer(to: bytes), as: UTF8.self))
         }
     }
 

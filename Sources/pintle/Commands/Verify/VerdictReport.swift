@@ -19,6 +19,7 @@ struct VerdictReport {
         }
         if let waived = verdict.waived { lines.append("waived by the policy: \(waived)") }
         if let reported = verdict.reported { lines.append("reported, not enforced: \(reported)") }
+        lines += verdict.form.map { "form: \($0) (\($0.rule.rawValue))" }
         if !verdict.chain.isEmpty {
             lines.append(verdict.chainOrigin == .verified ? "verified path:" : "as presented:")
             for (index, entry) in verdict.chain.prefix(Self.longestList).enumerated() {

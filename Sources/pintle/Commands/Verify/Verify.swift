@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 struct Verify: ParsableCommand {
@@ -10,7 +11,7 @@ struct Verify: ParsableCommand {
         abstract: "Judge a chain of certificates, without network.",
         discussion: """
             The chain is judged as a handshake would judge it; by a policy of the configuration where one is named, \
-            otherwise by every rule for certificates of TLS servers. Exit code 0 when it is trusted, 1 when it is not.
+            otherwise by every rule for certificates of TLS servers. A root that is given is believed as it is. Exit code 0 when it is trusted, 1 when it is not.
             With --batch - each line of standard input is one chain, {"id", "chain": [PEM...], "roots": [PEM...], \
             "host", "at"}, and each line of standard output its verdict, {"id", "trusted", "error"}.
             """)
@@ -50,15 +51,14 @@ struct Verify: ParsableCommand {
                         + "roots, host and time")
             }
             let demand = try self.demand()
+            let verifier: OfflineVerifier
             do throws(TrustError) {
-                var batch = BatchVerification(
-                    try OfflineVerifier(
-                        policy: demand.policy, reportsOnly: demand.reportsOnly, profile: demand.profile))
-                batch.run()
+                verifier = try OfflineVerifier(policy: demand.policy, reportsOnly: demand.reportsOnly)
             } catch {
                 throw CommandFailure(.incomplete, "pintle verify: \(error)")
             }
-            return
+            var verification = BatchVerification(verifier)
+            return try verification.run()
         }
         guard let chain else {
             throw CommandFailure(.usage, "pintle verify: name the chain with --chain FILE, or give --batch -")
@@ -66,7 +66,7 @@ struct Verify: ParsableCommand {
         let moment = try self.moment()
         let demand = try self.demand()
         let verdict = try self.verdict(on: chain, demand, at: moment)
-        for line in VerdictReport(verdict).lines { Output.data(line) }
+        for line in VerdictReport(verdict).lines { try Output.data(line) }
         guard verdict.isTrusted else { throw CommandFailure(.found, lines: []) }
     }
 
@@ -83,7 +83,6 @@ struct Verify: ParsableCommand {
     private struct Demand {
         let policy: SecurityPolicy
         let reportsOnly: Bool
-        let profile: TrustEvaluator.Profile
     }
 
     private func demand() throws(CommandFailure) -> Demand {
@@ -91,7 +90,7 @@ struct Verify: ParsableCommand {
             guard self.configuration.file == nil else {
                 throw CommandFailure(.usage, "pintle verify: name a policy of the configuration with --policy NAME")
             }
-            return Demand(policy: try self.givenPolicy(), reportsOnly: false, profile: .allRoots)
+            return Demand(policy: try self.givenPolicy(), reportsOnly: false)
         }
         guard self.pin.isEmpty else {
             throw CommandFailure(.usage, "pintle verify: --policy has pins of its own; leave out --pin")
@@ -107,14 +106,14 @@ struct Verify: ParsableCommand {
                     + (names.isEmpty ? "none" : names))
         }
         let enforcement = trust.enforcement ?? configured.configuration.enforcement
-        return Demand(policy: policy, reportsOnly: enforcement == .report, profile: .publicRoots)
+        return Demand(policy: policy, reportsOnly: enforcement == .report)
     }
 
     private func givenPolicy() throws(CommandFailure) -> SecurityPolicy {
         do throws(TrustError) {
             var pins: Set<Pin> = []
             for text in self.pin { pins.insert(try Pin(text)) }
-            return try SecurityPolicy(pinning: pins.isEmpty ? .none : .publicKey, pins: pins)
+            return try SecurityPolicy(pinning: pins.isEmpty ? .none : .publicKey, pins: pins, form: .strict)
         } catch {
             throw CommandFailure(.usage, "pintle verify: --pin: \(error)")
         }
@@ -122,14 +121,13 @@ struct Verify: ParsableCommand {
 
     private func verdict(on chain: String, _ demand: Demand, at moment: UnixTime) throws(CommandFailure) -> Verdict {
         for file in [chain, self.roots].compactMap({ $0 }) where access(file, R_OK) != 0 {
-            throw CommandFailure(.incomplete, "pintle verify: \(file): \(String(cString: strerror(errno)))")
+            throw CommandFailure(.incomplete, "pintle verify: \(file): \(SystemError.last)")
         }
         let host = self.host.map(ReferenceName.ascii)
         do throws(TrustError) {
             var policy = demand.policy
             if let roots { policy = policy.trusting(only: try Certificate.load(path: roots)) }
-            let evaluator = try TrustEvaluator(
-                policy: policy, reportsOnly: demand.reportsOnly, profile: demand.profile)
+            let evaluator = try TrustEvaluator(policy: policy, reportsOnly: demand.reportsOnly)
             return evaluator.evaluate(chain: try Certificate.load(path: chain), host: host, at: moment)
         } catch {
             // What is no certificate cannot be trusted, and that is the answer.

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Reports turns of a loop that hold it up: those that take more than `limit` of the thread's processor time.
+///
+/// Processor time, because a busy machine may leave a thread waiting in the middle of any turn. Reading it is a system
+/// call, so loops are guarded where stalls are looked for and not in production.
+package struct TurnGuard: Sendable {
+    /// The most that a turn may take.
+    package let limit: Duration
+    /// Called on the loop's thread, after the turn.
+    let report: @Sendable (SlowTurn) -> Void
+
+    /// Guards with a limit; `report` is called on the loop's thread and its own time counts for no turn.
+    package init(limit: Duration, report: @escaping @Sendable (SlowTurn) -> Void) {
+        self.limit = limit
+        self.report = report
+    }
+}
+
+/// A turn that took too long, and what it was spent on.
+package struct SlowTurn: Sendable {
+    /// One of the things that are called back during a turn.
+    package struct Part: Sendable {
+        /// The place in the turn at which it was called.
+        package enum Kind: String, Sendable, CaseIterable {
+            case descriptor
+            case task
+            case timer
+            case turnEnd = "turn_end"
+        }
+
+        package let kind: Kind
+        /// The watcher's or worker's type, or the file and line that made the timer; empty for a task.
+        package let name: String
+        /// The thread's processor time.
+        package let time: Duration
+    }
+
+    /// The name of the loop.
+    package let loop: String
+    /// The thread's processor time for the whole turn.
+    package let time: Duration
+    /// The part that took longest.
+    package let dearest: Part
+    /// How many things of each kind were called, and the processor time of them all.
+    package let sums: [Part.Kind: (count: Int, time: Duration)]
+}
+
+/// Takes the times of one turn after another, on the loop's thread.
+struct TurnMeter {
+    /// By what a part is known; made into words only when the turn turns out to be slow.
+    enum Source {
+        case type(Any.Type)
+        case place(StaticString, UInt)
+        case unknown
+    }
+
+    private struct Sum {
+        var count = 0
+        var time: Int64 = 0
+    }
+
+    private let guardian: TurnGuard
+    /// In nanoseconds.
+    private let limit: Int64
+    private let loop: String
+    private var began: Int64 = 0
+    private var last: Int64 = 0
+    private var sums = [Sum](repeating: Sum(), count: SlowTurn.Part.Kind.allCases.count)
+    private var dearest: Int64 = -1
+    private var dearestKind = SlowTurn.Part.Kind.task
+    private var dearestSource = Source.unknown
+
+    init(_ guardian: TurnGuard, loop: String) {
+        self.guardian = guardian
+        let (seconds, attoseconds) = guardian.limit.components
+        self.limit = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        self.loop = loop
+    }
+
+    /// The wait is over.
+    mutating func begin() {
+        self.began = Self.processorTime()
+        self.last = self.began
+        self.dearest = -1
+        for index in self.sums.indices { self.sums[index] = Sum() }
+    }
+
+    /// Something was called and has returned.
+    mutating func note(_ kind: SlowTurn.Part.Kind, _ source: Source = .unknown) {
+        let now = Self.processorTime()
+        let time = now - self.last
+        self.last = now
+        self.sums[kind.index].count += 1
+        self.sums[kind.index].time += time
+        guard time > self.dearest else { return }
+        (self.dearest, self.dearestKind, self.dearestSource) = (time, kind, source)
+    }
+
+    /// The next wait is about to begin.
+    ///
+    /// - Returns: whether the turn was too long, which it has reported then.
+    mutating func end() -> Bool {
+        let time = Self.processorTime() - self.began
+        guard time > self.limit else { return false }
+        let dearest = SlowTurn.Part(
+            kind: self.dearestKind, name: self.dearestSource.description, time: .nanoseconds(max(0, self.dearest)))
+        var sums: [SlowTurn.Part.Kind: (count: Int, time: Duration)] = [:]
+        for kind in SlowTurn.Part.Kind.allCases where self.sums[kind.index].count > 0 {
+            let sum = self.sums[kind.index]
+            sums[kind] = (sum.count, .nanoseconds(sum.time))
+        }
+        self.guardian.report(SlowTurn(loop: self.loop, time: .nanoseconds(time), dearest: dearest, sums: sums))
+        return true
+    }
+
+    /// The processor time of this thread, in nanoseconds.
+    private static func processorTime() -> Int64 {
+        var time = timespec()
+        guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else {
+            preconditionFailure("BUG: the kernel has no clock for a thread (errno \(errno))")
+        }
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}
+
+extension TurnMeter.Source: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .type(let type): "\(type)"
+        case .place(let file, let line): "\(file):\(line)"
+        case .unknown: ""
+        }
+    }
+}
+
+extension SlowTurn.Part.Kind {
+    fileprivate var index: Int {
+        switch self {
+        case .descriptor: 0
+        case .task: 1
+        case .timer: 2
+        case .turnEnd: 3
+        }
+    }
+}

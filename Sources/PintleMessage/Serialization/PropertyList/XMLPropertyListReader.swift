@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// Reads property lists in XML, as Apple's PropertyList-1.0.dtd has them.
+///
+/// Foundation's `PropertyListSerialization` is not used: in a program that is linked statically it fails on every array.
+/// Containers nest no deeper than ``XMLScanner`` lets elements do.
+struct XMLPropertyListReader {
+    private var document: XMLReader
+
+    static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
+        let document: XMLReader
+        do throws(XMLSyntaxError) {
+            document = try XMLReader(bytes)
+        } catch {
+            throw PropertyListError("\(error)")
+        }
+        var reader = XMLPropertyListReader(document: document)
+        return try reader.root()
+    }
+
+    /// The one value within `<plist>`. Foundation also reads documents that are the value alone.
+    private mutating func root() throws(PropertyListError) -> PropertyListValue {
+        guard let name = try self.element() else { throw Self.foreign }
+        guard name == "plist" else { return try self.value(name) }
+        guard let member = try self.element() else { throw PropertyListError("the document has no value") }
+        let value = try self.value(member)
+        guard try self.element() == nil else { throw PropertyListError("the document has more than one value") }
+        return value
+    }
+
+    /// The value of the element that has begun; its end is read.
+    private mutating func value(_ name: String) throws(PropertyListError) -> PropertyListValue {
+        switch name {
+        case "dict": return .dictionary(try self.members())
+        case "array":
+            var elements: [PropertyListValue] = []
+            while let member = try self.element() { elements.append(try self.value(member)) }
+            return .array(elements)
+        case "string": return .string(try self.text())
+        case "integer": return try Self.integer(try self.text())
+        case "real": return .real(try Self.real(try self.text()))
+        case "date": return .date(try Self.date(try self.text()))
+        case "data": return .data(try Self.data(try self.text()))
+        case "true", "false":
+            guard try self.element() == nil else { throw Self.foreign }
+            return .bool(name == "true")
+        default: throw Self.foreign
+        }
+    }
+
+    private mutating func members() throws(PropertyListError) -> [String: PropertyListValue] {
+        var members: [String: PropertyListValue] = [:]
+        while let name = try self.element() {
+            guard name == "key" else { throw PropertyListError("the document has a value without a key") }
+            let key = try self.text()
+            guard StreamSafeText.contains(key) else { throw StreamSafeText.keyError }
+            guard let member = try self.element() else {
+                throw PropertyListError("the document has a key without a value")
+            }
+            guard members.updateValue(try self.value(member), forKey: key) == nil else {
+                throw PropertyListError("the document has a dictionary with a key twice")
+            }
+        }
+        return members
+    }
+
+    // MARK: Parts
+
+    private static let foreign = PropertyListError("the document has something that no property list has")
+
+    /// The name of the next element within the one that is open; nil where that one ends.
+    private mutating func element() throws(PropertyListError) -> String? {
+        while let part = self.document.next() {
+            switch part {
+            case .start(let name): return name
+            case .end: return nil
+            case .text(let text): guard text.allSatisfy(XMLText.isSpace) else { throw Self.foreign }
+            }
+        }
+        return nil
+    }
+
+    /// The text of the element that has begun; its end is read.
+    private mutating func text() throws(PropertyListError) -> String {
+        var text: [UInt8] = []
+        while let part = self.document.next() {
+            switch part {
+            case .start: throw Self.foreign
+            case .end: return String(decoding: text, as: UTF8.self)
+            case .text(let more): text += more
+            }
+        }
+        preconditionFailure("BUG: a document that is not well-formed was accepted")
+    }
+
+    // MARK: Texts
+
+    /// Decimal, or hexadecimal after `0x`, with or without a sign.
+    private static func integer(_ text: String) throws(PropertyListError) -> PropertyListValue {
+        var digits = self.trimmed(text)
+        let isNegative = digits.first == UInt8(ascii: "-")
+        if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
+        let isHexadecimal = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
+        if isHexadecimal { digits = digits.dropFirst(2) }
+        // A second sign would be read, too.
+        guard let first = digits.first, ASCII.hexValue(first) != nil,
+            let magnitude = UInt64(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
+        else { throw PropertyListError("the document has an integer that is none, or needs more than 64 bits") }
+        if !isNegative { return Int64(exactly: magnitude).map { .integer($0) } ?? .unsigned(magnitude) }
+        guard magnitude <= Int64.min.magnitude else {
+            throw PropertyListError("the document has an integer that is none, or needs more than 64 bits")
+        }
+        return .integer(Int64(truncatingIfNeeded: 0 &- magnitude))
+    }
+
+    private static func real(_ text: String) throws(PropertyListError) -> Double {
+        let number = String(decoding: self.trimmed(text), as: UTF8.self)
+        // Hexadecimal, which Swift reads and no property list has.
+        guard !number.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let value = Double(number) else {
+            throw PropertyListError("the document has a real that is no number")
+        }
+        return value
+    }
+
+    /// `2001-01-01T00:00:00Z`, in whole seconds.
+    private static func date(_ text: String) throws(PropertyListError) -> Double {
+        let text = Array(self.trimmed(text))
+        func number(_ range: Range<Int>) -> Int64? {
+            let digits = text[range]
+            return digits.allSatisfy(ASCII.isDigit) ? Int64(String(decoding: digits, as: UTF8.self)) : nil
+        }
+        let marks = "    -  -  T  :  :  Z".utf8
+        guard text.count == marks.count, zip(text, marks).allSatisfy({ $1 == 0x20 || $0 == $1 }),
+            let year = number(0..<4), let month = number(5..<7), let day = number(8..<10),
+            let hour = number(11..<13), let minute = number(14..<16), let second = number(17..<19),
+            hour < 24, minute < 60, second <= 60, let date = CivilDay(year: year, month: Int(month), day: day)
+        else { throw PropertyListError("the document has a date that is not like 2001-01-31T00:00:00Z") }
+        return Double(((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second)
+    }
+
+    private static func data(_ text: String) throws(PropertyListError) -> [UInt8] {
+        let digits = text.utf8.filter { !XMLText.isSpace($0) }
+        guard let data = Data(base64Encoded: Data(digits)) else {
+            throw PropertyListError("the document has data that is not base64")
+        }
+        return Array(data)
+    }
+
+    private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
+        let bytes = Array(text.utf8)
+        guard let first = bytes.firstIndex(where: { !XMLText.isSpace($0) }),
+            let last = bytes.lastIndex(where: { !XMLText.isSpace($0) })
+        else { return [] }
+        return bytes[first...last]
+    }
+}

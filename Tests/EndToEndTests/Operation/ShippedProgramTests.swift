@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// The release build, which has Foundation inside and neither its tables nor anybody's names.
+@Suite(.enabled(if: PintleProcess.isGiven && !PintleProcess.binary.contains("/debug/"), "no debug build ships"))
+struct ShippedProgramTests {
+    @Test func `LOOK-02 the program is small`() throws {
+        let attributes = try FileManager.default.attributesOfItem(atPath: PintleProcess.binary)
+        let size = try #require(attributes[.size] as? NSNumber).intValue
+        // With the tables of ICU it would be 70 million, and with debug information 90.
+        #expect(size < 40_000_000, "\(size) bytes; docs/performance.md says what it is made of")
+    }
+
+    @Test func `LOOK-02 an idle proxy has little memory of its own`() throws {
+        let pintle = try PintleProcess()
+        // The rest of what is resident are pages of files, which are shared and can be dropped.
+        let own = try pintle.memory("RssAnon")
+        #expect(own < 10 * 1024, "\(own) KiB")
+        let all = try pintle.memory("VmRSS")
+        #expect(all < 40 * 1024, "\(all) KiB")
+    }
+}
+
+/// What the program uses of Foundation, each by a command or a request that cannot do without: some of it differs where
+/// Foundation is linked into the program. `docs/architecture.md` has the list.
+struct LinkedFoundationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { self.folder = try TemporaryFolder() }
+
+    private func run(_ arguments: String...) throws -> ChildProcess {
+        try PintleProcess.run(
+            arguments, environment: ["PATH": "/usr/bin:/bin", "XDG_STATE_HOME": self.folder.path],
+            folder: self.folder.path)
+    }
+
+    @Test func `LOOK-01 JSON is written and read`() throws {
+        // JSONEncoder and JSONDecoder talk over the control socket, which is found in a folder that is listed.
+        let pintle = try PintleProcess(folder: self.folder)
+        let reload = try self.run("reload")
+        #expect(reload.exitCode == 0, "\(reload.lines)")
+        try pintle.waitForMessages("reloaded \(self.folder.path)/pintle.yaml")
+    }
+
+    @Test func `LOOK-01 base64 is decoded and encoded`() throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let pintle = try PintleProcess(
+            """
+            routes:
+              - {name: r, request: {allow_cleartext_credentials: true, serialize: plist,
+                 authorization: {basic: {username: Aladdin, password: "file:secret"}}}}
+            """, folder: try self.folderWithSecret())
+        let result = try Curl.run(
+            proxy: pintle.port, "-H", "Content-Type: application/x-plist", "-d",
+            "<plist><dict><key>d</key><data>AP8=</data></dict></plist>", "http://127.0.0.1:\(origin.port)/")
+        #expect(result.text == "done", "\(result)")
+        let request = try origin.waitForRequests(1)[0]
+        #expect(request["Authorization"] == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+        #expect(request.text.contains("<data>AP8=</data>"), "\(request.text)")
+    }
+
+    private func folderWithSecret() throws -> TemporaryFolder {
+        try self.folder.write("open sesame", to: "secret")
+        return self.folder
+    }
+
+    @Test func `LOOK-01 the types of YAML are what they are`() throws {
+        // Yams tells them apart with NSRegularExpression, which is ICU's.
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let pintle = try PintleProcess(
+            "routes: [{name: r, request: {serialize: json, parameters: {a: 10, b: 1.5, c: true, d: '10', e: x}}}]",
+            folder: self.folder)
+        let result = try Curl.run(
+            proxy: pintle.port, "-H", "Content-Type: application/json", "-d", "{}",
+            "http://127.0.0.1:\(origin.port)/")
+        #expect(result.text == "done", "\(result)")
+        #expect(try origin.waitForRequests(1)[0].text == #"{"a":10,"b":1.5,"c":true,"d":"10","e":"x"}"#)
+    }
+
+    @Test func `LOOK-01 an error of the file system has its words`() throws {
+        let serve = try self.run("serve", "--listen", "127.0.0.1:0", "--port-file", "/nowhere/port")
+        #expect(serve.exitCode == 4)
+        let words = "--port-file /nowhere/port cannot be written: "
+        #expect(serve.errors.contains { $0.contains(words) && !$0.hasSuffix(words) }, "\(serve.lines)")
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintleTesting
+import Testing
+
+/// Lists with far more members than anybody sends: refused, or read once.
+@Suite struct HostileListTests {
+    private func refusal(of fields: String) -> WireError? {
+        var parser = RequestParser(limits: HeadLimits())
+        let head = Array("GET http://a/ HTTP/1.1\r\nHost: a\r\n\(fields)\r\n".utf8)
+        do throws(WireError) {
+            _ = try head.withUnsafeBufferPointer { (bytes) throws(WireError) in
+                try parser.parse(UnsafeRawBufferPointer(bytes))
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func list(_ count: Int) -> String { (0..<count).map { "x\($0)" }.joined(separator: ", ") }
+
+    @Test(arguments: ["Connection", "Upgrade"])
+    func `LOOK-10 a list that decides about a connection has at most 32 members`(name: String) {
+        #expect(self.refusal(of: "\(name): \(self.list(32))\r\n") == nil)
+        let error = WireError(.malformed, "\(name) has more than 32 members")
+        #expect(self.refusal(of: "\(name): \(self.list(33))\r\n") == error)
+        #expect(self.refusal(of: "\(name): \(self.list(20))\r\n\(name): \(self.list(13))\r\n") == error)
+        let repeated = Array(repeating: "close", count: 2500).joined(separator: ",")
+        #expect(self.refusal(of: "\(name): \(repeated)\r\n") == error)
+        #expect(self.refusal(of: "\(name): close,\(String(repeating: ",", count: 10_000)) x\r\n") == nil)
+    }
+
+    @Test func `LOOK-10 trailers have no longer lists than heads`() {
+        var decoder = ChunkedDecoder(limits: HeadLimits())
+        let body = Array("0\r\nConnection: \(self.list(33))\r\n\r\n".utf8)
+        #expect(throws: WireError(.malformed, "Connection has more than 32 members")) {
+            var offset = 0
+            return try body.withUnsafeBytes { (bytes) throws(WireError) in try decoder.next(bytes, from: &offset) }
+        }
+    }
+
+    /// A session's responses and messages that a program makes have no such limit, so the work must not be that of the names
+    /// times the fields. A thousand times as much work as for one name would take minutes here.
+    @Test func `LOOK-10 Connection may name as many fields as there are`() {
+        var fields: Fields = ["Host": "a"]
+        for index in 0..<20_000 { fields.append("X\(index)", "1") }
+        fields.append("X-Kept", "1")
+        for start in stride(from: 0, to: 20_000, by: 100) {
+            fields.append("Connection", (start..<start + 100).map { "x\($0)" }.joined(separator: ","))
+        }
+        Forwarding.removeHopByHop(from: &fields)
+        #expect(fields == ["Host": "a", "X-Kept": "1"])
+    }
+
+    @Test func `lines of one name are replaced and removed in their order`() {
+        var fields: Fields = ["A": "1", "B": "1", "a": "2", "C": "1", "A": "3", "B": "2"]
+        fields.set("a", "x")
+        #expect(fields == ["a": "x", "B": "1", "C": "1", "B": "2"])
+        fields.remove("b")
+        #expect(fields == ["a": "x", "C": "1"])
+        var many = Fields()
+        for index in 0..<50_000 { many.append(index.isMultiple(of: 2) ? "X-Many" : "Y-\(index)", "1") }
+        many.remove("x-many")
+        #expect(many.count == 25_000 && many.pairs.last?.name == "Y-49999")
+    }
+
+    @Test func `a server's answer to a long offer is read once`() {
+        let names = (0..<5000).map { "p\($0)" }
+        let head = RequestHead(
+            method: "GET", target: .origin(path: "/"),
+            fields: ["Connection": "upgrade", "Upgrade": names.joined(separator: ",")])
+        let answer: Fields = ["Upgrade": names.reversed().joined(separator: ",").uppercased()]
+        #expect(UpgradeOffer(head)?.accepted(by: answer) != nil)
+    }
+
+    /// `String` compares runs of combining marks in quadratic time: half a million would take minutes for each comparison.
+    @Test func `a type of combining marks is no type, at once`() {
+        let marks = String(repeating: "\u{301}\u{316}", count: 250_000)
+        #expect(MediaType.essence(of: "TEXT/\(marks); a=b").utf8.allSatisfy { $0 < 0x80 })
+        let head = RequestHead(
+            method: "POST", target: .origin(path: "/"), fields: ["Content-Type": "text/\(marks)+json"])
+        #expect(throws: SerializationError.self) { try IncomingParameters.read(head, body: [1]) }
+        let response = ResponseHead(status: 200, fields: ["Content-Type": "\(marks)/\(marks)"])
+        #expect(ResponseContract.json.validateHead(response, requestMethod: "GET") != nil)
+        var request: Fields = ["Accept-Encoding": "\(marks), gzip"]
+        request.narrowAcceptEncoding()
+        #expect(request["Accept-Encoding"] == "gzip")
+    }
+
+    @Test func `of Accept-Encoding the first 64 members count`() {
+        var fields: Fields = ["Accept-Encoding": String(repeating: "identity,", count: 64) + "gzip"]
+        fields.narrowAcceptEncoding()
+        #expect(fields["Accept-Encoding"]?.contains("gzip") == false)
+    }
+
+    @Test func `a thousand parameters of a type are read once, and none may be there twice`() throws {
+        let parameters = (0..<20_000).map { "; p\($0)=\($0)" }.joined()
+        let body = Array("--p19999\r\nContent-Disposition: form-data; name=a\r\n\r\nb\r\n--p19999--".utf8)
+        func read(_ type: String) throws(SerializationError) -> Parameter? {
+            let head = RequestHead(method: "POST", target: .origin(path: "/"), fields: ["Content-Type": type])
+            return try IncomingParameters.read(head, body: body)
+        }
+        #expect(try read("multipart/form-data; boundary=p19999\(parameters)") == ["a": "b"])
+        #expect(throws: SerializationError.self) {
+            try read("multipart/form-data; boundary=p19999\(parameters); P1=1")
+        }
+    }
+}
