@@ -9,8 +9,8 @@ import Testing
     private static let shortage = "as many bytes are held as limits.held_bytes (8MiB) allows; try again later"
 
     private static func counter(_ name: String, of pintle: PintleProcess) throws -> Int {
-        let counters = try pintle.counters()
-        return try #require(counters[name] as? Int, "\(counters)")
+        // Counters that are zero are not logged.
+        try pintle.counters()[name] as? Int ?? 0
     }
 
     /// Asks for the counters until one is as it should be; what gives memory back is not told to anybody.
