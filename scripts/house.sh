@@ -3,7 +3,10 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk '
+# Types that carry a story: their state is private, which ends with a file.
+stories='/(Transfer)[.]swift$'
+
+find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk -v stories="$stories" '
 function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
 function allowed(rooms) { return index(" " rooms " ", " " room " ") > 0 }
 
@@ -23,7 +26,8 @@ FNR == 1 {
     room = path[2]
     comment = -9
 }
-FNR == 401 { breach(FNR, "a file has at most 400 lines") }
+FNR == 401 && FILENAME !~ stories { breach(FNR, "a file has at most 400 lines") }
+FNR == 701 { breach(FNR, "a file that tells one story has at most 700 lines") }
 
 /^[ \t]*\/\// {
     comment = FNR

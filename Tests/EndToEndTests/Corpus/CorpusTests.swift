@@ -21,7 +21,7 @@ struct OneProxy: SuiteTrait, TestScoping {
         // A sanitizer makes everything some times slower.
         let pintle = try PintleProcess(
             "engine: {threads: 1}", log: "{format: json, exchanges: off}",
-            environment: runsUnderSanitizer ? ["PINTLE_TURN_LIMIT": "off"] : [:])
+            environment: ["PINTLE_TURN_LIMIT": runsUnderSanitizer ? "off" : "10ms"])
         // A first request and a first tunnel, so that what is made once is there when descriptors are counted.
         let origin = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
         #expect(try pintle.ask(get(origin.port)).text == "done")
