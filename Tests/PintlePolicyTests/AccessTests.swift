@@ -29,7 +29,7 @@ struct AccessTests {
         ("10.2.0.1", .denied(by: "destinations.default")),
         ("[2001:db8::1]:443", .allowed(by: "destinations.allow[3] \"[2001:db8::/32]:443\"")),
         ("[2001:db8::1]:80", .denied(by: "destinations.default")), ("other.example", .byAddress),
-        ("167837955", .byAddress),
+        ("167837955", .allowed(by: "destinations.allow[2] \"10.1.0.0/16\"")),
     ])
     func `denials come before permissions, permissions before the default`(
         authority: String, expected: DestinationDecision

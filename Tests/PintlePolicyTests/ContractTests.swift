@@ -40,13 +40,14 @@ struct ContractTests {
         ("/v1/pets/7", "GET /pets/{id}"), ("/v1/pets/..", "the contract has no path for /v1/"),
         ("/v1/pets/%2e%2E", "the contract has no path for /v1/"),
         ("/v1/pets/.", "the contract has no path for /v1/pets/"),
-        ("/v1/x/../pets/7?to=/..", "GET /pets/{id}"), ("/v1/pets/x%2f..", "the contract has no path for /v1/pets/"),
+        ("/v1/x/../pets/7?to=/..", "GET /pets/{id}"), ("/v1/pets/x%2f..", "GET /pets/{id}"),
         ("/v1/pets/a..", "GET /pets/{id}"), ("/v%31/pets/7", "GET /pets/{id}"),
-        ("/v1%2Fpets/7", "the contract has no path for /v1%2Fpets/7"),
+        ("/v1%2Fpets/7", "GET /pets/{id}"),
     ])
     func `a contract is asked about the path that the origin reads`(path: String, operation: String) throws {
         let policy = try self.policy("routes: [{name: a, contract: api.yaml}]")
-        #expect(try self.operation("https://pets.test" + path, in: policy) == operation)
+        let found = try self.operation("https://pets.test" + path, in: policy)
+        #expect(found == operation)
     }
 
     @Test(arguments: [

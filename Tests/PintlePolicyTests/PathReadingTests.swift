@@ -138,7 +138,11 @@ struct PathReadingTests {
         var rest = text[...]
         while let first = rest.first {
             let digits = rest.dropFirst().prefix(2)
-            if first == "%", digits.count == 2, let byte = UInt8(digits, radix: 16), !digits.hasPrefix("+"),
+            let inner = rest.dropFirst(3).prefix(2)
+            if first == "%", digits == "25", inner.count == 2, inner.allSatisfy(\.isHexDigit) {
+                result += "%25" + inner.uppercased()
+                rest = rest.dropFirst(5)
+            } else if first == "%", digits.count == 2, let byte = UInt8(digits, radix: 16), !digits.hasPrefix("+"),
                 !digits.hasPrefix("-")
             {
                 let scalar = Character(UnicodeScalar(byte))

@@ -78,7 +78,7 @@ import Testing
         let (head, body) = self.render(problem)
         let details = String(repeating: #"x\\"#, count: 256)
         #expect(
-            head.fields["Proxy-Status"] == #"pintle; error=proxy_internal_response; details="\#(details)?""#)
+            head.fields["Proxy-Status"] == #"pintle; error=proxy_internal_response; details="\#(details)...""#)
         let type = "text-" + String(repeating: #"x\\"#, count: 97) + "x…"
         #expect(body.contains(#""upstream_content_type":"\#(type)""#), "\(body.suffix(500))")
     }

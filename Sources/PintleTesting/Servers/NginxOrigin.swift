@@ -122,6 +122,7 @@ package final class NginxOrigin: @unchecked Sendable {
                 uwsgi_temp_path temporary/uwsgi;
                 scgi_temp_path temporary/scgi;
                 keepalive_requests 1000000;
+                ssl_session_cache shared:tls:1m;
                 default_type application/octet-stream;
                 types { application/json json; text/html html; text/plain txt; }
                 server {

@@ -75,8 +75,10 @@ struct PathSearch {
             guard !self.budget.isExhausted else { return false }
             self.budget.steps -= 1
             let issuer = candidate.certificate
-            // A server's certificate may have its root's name and key, which issued it all the same.
-            let isOwnRoot = candidate.anchor != nil && path.top === path.leaf
+            // A server's certificate may have its root's name and key, which issued it all the same. Where the anchor is no
+            // authority, it is another certificate of the same server.
+            let isOwnRoot =
+                candidate.anchor != nil && path.top === path.leaf && issuer.facts.extensions.isAuthority
             guard isOwnRoot || !path.contains(issuer) else { continue }
             if !overlooksRules {
                 let finding = self.rules.finding(

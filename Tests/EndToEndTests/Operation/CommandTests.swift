@@ -107,7 +107,7 @@ struct CommandTests {
         #expect(try client.readToEnd().ending == .closed)
         #expect(try pintle.process.waitForExit() == 0, "\(pintle.process.errors.suffix(5))")
         #expect(throws: TestFailure.self) { _ = try pintle.connect() }
-        #expect(try pintle.waitForMessages("stopped")[0]["clean"] as? String == "true")
+        #expect(try pintle.waitForMessages("stopped")[0]["clean"] as? Bool == true)
     }
 
     @Test func `what is not done after drain_timeout is cut`() throws {

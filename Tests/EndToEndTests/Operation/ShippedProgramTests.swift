@@ -50,7 +50,7 @@ struct LinkedFoundationTests {
         let pintle = try PintleProcess(
             """
             routes:
-              - {name: r, request: {allow_cleartext_credentials: true, serialize: plist,
+              - {name: r, allow_cleartext_credentials: true, request: {serialize: plist,
                  authorization: {basic: {username: Aladdin, password: "file:secret"}}}}
             """, folder: try self.folderWithSecret())
         let result = try Curl.run(

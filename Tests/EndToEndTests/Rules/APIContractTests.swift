@@ -172,7 +172,8 @@ struct APIContractTests {
         #expect(
             notes.contains {
                 $0.hasSuffix(
-                    "reports all but 201; reports requests and responses that break \(self.folder.path)/openapi.yaml")
+                    "reports all but 201; reports requests and responses that break \(self.folder.path)/openapi.yaml; "
+                        + "denies tunnels, which could not keep its rules")
             }, "\(notes)")
     }
 

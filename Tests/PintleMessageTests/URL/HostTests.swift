@@ -28,7 +28,7 @@ struct HostTests {
     }
 
     @Test(arguments: [
-        "256", "1.256", "1.2.3.256", "1.2.3.4.5", "256.0.0.1", "1.256.0.1", "4294967296", "1.16777216", "1.2.65536",
+        "1.2.3.256", "1.2.3.4.5", "256.0.0.1", "1.256.0.1", "4294967296", "1.16777216", "1.2.65536",
         "0x100000000", "040000000000", "09", "1.08", "a.1", "a.0x1", "1..2", "0..0x1", "0xg.1", "127.0.0.1..", ".1",
         "99999999999999999999999999", "1.2.3.0x99999999999999999999999", "evil.example.0x7f000001", "1.2.3.08",
         "[::1%25eth0]", "[fe80::1%eth0]", "[::1%]", "[127.0.0.1]", "[::1", "[]", "[:]", "[1]", "[::1.2.3]", "[::127.1]",
@@ -56,7 +56,7 @@ struct HostTests {
 
     @Test(arguments: [
         "GET http://1.2.3.4.5/ HTTP/1.1\r\nHost: x\r\n\r\n", "GET http://a.0x1/ HTTP/1.1\r\nHost: x\r\n\r\n",
-        "GET / HTTP/1.1\r\nHost: 1.256\r\n\r\n", "CONNECT 256.1:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: 1.2.3.256\r\n\r\n", "CONNECT 256.1:443 HTTP/1.1\r\nHost: x\r\n\r\n",
     ])
     func `LOOK-17 numbers that are no address are malformed, in Host too`(text: String) {
         var parser = RequestParser(limits: HeadLimits())

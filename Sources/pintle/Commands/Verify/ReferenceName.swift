@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+internal import PintleSession
 
 /// The name that a server must prove, as certificates write it.
 enum ReferenceName {
@@ -8,10 +8,6 @@ enum ReferenceName {
     /// all, as it is: it then matches nothing.
     static func ascii(_ host: String) -> String {
         guard !host.utf8.allSatisfy({ $0 < 0x80 }) else { return host }
-        var components = URLComponents()
-        components.scheme = "https"
-        components.host = host
-        guard let encoded = components.encodedHost, !encoded.contains("%") else { return host }
-        return encoded
+        return InternationalName.aLabels(host) ?? host
     }
 }
