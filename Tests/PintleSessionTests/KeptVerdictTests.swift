@@ -82,7 +82,8 @@ import Testing
         let (origin, leaf) = try self.origin(lasting: lasting)
         let stage = try self.stage(leaf, pinsEnd: lasting ? .fail : nil, keeping: false)
         let (answers, refusal) = try await self.answersUntilRefused(stage, origin)
-        #expect(answers.contains { $0.text.hasSuffix("r") }, "none was resumed before the end: \(answers.prefix(3).map(\.text))")
+        let texts = answers.map(\.text)
+        #expect(texts.contains { $0.hasSuffix("r") }, "none was resumed before the end: \(texts.prefix(3))")
         #expect(refusal?.code == .untrusted, "\(String(describing: refusal))")
         #expect(UnixTime.now >= self.end)
     }

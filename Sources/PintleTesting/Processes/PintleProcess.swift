@@ -9,6 +9,8 @@ internal import Glibc
 package final class PintleProcess: Sendable {
     /// Where it listens, on 127.0.0.1.
     package let port: Int
+    /// Where it listens, and the listeners of its arguments behind.
+    package let ports: [Int]
     package let process: ChildProcess
     private let folder: TemporaryFolder
 
@@ -64,9 +66,8 @@ package final class PintleProcess: Sendable {
             throw TestFailure("\(error)\nconfiguration:\n\(configuration)")
         }
         let text = try String(contentsOfFile: portFile, encoding: .utf8)
-        guard let port = Int(text.split(separator: "\n").first ?? "") else {
-            throw TestFailure("the port file says \"\(text)\"")
-        }
+        self.ports = text.split(separator: "\n").compactMap { Int($0) }
+        guard let port = self.ports.first else { throw TestFailure("the port file says \"\(text)\"") }
         self.port = port
     }
 

@@ -155,9 +155,8 @@ struct FetchOutcomeTests {
                     + "head -c 10 > /dev/null",
             ])
         try process.waitForExit()
-        #expect(
-            process.errors.last == "exit 4" && process.errors.first?.contains("nobody reads it") == true, "\(process.lines)"
-        )
+        #expect(process.errors.last == "exit 4", "\(process.lines)")
+        #expect(process.errors.first?.contains("nobody reads it") == true, "\(process.lines)")
     }
 
     @Test func `a server cannot steer the terminal by what it sends`() throws {

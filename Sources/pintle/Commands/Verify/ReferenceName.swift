@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleSession
+internal import PintleTrust
 
 /// The name that a server must prove, as certificates write it.
 enum ReferenceName {
