@@ -91,8 +91,13 @@ extension Exchange {
         }
         if self.connection.channel.isWritable { self.clientCaughtUp() }
         if case .checking(let held) = self.answer {
-            guard let violation else { return self.awaitsCheck ? self.judgeWhole(held) : () }
-            self.settle(held, violation)
+            if let violation {
+                self.settle(held, violation)
+            } else {
+                // Unless all of the body is here, the verdict comes with the rest.
+                if self.awaitsCheck { self.judgeWhole(held) }
+                return
+            }
         } else if let violation {
             self.note(violation)
         }

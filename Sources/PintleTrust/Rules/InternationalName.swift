@@ -21,6 +21,7 @@ package enum InternationalName {
         guard let handle = dlopen("libidn2.so.0", RTLD_NOW | RTLD_LOCAL),
             let function = dlsym(handle, "idn2_to_ascii_8z")
         else { return nil }
+        // Its type is that of idn2.h, which all versions of libidn2.so.0 keep.
         return unsafeBitCast(function, to: ToASCII.self)
     }()
 
