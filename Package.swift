@@ -145,7 +145,7 @@ let package = Package(
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
-        tests("PintleActivityTests", ["PintleActivity", logging]),
+        tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),

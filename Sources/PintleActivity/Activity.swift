@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Logging
+internal import PintleSystem
 import Synchronization
 
 /// What the proxy is doing: counts every exchange and tells when there is activity to show.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Logging
+internal import PintleSystem
 
 /// Logs the counters at intervals, as long as they change.
 final class CounterReport: Sendable {

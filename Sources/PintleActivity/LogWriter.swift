@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import PintleSystem
 
 /// Has lines written by a thread of its own, so that whoever logs waits for neither a reader nor a disk.
 ///
@@ -30,9 +30,16 @@ package final class LogWriter: Sendable {
         _ output: LineOutput, capacity: Int = LogWriter.standardCapacity,
         whenLosing: @escaping @Sendable (Loss) -> Void
     ) {
-        self.queue = LineQueue(capacity: capacity)
-        let work = WriterThread(queue: self.queue, output: output, whenLosing: whenLosing)
-        work.start()
+        let queue = LineQueue(capacity: capacity) { whenLosing(.dropped(capacity: capacity)) }
+        self.queue = queue
+        do {
+            try SystemThread.start {
+                var drain = QueueDrain(queue: queue, output: output, whenLosing: whenLosing)
+                drain.run()
+            }
+        } catch {
+            preconditionFailure("the system has no thread for a log: \(error)")
+        }
     }
 
     /// Writes to a descriptor that somebody else keeps open.
@@ -63,8 +70,8 @@ package final class LogWriter: Sendable {
     package var failures: Int { self.queue.failures }
 }
 
-/// The thread that writes, and what it needs; the thread holds it, and not the ``LogWriter``, which ends it.
-private final class WriterThread {
+/// What the thread that writes does. It holds the queue, and not the ``LogWriter``, which ends it.
+private struct QueueDrain {
     private let queue: LineQueue
     private let output: LineOutput
     private let whenLosing: @Sendable (LogWriter.Loss) -> Void
@@ -80,23 +87,7 @@ private final class WriterThread {
         self.whenLosing = whenLosing
     }
 
-    func start() {
-        self.queue.whenDropping = { [whenLosing = self.whenLosing, capacity = self.queue.capacity] in
-            whenLosing(.dropped(capacity: capacity))
-        }
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
-                Unmanaged<WriterThread>.fromOpaque(argument).takeRetainedValue().run()
-                return nil
-            }, Unmanaged.passRetained(self).toOpaque())
-        precondition(code == 0, "the system has no thread for a log (errno \(code))")
-        pthread_detach(thread)
-    }
-
-    private func run() {
+    mutating func run() {
         while let pieces = self.queue.take() {
             for piece in pieces {
                 if let descriptor = piece.descriptor { self.output.replace(with: descriptor) }
@@ -105,7 +96,7 @@ private final class WriterThread {
         }
     }
 
-    private func write(_ lines: [UInt8]) {
+    private mutating func write(_ lines: [UInt8]) {
         var rest = lines[...]
         while !rest.isEmpty {
             let newline = UInt8(ascii: "\n")
@@ -127,8 +118,7 @@ private final class WriterThread {
 
 /// Lines that wait to be written, between those who log and the one thread that writes.
 private final class LineQueue: @unchecked Sendable {
-    // Why @unchecked holds: `state` is touched between lock and unlock only; `whenDropping` is set before the object is
-    // given to a second thread.
+    // Why @unchecked holds: `state` is touched inside `changed.locked` alone.
     struct Piece {
         /// To which the writer turns first; nil where it stays with the one that it has.
         var descriptor: Int32?
@@ -150,53 +140,28 @@ private final class LineQueue: @unchecked Sendable {
     }
 
     let capacity: Int
-    var whenDropping: () -> Void = {}
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let filled: UnsafeMutablePointer<pthread_cond_t>
-    private let emptied: UnsafeMutablePointer<pthread_cond_t>
+    private let whenDropping: @Sendable () -> Void
+    /// Both the writer and those who want to see lines written wait for it.
+    private let changed = Condition()
     private var state = State()
 
     /// How long the writer lets lines gather, and how many bytes are enough: it must not be woken for every line.
     private static let gathering = Duration.milliseconds(2)
     private static let enough = 64 * 1024
 
-    init(capacity: Int) {
+    /// - Parameter whenDropping: called at the first loss, on the thread that logs.
+    init(capacity: Int, whenDropping: @escaping @Sendable () -> Void) {
         self.capacity = capacity
-        self.mutex = .allocate(capacity: 1)
-        self.mutex.initialize(to: pthread_mutex_t())
-        (self.filled, self.emptied) = (Self.makeCondition(), Self.makeCondition())
-        let code = pthread_mutex_init(self.mutex, nil)
-        precondition(code == 0, "BUG: pthread_mutex_init failed with \(code)")
-    }
-
-    deinit {
-        for condition in [self.filled, self.emptied] {
-            pthread_cond_destroy(condition)
-            condition.deallocate()
-        }
-        pthread_mutex_destroy(self.mutex)
-        self.mutex.deallocate()
-    }
-
-    private static func makeCondition() -> UnsafeMutablePointer<pthread_cond_t> {
-        let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-        condition.initialize(to: pthread_cond_t())
-        var attributes = pthread_condattr_t()
-        pthread_condattr_init(&attributes)
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-        let code = pthread_cond_init(condition, &attributes)
-        precondition(code == 0, "BUG: pthread_cond_init failed with \(code)")
-        pthread_condattr_destroy(&attributes)
-        return condition
+        self.whenDropping = whenDropping
     }
 
     // MARK: For those who log
 
-    var dropped: Int { self.locked { self.state.dropped } }
-    var failures: Int { self.locked { self.state.failures } }
+    var dropped: Int { self.changed.locked { self.state.dropped } }
+    var failures: Int { self.changed.locked { self.state.failures } }
 
     func append(_ lines: [UInt8]) {
-        let isFirstLoss = self.locked {
+        let isFirstLoss = self.changed.locked {
             guard self.state.taken - self.state.done + lines.count <= self.capacity else {
                 defer { self.state.dropped += lines.count { $0 == UInt8(ascii: "\n") } }
                 return self.state.dropped == 0
@@ -211,22 +176,20 @@ private final class LineQueue: @unchecked Sendable {
     }
 
     func append(switchingTo descriptor: Int32) {
-        self.locked {
+        self.changed.locked {
             self.state.pieces.append(Piece(descriptor: descriptor))
             self.wakeWriter()
         }
     }
 
     func waitUntilDone(within limit: Duration) -> Bool {
-        var deadline = Self.time(in: limit)
-        return self.locked {
+        let deadline = Condition.Deadline(in: limit)
+        return self.changed.locked {
             let target = self.state.taken
             while self.state.done < target {
                 self.state.isUrgent = true
-                pthread_cond_signal(self.filled)
-                if pthread_cond_timedwait(self.emptied, self.mutex, &deadline) == ETIMEDOUT {
-                    return self.state.done >= target
-                }
+                self.changed.broadcast()
+                guard self.changed.wait(until: deadline) else { return self.state.done >= target }
             }
             return true
         }
@@ -234,9 +197,9 @@ private final class LineQueue: @unchecked Sendable {
 
     /// No lines come any more; what is there is still written.
     func end() {
-        self.locked {
+        self.changed.locked {
             self.state.hasEnded = true
-            pthread_cond_signal(self.filled)
+            self.changed.broadcast()
         }
     }
 
@@ -244,7 +207,7 @@ private final class LineQueue: @unchecked Sendable {
         let isEnough = self.state.taken - self.state.done >= Self.enough
         guard self.state.isIdle || isEnough else { return }
         self.state.isIdle = false
-        pthread_cond_signal(self.filled)
+        self.changed.broadcast()
     }
 
     // MARK: For the writer
@@ -253,11 +216,11 @@ private final class LineQueue: @unchecked Sendable {
     ///
     /// - Returns: nil when everything is written and no more will come.
     func take() -> [Piece]? {
-        self.locked {
+        self.changed.locked {
             while self.state.pieces.isEmpty {
                 if self.state.hasEnded { return nil }
                 self.state.isIdle = true
-                pthread_cond_wait(self.filled, self.mutex)
+                self.changed.wait()
             }
             self.state.isIdle = false
             self.gather()
@@ -269,36 +232,17 @@ private final class LineQueue: @unchecked Sendable {
     }
 
     private func gather() {
-        var deadline = Self.time(in: Self.gathering)
+        let deadline = Condition.Deadline(in: Self.gathering)
         while !self.state.isUrgent, !self.state.hasEnded, self.state.taken - self.state.done < Self.enough {
-            if pthread_cond_timedwait(self.filled, self.mutex, &deadline) == ETIMEDOUT { return }
+            guard self.changed.wait(until: deadline) else { return }
         }
     }
 
     func finished(_ bytes: Int, lost: Int = 0) {
-        self.locked {
+        self.changed.locked {
             self.state.done += bytes
             self.state.failures += lost
-            pthread_cond_broadcast(self.emptied)
+            self.changed.broadcast()
         }
-    }
-
-    // MARK: Inside
-
-    private func locked<Result>(_ body: () -> Result) -> Result {
-        pthread_mutex_lock(self.mutex)
-        defer { pthread_mutex_unlock(self.mutex) }
-        return body()
-    }
-
-    /// The time after `duration`, by the clock of the conditions.
-    private static func time(in duration: Duration) -> timespec {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = Int64(time.tv_nsec) + attoseconds / 1_000_000_000
-        return timespec(
-            tv_sec: time.tv_sec + Int(seconds) + Int(nanoseconds / 1_000_000_000),
-            tv_nsec: Int(nanoseconds % 1_000_000_000))
     }
 }

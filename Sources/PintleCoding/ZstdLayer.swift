@@ -7,6 +7,10 @@ final class ZstdLayer: CodingLayer {
     let coding = ContentCoding.zstd
     private(set) var isAtEnd = true
     private var hasFrame = false
+    /// How many bytes of the frame under way may still belong to its header.
+    private var headerRest = 0
+    /// With magic number, descriptor, window or dictionary, and size (RFC 8878 §3.1.1.1).
+    private static let longestHeader = 18
     /// The magic number of the frame under way, as far as it has come.
     private var magic: [UInt8] = []
     private let decoder: OpaquePointer
@@ -25,15 +29,17 @@ final class ZstdLayer: CodingLayer {
     ) throws(ContentDecodingError) -> Int {
         // At the end of a frame a call without input would begin the next one.
         if input.isEmpty, self.isAtEnd { return 0 }
-        // A frame that is all there would be read by another part of libzstd, which is stricter about its declared size;
-        // the verdict must not depend on how a body was cut. So the first byte of a frame always comes alone.
-        let count = self.isAtEnd ? 1 : input.count
+        // Where a header ends, libzstd looks whether the input has a whole frame, which another of its parts then reads: one
+        // that is stricter about the declared size, and that takes what follows the header for a frame where the header
+        // began in an earlier piece. The verdict must not depend on how a body was cut, so headers come byte by byte.
+        if self.isAtEnd { self.headerRest = Self.longestHeader }
+        let count = self.headerRest > 0 ? min(1, input.count) : input.count
+        self.headerRest -= count
         try self.checkMagic(input.prefix(count))
         var source = ZSTD_inBuffer(src: input.baseAddress, size: count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = ZSTD_decompressStream(self.decoder, &target, &source)
         guard ZSTD_isError(result) == 0 else {
-            if self.hasFrame, ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown { throw .trailingBytes(.zstd) }
             throw .corrupt(.zstd, reason: String(cString: ZSTD_getErrorName(result)))
         }
         self.isAtEnd = result == 0
@@ -41,6 +47,7 @@ final class ZstdLayer: CodingLayer {
         input = UnsafeRawBufferPointer(rebasing: input.dropFirst(source.pos))
         return target.pos
     }
+
     /// Frames begin with one of two numbers, whose bytes come from the lowest on (RFC 8878 §3.1.1, §3.1.2). libzstd may
     /// understand older formats, too, which are no content coding.
     private func checkMagic(_ input: Slice<UnsafeRawBufferPointer>) throws(ContentDecodingError) {

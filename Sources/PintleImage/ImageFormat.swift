@@ -39,16 +39,16 @@ enum ImageFormat: String, CaseIterable {
         }
     }
 
-    /// Chunks of length, name, content and checksum, up to IEND (PNG §5.3).
-    /// Whether the file and its second header are as long as they say. gdk-pixbuf makes room for that header before it has
-    /// come: 118 bytes could ask for 4 GiB.
+    /// Whether the file and its second header are as long as they say, and the pixels begin within it. gdk-pixbuf makes room
+    /// for that header, and for all that comes before the pixels, before it is there: 70 bytes could ask for 4 GiB.
     private static func bitmapEnds(_ bytes: [UInt8]) -> Bool {
-        guard let length = Self.little(bytes, at: 2, size: 4), let header = Self.little(bytes, at: 14, size: 4) else {
-            return false
-        }
-        return length <= bytes.count && 14 + header <= bytes.count
+        guard let length = Self.little(bytes, at: 2, size: 4), let pixels = Self.little(bytes, at: 10, size: 4),
+            let header = Self.little(bytes, at: 14, size: 4)
+        else { return false }
+        return length <= bytes.count && pixels <= bytes.count && 14 + header <= bytes.count
     }
 
+    /// Chunks of length, name, content and checksum, up to IEND (PNG §5.3).
     private static func pngEnds(_ bytes: [UInt8]) -> Bool {
         var index = 8
         while index + 12 <= bytes.count {

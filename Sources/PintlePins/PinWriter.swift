@@ -9,6 +9,8 @@ struct PinWriter {
     let isBare: Bool
     var lines: [String] = []
     private(set) var losses: [String] = []
+    /// The sets that the entries written so far belong to.
+    private var owners: [PinnedHost: String] = [:]
 
     init(format: PinFormat, isBare: Bool) {
         self.format = format
@@ -50,7 +52,7 @@ struct PinWriter {
     /// The hosts of a set as names that may have names below them, for formats without ports and patterns.
     ///
     /// - Parameter scopes: the scopes that the format can say; what it cannot becomes `.itselfAndBelow`.
-    /// - Throws: `.notCarried` for networks, and for `*`.
+    /// - Throws: `.notCarried` for networks, for `*`, and where another set has the entry of a name already.
     mutating func names(
         of set: PinSet, number: Int, scopes: Set<PinnedHost.Scope>
     ) throws(PinFormatError) -> [PinnedHost] {
@@ -80,7 +82,17 @@ struct PinWriter {
             }
             hosts.append(written)
         }
-        return PinnedHost.merged(hosts)
+        let written = PinnedHost.merged(hosts)
+        for host in written {
+            // Where a scope is a mark on the name's entry, there is one entry for all scopes.
+            let entry = scopes.contains(.oneLabelBelow) ? host : PinnedHost(host.name)
+            guard let owner = self.owners.updateValue(set.nameOrHost, forKey: entry) else { continue }
+            throw PinFormatError(
+                .notCarried,
+                "\(host.name) has two sets of pins, \(owner) and \(set.nameOrHost), whose ports or names below it differ; "
+                    + "\(self.format.rawValue) has one for a name: put them together first")
+        }
+        return written
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleActivity
+import PintleSystem
 import Testing
 
 @Suite struct ActivityTests {

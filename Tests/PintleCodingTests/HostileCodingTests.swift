@@ -104,6 +104,27 @@ import Testing
         #expect(try decoded(Array([[UInt8]](repeating: frame, count: 20_000).joined()), [.zstd]).get() == [])
     }
 
+    /// Where the header of such a frame was cut off, libzstd read a frame behind it in its place.
+    @Test func `LOOK-59 a later frame that wants a dictionary is broken, however it is cut`() throws {
+        let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0x1F, 0x8B, 8, 0, 3]
+        let bytes = frame + [0x28, 0xB5, 0x2F, 0xFD, 0x63, 0x1F, 0x8B, 0x3F, 0, 3] + frame + [0]
+        for length in 1...bytes.count {
+            let decoder = try ContentDecoder([.zstd], limit: 1_000)
+            let error = #expect(throws: ContentDecodingError.self) {
+                for start in stride(from: 0, to: bytes.count, by: length) {
+                    try bytes[start..<min(bytes.count, start + length)].withUnsafeBytes {
+                        _ = try decoder.decode($0) { _ in true }
+                    }
+                }
+                try decoder.finish()
+            }
+            guard case .corrupt(.zstd, _) = error else {
+                Issue.record("in pieces of \(length): \(error.map { "\($0)" } ?? "nothing")")
+                continue
+            }
+        }
+    }
+
     /// In KiB.
     private static func peakMemory() throws -> Int {
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

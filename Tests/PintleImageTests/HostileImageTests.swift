@@ -25,6 +25,9 @@ import Testing
         var bytes = ImageSamples.bmp
         bytes.replaceSubrange(14..<18, with: [0x28, 0xFF, 0xFF, 0xFF])
         #expect(try Self.error(bytes) == ImageError(.undecodable, "the bmp image is cut off"))
+        bytes = ImageSamples.bmp
+        bytes.replaceSubrange(10..<14, with: [0x35, 0xFF, 0xFF, 0xF8])
+        #expect(try Self.error(bytes) == ImageError(.undecodable, "the bmp image is cut off"))
         var icon = ImageSamples.ico
         let picture = icon[18..<22].reversed().reduce(0) { $0 << 8 | Int($1) }
         icon.replaceSubrange(picture..<picture + 4, with: [0x28, 0xFF, 0xFF, 0xFF])

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleSystem
 internal import PintleTrust
 
 /// Checks the passwords of `clients.basic_auth`. bcrypt takes its time, so it is done on other threads, in the order of a
@@ -42,7 +42,6 @@ final class PasswordCheck: Sendable {
         var proven: [Client: NIODeadline] = [:]
         var waiting: [Subject: [Completion]] = [:]
         var queue = PasswordQueue<Job>()
-        var running = 0
     }
 
     /// How long a password is remembered that is not used.
@@ -56,9 +55,8 @@ final class PasswordCheck: Sendable {
     let challenge: String
     private let salt: [UInt8]
     private let state = NIOLockedValueBox(State())
-    private let threads = DispatchQueue(label: "pintle.passwords", attributes: .concurrent)
     /// Half of the processors: the rest is for those who are let in.
-    private let mostRunning = max(1, Engine.availableProcessors / 2)
+    private let threads = ThreadPool(most: Engine.availableProcessors / 2)
     private let now: @Sendable () -> NIODeadline
 
     init(_ configuration: BasicAuthConfiguration, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
@@ -93,35 +91,32 @@ final class PasswordCheck: Sendable {
             }
             let isProven = client.flatMap { state.proven[$0] }.map { $0 > now } ?? false
             let job = Job(credentials: credentials, digest: digest, client: client)
-            guard state.queue.append(job, of: client, isProven: isProven) else { return .busy }
+            // A turn for whichever check is the next then; one that finds none does no harm.
+            guard (try? self.threads.run { self.work() }) != nil,
+                state.queue.append(job, of: client, isProven: isProven)
+            else { return .busy }
             state.waiting[subject] = [completion]
-            if state.running < self.mostRunning {
-                state.running += 1
-                self.threads.async { self.work() }
-            }
             return .pending
         }
     }
 
-    /// Checks one password after another until none waits.
+    /// Checks the password whose turn it is.
     private func work() {
-        while let job = self.state.withLockedValue({ $0.nextJob() }) {
-            let isRight = self.configuration.users.has(
-                user: job.credentials.user, password: job.credentials.password)
-            let now = self.now()
-            let waiting = self.state.withLockedValue { state in
-                if isRight {
-                    if state.right.count >= Self.mostRight { state.right = state.right.filter { $0.value > now } }
-                    if state.right.count >= Self.mostRight { state.right = [:] }
-                    state.right[job.digest] = now + Self.validity
-                    if let client = job.client {
-                        Self.remember(client, in: &state.proven, until: now + Self.provenValidity, now)
-                    }
+        guard let job = self.state.withLockedValue({ $0.queue.popFirst() }) else { return }
+        let isRight = self.configuration.users.has(user: job.credentials.user, password: job.credentials.password)
+        let now = self.now()
+        let waiting = self.state.withLockedValue { state in
+            if isRight {
+                if state.right.count >= Self.mostRight { state.right = state.right.filter { $0.value > now } }
+                if state.right.count >= Self.mostRight { state.right = [:] }
+                state.right[job.digest] = now + Self.validity
+                if let client = job.client {
+                    Self.remember(client, in: &state.proven, until: now + Self.provenValidity, now)
                 }
-                return state.waiting.removeValue(forKey: Subject(client: job.client, digest: job.digest)) ?? []
             }
-            for completion in waiting { completion(isRight) }
+            return state.waiting.removeValue(forKey: Subject(client: job.client, digest: job.digest)) ?? []
         }
+        for completion in waiting { completion(isRight) }
     }
 
     private static func remember(
@@ -132,14 +127,6 @@ final class PasswordCheck: Sendable {
             if proven.count >= self.mostProven { proven = [:] }
         }
         proven[client] = end
-    }
-}
-
-extension PasswordCheck.State {
-    fileprivate mutating func nextJob() -> PasswordCheck.Job? {
-        let job = self.queue.popFirst()
-        if job == nil { self.running -= 1 }
-        return job
     }
 }
 

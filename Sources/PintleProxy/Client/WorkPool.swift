@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSystem
 internal import Synchronization
 
 /// Does on other threads what would hold a loop up: judging and serializing bodies.
@@ -61,24 +61,22 @@ final class WorkPool: Sendable {
         var turns: CircularBuffer<Client?> = []
         var waiting = 0
         var running: Set<UInt64> = []
-        var workers = 0
         var lastNumber: UInt64 = 0
     }
 
     /// The most jobs that wait, of all clients and of one.
     private let mostWaiting: Int
     private let mostWaitingOfClient: Int
-    private let workers: Int
+    private let threads: ThreadPool
     private let memory: MemoryBudget
     private let state = NIOLockedValueBox(State())
-    private let queue = DispatchQueue(label: "pintle.work", attributes: .concurrent)
 
     /// - Parameters:
     ///   - memory: what jobs draw from.
     ///   - workers: jobs at a time.
     init(memory: MemoryBudget, workers: Int = System.coreCount, mostWaiting: Int = 1024, ofClient: Int = 256) {
         self.memory = memory
-        self.workers = max(1, workers)
+        self.threads = ThreadPool(most: workers)
         self.mostWaiting = mostWaiting
         self.mostWaitingOfClient = ofClient
     }
@@ -86,7 +84,7 @@ final class WorkPool: Sendable {
     /// Takes a job on.
     ///
     /// - Parameter client: whose turn it takes.
-    /// - Throws: where as many wait as may.
+    /// - Throws: where as many wait as may, or the system has no thread.
     func submit(for client: Client?, _ limits: Limits, _ work: @escaping Work) throws(Refusal) -> Ticket {
         let flag = Flag()
         let outcome = self.state.withLockedValue { state -> Result<Ticket, Refusal> in
@@ -100,13 +98,13 @@ final class WorkPool: Sendable {
                 return .failure(
                     Refusal(reason: "\(state.waiting) bodies wait to be judged, as many as may; try again later"))
             }
+            // A turn for whichever job is the next then; one whose job was cancelled finds none.
+            do { try self.threads.run { self.runNext() } } catch {
+                return .failure(Refusal(reason: "the system has no thread to judge the body: \(error)"))
+            }
             state.lastNumber += 1
             let ticket = Ticket(number: state.lastNumber, client: client, flag: flag)
             state.append(Job(ticket: ticket, limits: limits, work: work))
-            if state.workers < self.workers {
-                state.workers += 1
-                self.queue.async { self.runJobs() }
-            }
             return .success(ticket)
         }
         return try outcome.get()
@@ -133,13 +131,18 @@ final class WorkPool: Sendable {
 
     // MARK: Inside
 
-    private func runJobs() {
-        while let job = self.state.withLockedValue({ $0.next() }) {
-            self.run(job)
-            // What the work held is let go of with the job; what belongs to it goes back after that.
-            self.state.withLockedValue { _ = $0.running.remove(job.ticket.number) }
-            self.memory.change(by: -job.ticket.flag.owed.load(ordering: .relaxed))
-        }
+    private func runNext() {
+        guard let owed = self.runJob() else { return }
+        // What the work held was let go of with the job; what belongs to it goes back now.
+        self.memory.change(by: -owed)
+    }
+
+    /// - Returns: what the job owes to the budget; nil where none waits.
+    private func runJob() -> Int? {
+        guard let job = self.state.withLockedValue({ $0.next() }) else { return nil }
+        self.run(job)
+        self.state.withLockedValue { _ = $0.running.remove(job.ticket.number) }
+        return job.ticket.flag.owed.load(ordering: .relaxed)
     }
 
     private func run(_ job: Job) {
@@ -176,13 +179,9 @@ extension WorkPool.State {
         self.waiting += 1
     }
 
-    /// Takes the next job of the client whose turn it is, and lets the next client have its turn; counts a worker out where
-    /// there is none.
+    /// Takes the next job of the client whose turn it is, and lets the next client have its turn.
     fileprivate mutating func next() -> WorkPool.Job? {
-        guard let client = self.turns.popFirst() else {
-            self.workers -= 1
-            return nil
-        }
+        guard let client = self.turns.popFirst() else { return nil }
         guard let job = self.queues[client]?.popFirst() else {
             preconditionFailure("BUG: a client without jobs has a turn")
         }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleCurl
-internal import Dispatch
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
@@ -50,12 +49,7 @@ public final class Engine: Sendable {
 
     /// Ends the threads as ``stop()`` does, and holds none of the few threads that Swift's tasks share meanwhile.
     package func stopped() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                self.stop()
-                continuation.resume()
-            }
-        }
+        await ThreadPool.shared.result { self.stop() }
     }
 
     /// The turns of all loops so far.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSystem
 
 /// Looks names up for the transfers of all sessions of an engine, away from the loops.
 ///
@@ -14,6 +14,7 @@ final class NameLookups: Sendable {
     typealias Completion = @Sendable (Answer) -> Void
 
     private let table = NIOLockedValueBox(LookupTable<Completion>())
+    private let threads = ThreadPool(most: LookupTable<Completion>.threads)
     private let lookUp: @Sendable (String) -> Answer
 
     /// - Parameter lookUp: asks the resolver, blocking the thread.
@@ -33,32 +34,15 @@ final class NameLookups: Sendable {
         case .refused(let limit): return limit
         case .waits: return nil
         case .starts:
-            if !self.startThread(name) { self.finish(name, .failure(.unresolved("the system has no thread for it"))) }
+            do { try self.threads.run { self.run(name) } } catch {
+                self.finish(name, .failure(.unresolved("the system has no thread for it: \(error)")))
+            }
             return nil
         }
     }
 
     /// How many lookups are under way, those that wait for a thread among them.
     var count: Int { self.table.withLockedValue { $0.count } }
-
-    private func startThread(_ name: String) -> Bool {
-        let work = Unmanaged.passRetained(LookupThread(self, name))
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { argument in
-                guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
-                let work = Unmanaged<LookupThread>.fromOpaque(argument).takeRetainedValue()
-                work.lookups.run(work.name)
-                return nil
-            }, work.toOpaque())
-        guard code == 0 else {
-            work.release()
-            return false
-        }
-        pthread_detach(thread)
-        return true
-    }
 
     /// Looks up one name after another, as long as names wait for a thread.
     private func run(_ first: String) {
@@ -72,13 +56,6 @@ final class NameLookups: Sendable {
         for completion in completions { completion(answer) }
         return next
     }
-}
-
-private final class LookupThread {
-    let lookups: NameLookups
-    let name: String
-
-    init(_ lookups: NameLookups, _ name: String) { (self.lookups, self.name) = (lookups, name) }
 }
 
 /// The names that are being looked up, or wait for it, and for whom.

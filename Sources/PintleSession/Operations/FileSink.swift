@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import NIOCore
+internal import PintleSystem
 
 /// Appends a body to a file, which is locked from the body's beginning to its end.
 actor FileSink: BodySink {
@@ -16,7 +17,7 @@ actor FileSink: BodySink {
     func write(_ bytes: ByteBuffer) async throws {
         let file = try await self.opened()
         let offset = self.base + self.count
-        try await BlockingWork.run { () throws(SessionError) in
+        try await ThreadPool.shared.result { () throws(SessionError) in
             try DownloadFile.write(bytes, to: file.descriptor, at: offset, file.path)
         }
         self.count += UInt64(bytes.readableBytes)
@@ -25,7 +26,7 @@ actor FileSink: BodySink {
     func restart() async throws {
         let file = try await self.opened()
         let base = self.base
-        try await BlockingWork.run { () throws(SessionError) in
+        try await ThreadPool.shared.result { () throws(SessionError) in
             guard ftruncate(file.descriptor, off_t(base)) == 0 else { throw .cannotWrite(file.path, errno) }
         }
         self.count = 0
@@ -40,7 +41,7 @@ actor FileSink: BodySink {
     private func opened() async throws(SessionError) -> OpenFile {
         if let file { return file }
         let path = self.path
-        let (file, length) = try await BlockingWork.run { () throws(SessionError) -> (OpenFile, UInt64) in
+        let (file, length) = try await ThreadPool.shared.result { () throws(SessionError) -> (OpenFile, UInt64) in
             let (file, _) = try DownloadFile.openLocked(path)
             let end = lseek(file.descriptor, 0, SEEK_END)
             guard end >= 0 else { throw .cannotWrite(path, errno) }

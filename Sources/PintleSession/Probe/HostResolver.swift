@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Glibc
 package import NIOCore
 package import PintleLoop
@@ -37,8 +36,12 @@ package enum HostResolver {
         let (seconds, attoseconds) = timeLimit.components
         let limit = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
         let timer = loop.scheduleTask(in: limit) { promise.succeed(.failure(.timedOut)) }
-        DispatchQueue.global(qos: .utility).async {
-            promise.succeed(Result { () throws(Failure) in try self.lookUp(host, port: port) })
+        do {
+            try ThreadPool.shared.run {
+                promise.succeed(Result { () throws(Failure) in try self.lookUp(host, port: port) })
+            }
+        } catch {
+            promise.succeed(.failure(.unresolved("the system has no thread for it: \(error)")))
         }
         defer { timer.cancel() }
         // The promise never fails; a failure of the wait itself would be one of NIO's.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSystem
 
 /// Looks a name up by the system's resolver, away from the loops, one lookup at a time.
 final class HostLookup: Sendable {
@@ -28,13 +28,16 @@ final class HostLookup: Sendable {
     }
 
     private func run() {
-        DispatchQueue.global(qos: .utility).async {
-            let addresses = (try? HostResolver.lookUp(self.name)) ?? []
-            let isOutdated = self.phase.withLockedValue { phase in
-                defer { phase = phase == .outdated ? .running : .idle }
-                return phase == .outdated
-            }
-            if isOutdated { self.run() } else { self.found(addresses) }
+        do { try ThreadPool.shared.run { self.finish((try? HostResolver.lookUp(self.name)) ?? []) } } catch {
+            self.finish([])
         }
+    }
+
+    private func finish(_ addresses: [SocketAddress]) {
+        let isOutdated = self.phase.withLockedValue { phase in
+            defer { phase = phase == .outdated ? .running : .idle }
+            return phase == .outdated
+        }
+        if isOutdated { self.run() } else { self.found(addresses) }
     }
 }

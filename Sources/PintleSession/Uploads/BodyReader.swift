@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
@@ -59,7 +58,7 @@ final class FileReader: BodyReader {
 
     /// - Throws: ``SessionError`` with `unreadableSource`, naming the file and the system's reason.
     static func open(_ path: String) async throws(SessionError) -> FileReader {
-        let opened = try await BlockingWork.run { () throws(SessionError) -> (OpenFile, UInt64) in
+        let opened = try await ThreadPool.shared.result { () throws(SessionError) -> (OpenFile, UInt64) in
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.unreadable(path, errno) }
             let file = OpenFile(descriptor: descriptor, path: path)
@@ -76,7 +75,7 @@ final class FileReader: BodyReader {
     func next() async throws(SessionError) -> ByteBuffer? {
         guard self.offset < self.length else { return nil }
         let (file, offset, wanted) = (self.file, self.offset, min(self.length - self.offset, UInt64(Self.pieceSize)))
-        let piece = try await BlockingWork.run { () throws(SessionError) -> ByteBuffer in
+        let piece = try await ThreadPool.shared.result { () throws(SessionError) -> ByteBuffer in
             var piece = ByteBuffer()
             let count = piece.writeWithUnsafeMutableBytes(minimumWritableBytes: Int(wanted)) { space in
                 max(0, pread(file.descriptor, space.baseAddress, Int(wanted), off_t(offset)))
@@ -106,27 +105,4 @@ final class OpenFile: Sendable {
     }
 
     deinit { close(self.descriptor) }
-}
-
-/// Runs what may block, as disks do, away from the engine's threads.
-enum BlockingWork {
-    private static let queue = DispatchQueue(label: "pintle.files", attributes: .concurrent)
-
-    static func run<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(SessionError) -> Value
-    ) async throws(SessionError) -> Value {
-        // The result goes through a lock, not through the continuation, whose ordering ThreadSanitizer cannot see.
-        let result = NIOLockedValueBox<Result<Value, SessionError>?>(nil)
-        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            Self.queue.async {
-                let value = Result { () throws(SessionError) -> Value in try work() }
-                result.withLockedValue { $0 = value }
-                done.resume()
-            }
-        }
-        guard let value = result.withLockedValue({ $0 }) else {
-            preconditionFailure("BUG: blocking work ended without a result")
-        }
-        return try value.get()
-    }
 }

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 extension MultipartForm {
     /// Writes the whole body into a file, which takes the place of one that is there.
@@ -15,14 +16,14 @@ extension MultipartForm {
     ///   system's reason; `path` is then as it was.
     @discardableResult
     public func write(to path: String) async throws(SessionError) -> UInt64 {
-        let file = try await BlockingWork.run { () throws(SessionError) -> OpenFile in
+        let file = try await ThreadPool.shared.result { () throws(SessionError) -> OpenFile in
             // Beside its final place, so that it can take that in one step; for this user only, as what is in it.
             let name = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 16))"
             return try DownloadFile.openLocked(name, isTemporary: true).file
         }
         do throws(SessionError) {
             let length = try await self.write(into: file)
-            try await BlockingWork.run { () throws(SessionError) in
+            try await ThreadPool.shared.result { () throws(SessionError) in
                 guard rename(file.path, path) == 0 else { throw .cannotWrite(path, errno) }
             }
             return length
@@ -38,7 +39,8 @@ extension MultipartForm {
         while let piece = try await reader.next() {
             guard !Task.isCancelled else { throw .cancelled }
             let offset = length
-            try await BlockingWork.run { () throws(SessionError) in try Self.write(piece, to: file, at: offset) }
+            try await ThreadPool.shared.result { () throws(SessionError) in try Self.write(piece, to: file, at: offset)
+            }
             length += UInt64(piece.readableBytes)
         }
         return length
@@ -57,6 +59,6 @@ extension MultipartForm {
 
     private static func remove(_ file: OpenFile) async {
         // What cannot be removed stays behind; the error that led here is the one to tell.
-        try? await BlockingWork.run { () throws(SessionError) in _ = unlink(file.path) }
+        try? await ThreadPool.shared.result { () throws(SessionError) in _ = unlink(file.path) }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleOpenSSL
+internal import PintleSystem
 
 /// Remembers for some seconds which chains were refused, by their digests, so that who shows the same chain with every
 /// connection has it judged once.
@@ -40,7 +41,7 @@ final class RefusalMemory: Sendable {
     /// The most refusals that are remembered; above it all are forgotten.
     private static let mostEntries = 256
 
-    private let entries = Guarded<[Key: Entry]>([:])
+    private let entries = Locked<[Key: Entry]>([:])
 
     /// Whether anything is remembered at all; without, no digest has to be computed.
     var isEmpty: Bool { self.entries.withLock { $0.isEmpty } }

@@ -2,6 +2,7 @@
 
 internal import CPintleOpenSSL
 internal import Glibc
+internal import PintleSystem
 
 /// The roots that the operating system trusts, found where OpenSSL looks for them.
 ///
@@ -72,7 +73,7 @@ struct SystemRoots: Sendable {
 
 /// The last roots that were read, and of which bytes.
 fileprivate final class SystemRootCache: Sendable {
-    private let last = Guarded<(sources: Sources, roots: SystemRoots)?>(nil)
+    private let last = Locked<(sources: Sources, roots: SystemRoots)?>(nil)
 
     /// The bytes that roots are read from.
     struct Sources: Equatable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleOpenSSL
+internal import PintleSystem
 
 /// A certificate revocation list (RFC 5280 §5): its DER bytes, of which a verifier decides what they are worth.
 public struct RevocationList: Sendable, Hashable {
@@ -63,7 +64,7 @@ final class ParsedRevocationList: @unchecked Sendable {
     let size: Int
     private let pointer: OpaquePointer
     /// The keys that have signed it, of which there is one: the list may have millions of bytes, and does not change.
-    private let signers = Guarded<Set<Pin>>([])
+    private let signers = Locked<Set<Pin>>([])
 
     init(_ list: RevocationList, source: String) throws(TrustError) {
         OpenSSLErrors.clear()

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
 internal import Logging
 internal import PintleActivity
+internal import PintleSystem
 
 extension ExchangeLog {
     /// Waits as `flush(within:)` does, and holds none of the few threads that Swift's tasks share meanwhile.
     @discardableResult
     func isWritten(within limit: Duration) async -> Bool {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async { continuation.resume(returning: self.flush(within: limit)) }
-        }
+        await ThreadPool.shared.result { self.flush(within: limit) }
     }
 }
 

@@ -3,6 +3,7 @@
 internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleLoop
+internal import PintleSystem
 
 /// What a configuration was made of: every file that was looked at while it was loaded, with its mark from before that.
 final class ReadFiles: Sendable {

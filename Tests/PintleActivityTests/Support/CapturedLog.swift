@@ -2,6 +2,7 @@
 
 import Logging
 import PintleActivity
+import PintleSystem
 
 /// Keeps what is logged.
 final class CapturedLog: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleActivity
+import PintleSystem
 
 /// A clock and timers that move when a test says so.
 final class ManualTime: Sendable {

@@ -84,6 +84,29 @@ struct LossTests {
         #expect(try PinFormat.sha256.read(try PinFormat.sha256.write(sets).text).sets == sets)
     }
 
+    @Test(arguments: [PinFormat.android, .trustkit, .okhttp])
+    func `LOOK-59 sets of one name are refused where they would have one entry`(format: PinFormat) throws {
+        func sets(_ first: String, _ second: String) throws -> [PinSet] {
+            try [first, second].enumerated().map { number, host in
+                let host = try #require(PinnedHost(host[...]))
+                return PinSet(name: "p\(number)", hosts: [host], pins: [try pin(UInt8(number)), try pin(9)])
+            }
+        }
+        // OkHttp has patterns, so what is below a name has an entry of its own.
+        var refused = [["a.example:443", "a.example:8443"], ["*.a.example:1", "*.a.example:2"]]
+        if format != .okhttp { refused += [["a.example", "*.a.example"], ["a.example", "+.a.example"]] }
+        for hosts in refused {
+            let error = #expect(throws: PinFormatError.self) { try format.write(try sets(hosts[0], hosts[1])) }
+            #expect(
+                error?.description
+                    == "a.example has two sets of pins, p0 and p1, whose ports or names below it differ; "
+                    + "\(format.rawValue) has one for a name: put them together first")
+            #expect(error?.kind == .notCarried)
+        }
+        let apart = try sets("a.example", format == .okhttp ? "+.a.example" : "b.example")
+        #expect(try format.read(try format.write(apart).text).sets.count == 2)
+    }
+
     @Test func `TrustKit's demand for two pins is pointed out`() throws {
         let set = PinSet(hosts: [PinnedHost("a.example")], pins: [try pin(1)])
         #expect(

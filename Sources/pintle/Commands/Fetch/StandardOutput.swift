@@ -7,13 +7,9 @@ internal import PintleSystem
 
 /// Writes bodies to standard output, whose reader may be slow, without holding up other tasks.
 enum StandardOutput {
-    private static let queue = DispatchQueue(label: "pintle.standard-output")
-
     /// - Throws: ``FetchFailure`` when nobody reads any more, or a disk is full.
     static func write(_ bytes: ByteBuffer) async throws(FetchFailure) {
-        let code = await withCheckedContinuation { (done: CheckedContinuation<Int32, Never>) in
-            Self.queue.async { done.resume(returning: Self.writeAll(bytes)) }
-        }
+        let code = await ThreadPool.shared.result { Self.writeAll(bytes) }
         guard code == 0 else {
             throw FetchFailure(
                 exit: .incomplete, code: "cannotWrite",

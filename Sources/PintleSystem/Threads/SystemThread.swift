@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A thread of the system's that nobody waits for.
+package enum SystemThread {
+    private final class Start {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// - Parameter body: the thread ends with it.
+    /// - Throws: the system's error where it has no thread left (pthread_create(3)).
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let start = Unmanaged.passRetained(Start(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
+                Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, start.toOpaque())
+        guard code == 0 else {
+            start.release()
+            throw SystemError(code)
+        }
+        pthread_detach(thread)
+    }
+}
