@@ -3,7 +3,9 @@
 #include "CPintleLinux.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -46,6 +48,11 @@ int64_t pintle_peer_user(int descriptor) {
     struct ucred peer;
     socklen_t length = sizeof peer;
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.pid > 0 ? peer.uid : -1;
+}
+
+int pintle_processors_allowed(void) {
+    cpu_set_t processors;
+    return sched_getaffinity(0, sizeof processors, &processors) == 0 ? CPU_COUNT(&processors) : INT_MAX;
 }
 
 void pintle_name_thread(const char *name) { pthread_setname_np(pthread_self(), name); }

@@ -117,7 +117,7 @@ package final class Listener: DescriptorWatcher {
 
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         // A bounded burst: connections that are already served want their turn.
-        for _ in 0..<64 where self.isOpen {
+        for _ in 0..<16 where self.isOpen {
             var storage = sockaddr_storage()
             let connection = pintle_accept(descriptor, &storage)
             guard connection >= 0 else {

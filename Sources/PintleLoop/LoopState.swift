@@ -36,7 +36,8 @@ package protocol TurnEndWork: AnyObject {
 
 /// What belongs to the loop's thread alone.
 final class LoopState {
-    static let eventCapacity = 256
+    /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
+    static let eventCapacity = 64
     static let receiveCapacity = 64 * 1024
 
     var now = NIODeadline.now()

@@ -55,6 +55,21 @@ struct WatchTests {
         for descriptor in [own, peer, other, otherPeer] { close(descriptor) }
     }
 
+    /// epoll takes neither files nor descriptors that are closed; what it refuses for want of memory looks the same.
+    @Test(arguments: ["a file", "a closed descriptor"])
+    func `LOOK-55 a watcher is told that its descriptor cannot be watched`(kind: String) throws {
+        let loop = try Loop(name: "watch")
+        let descriptor = open("/proc/self/exe", O_RDONLY | O_CLOEXEC)
+        if kind != "a file" { close(descriptor) }
+        let watcher = Watcher()
+        try loop.submit { loop.watch(descriptor, for: .write, by: watcher) }.wait()
+        let seen = try watcher.seen.wait(for: "the failure") { !$0.isEmpty }
+        #expect(seen[0].isSuperset(of: [.failed, .hungUp, .write]))
+        try loop.submit { loop.unwatch(descriptor) }.wait()
+        loop.stop()
+        if kind == "a file" { close(descriptor) }
+    }
+
     @Test func `interest can be changed from reading to writing`() throws {
         let loop = try Loop(name: "watch")
         let (own, peer) = try self.pair()

@@ -6,6 +6,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 internal import PintleSystem
 internal import Synchronization
 
@@ -74,7 +75,7 @@ final class WorkPool: Sendable {
     /// - Parameters:
     ///   - memory: what jobs draw from.
     ///   - workers: jobs at a time.
-    init(memory: MemoryBudget, workers: Int = System.coreCount, mostWaiting: Int = 1024, ofClient: Int = 256) {
+    init(memory: MemoryBudget, workers: Int = Engine.availableProcessors, mostWaiting: Int = 1024, ofClient: Int = 256) {
         self.memory = memory
         self.threads = ThreadPool(most: workers)
         self.mostWaiting = mostWaiting

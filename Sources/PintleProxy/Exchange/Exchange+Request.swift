@@ -159,11 +159,12 @@ extension Exchange {
         // They were about another body.
         self.trailers = Fields()
         let limits = RequestRewriter.Limits(self.gate.limits)
-        let serialize: @Sendable (WorkBudget) -> Result<SerializedRequest, SerializationError> = { [head] budget in
+        let serialize: @Sendable (WorkBudget) -> Result<MadeRequest, SerializationError> = { [head] budget in
             Result { () throws(SerializationError) in
                 guard budget.reserve(held.readableBytes) else { throw RequestRewriter.interrupted }
-                return try rewriter.serialize(
+                let request = try rewriter.serialize(
                     head, body: Array(held.readableBytesView), limits: limits, within: budget)
+                return MadeRequest(head: request.head, body: request.body.map { ByteBuffer(bytes: $0) })
             }
         }
         guard !Self.isPrompt(held, head) else { return self.sendSerialized(serialize(.unlimited), of: held) }
@@ -189,11 +190,11 @@ extension Exchange {
                 && DocumentWeight(of: body.readableBytesView).valueCount <= 1000
     }
 
-    private func sendSerialized(_ result: Result<SerializedRequest, SerializationError>, of held: ByteBuffer) {
+    private func sendSerialized(_ result: Result<MadeRequest, SerializationError>, of held: ByteBuffer) {
         do throws(SerializationError) {
             let request = try result.get()
             if let body = request.body {
-                self.send(request.head, .bytes(ByteBuffer(bytes: body)))
+                self.send(request.head, .bytes(body))
             } else {
                 // An empty body is still a body: a server may refuse a POST that has no length.
                 let staysEmpty = held.readableBytes == 0 && (self.hasEmptyBody || self.framing != .none)
@@ -359,4 +360,10 @@ extension TransferRequest.Body {
         case .stream: false
         }
     }
+}
+
+/// What a serializer made, with its body as it is sent: mebibytes are not copied on a loop.
+private struct MadeRequest: Sendable {
+    let head: RequestHead
+    let body: ByteBuffer?
 }

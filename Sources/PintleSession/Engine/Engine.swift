@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleCurl
+internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
 package import PintleLoop
@@ -56,7 +57,10 @@ public final class Engine: Sendable {
     package var turnTimes: TurnTimes { self.loops.reduce(into: TurnTimes()) { $0 += $1.turnTimes } }
 
     /// The number of processors that this process may use (1…64): by its affinity and its container's quota.
-    public static var availableProcessors: Int { max(1, min(64, System.coreCount)) }
+    public static var availableProcessors: Int {
+        // NIO knows the quota, and of the processors only how many there are.
+        max(1, min(64, System.coreCount, Int(pintle_processors_allowed())))
+    }
 
     /// The libcurl and TLS library in use, such as `libcurl/7.88.1 OpenSSL/3.0.19`.
     public static var libraryVersions: String {

@@ -41,11 +41,12 @@ package final class PintleProcess: Sendable {
     ///   - log: the section `log`.
     ///   - environment: variables on top of those that it always has.
     ///   - descriptors: how many it may have open; as many as the test unless given.
+    ///   - processors: which processors it may run on, as taskset(1) lists them; as the test unless given.
     ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
         environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
-        in network: NetworkNamespace? = nil
+        processors: String? = nil, in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
@@ -54,6 +55,7 @@ package final class PintleProcess: Sendable {
         var command =
             [Self.binary, "serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments
         if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
+        if let processors { command = ["/usr/bin/taskset", "--cpu-list", processors] + command }
         self.process = try ChildProcess(
             command[0], Array(command.dropFirst()),
             environment: Self.sanitizerOptions.merging(environment) { $1 }.merging(
