@@ -323,8 +323,10 @@ class Run:
         """The kind of an input, its bytes, and where they go."""
         rng = inputs.at(number)
         kind = rng.random()
-        main, other = self.programs
-        target = other if number % 10 == 0 else main
+        main, other, guarded = self.programs
+        target = {0: other, 5: guarded}.get(number % 10, main)
+        if target is guarded:
+            return "guarded", [inputs.guarded(rng, self.origin, number)], target.ports[0]
         if kind < 0.36:
             return "request", [inputs.request(rng, self.origin, number)], target.ports[0]
         if kind < 0.62:
@@ -442,7 +444,7 @@ def main():
         ("schema.json", json.dumps(SCHEMA)),
         ("api.json", json.dumps(API)),
         ("missing.json", "{}"),
-        ("users", "someone:$2y$04$abcdefghijklmnopqrstuuFCkgjvQPOdMnzmYJyqoJxBjWj1yQkTa\n"),
+        ("users", f"someone:{hostile_inputs.HASH}\n"),
     ):
         with open(os.path.join(folder, name), "w") as file:
             file.write(content)
@@ -469,6 +471,9 @@ def main():
                     },
                 ),
             )
+        )
+        programs.append(
+            Program("guarded", configuration(tls_port, {"clients": {"basic_auth": {"realm": "r", "users": "users"}}}))
         )
         began = time.monotonic()
         asyncio.run(Run(programs, port, tls_port).run())

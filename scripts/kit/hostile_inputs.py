@@ -5,6 +5,7 @@ A grammar of messages and documents, the strings of the corpus of conversations,
 """
 
 import ast
+import base64
 import gzip
 import json
 import pathlib
@@ -30,6 +31,9 @@ BOMBS = {
     for coding in (b"gzip", b"deflate")
     for piece in (b"\0", b"[", b"a&", b'{"a":', b"a=1&", b"<a>", b"1,")
 }
+# One user's name, password, and what htpasswd -B makes of it.
+CREDENTIALS = b"someone:hostile"
+HASH = "$2y$04$abcdefghijklmnopqrstuuBeicS2sqhGscQQVvEKX/Sf1v3EO91ie"
 PARAMETERS = b"".join(b";p%d=1" % number for number in range(1600))
 
 
@@ -494,6 +498,28 @@ class Inputs:
             framing,
             body,
         )
+
+    def guarded(self, rng, origin, index):
+        """A request of any kind to a proxy that wants a password: with the right one, a wrong one, or what is none."""
+        made = rng.choice((self.request, self.bodied, self.plain))(rng, origin, index)
+        right = base64.b64encode(CREDENTIALS)
+        value = rng.choice(
+            (
+                b"Basic " + right,
+                b"Basic " + right,
+                b"basic  " + right,
+                b"Basic " + base64.b64encode(b"someone:%d" % index),
+                b"Basic " + base64.b64encode(rng.randbytes(rng.randrange(1200))),
+                b"Basic " + right[: rng.randrange(len(right))],
+                b"Basic " + right + b"\r\nProxy-Authorization: Basic " + right,
+                b"Basic " + base64.b64encode(b"\xff" * 100 + b":" + b"a" * 100),
+                b"Digest username=someone",
+                b"Basic",
+                b"",
+            )
+        )
+        first, end, rest = made.partition(b"\r\n")
+        return first + end + b"Proxy-Authorization: " + value + b"\r\n" + rest
 
     def plain(self, rng, origin, index):
         """A request in order, whose answer will not be."""

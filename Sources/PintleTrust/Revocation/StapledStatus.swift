@@ -3,7 +3,7 @@
 internal import CPintleOpenSSL
 
 /// What a server says, in its issuer's words, of its own certificate: an OCSP response (RFC 6960) that it stapled.
-enum StapledStatus: Equatable {
+package enum StapledStatus: Equatable, Sendable {
     /// Until that moment, clocks that differ allowed for; nil where the response's dates cannot be read.
     case good(until: UnixTime?)
     case revoked
@@ -28,10 +28,16 @@ enum StapledStatus: Equatable {
             self = .missing
             return
         }
-        var cursor: UnsafePointer<UInt8>? = bytes
-        let response = d2i_OCSP_RESPONSE(nil, &cursor, count)
+        self.init(response: UnsafeBufferPointer(start: bytes, count: count), leaf: leaf, issuer: issuer)
+    }
+
+    /// - Parameter response: in DER; what follows it makes it unusable.
+    package init(response bytes: UnsafeBufferPointer<UInt8>, leaf: Certificate, issuer: Certificate) {
+        var cursor = bytes.baseAddress
+        let response = d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
         defer { OCSP_RESPONSE_free(response) }
-        guard let response, OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL,
+        guard let response, cursor == bytes.baseAddress.map({ $0 + bytes.count }),
+            OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL,
             let basic = OCSP_response_get1_basic(response), let leaf = try? PathCertificate(leaf),
             let issuer = try? PathCertificate(issuer)
         else {

@@ -6,7 +6,8 @@ internal import CPintleOpenSSL
 ///
 /// Two certificates are equal when their bytes are.
 public struct Certificate: Sendable {
-    /// The encoding, byte for byte as it was given.
+    /// The encoding, byte for byte as it was given where that is DER; BER around the signed part, as in a signature with unused
+    /// bits, is written as DER.
     public let der: [UInt8]
     /// On one line, most specific part first, as `CN=api.example,O=Example` (RFC 4514); empty when there is none.
     public let subject: String
