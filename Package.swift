@@ -174,7 +174,8 @@ if Context.environment["PINTLE_FUZZ"] != nil {
             name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
     for name in [
         "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
-        "Address", "Configuration", "Certificate", "CertificatePath", "Revocation", "StapledStatus", "ServerFlight", "PinFile", "Image",
+        "Address", "Configuration", "Certificate", "CertificatePath", "Revocation", "StapledStatus", "ServerFlight",
+        "PinFile", "Image",
         "Response",
     ] {
         package.targets.append(

@@ -75,7 +75,8 @@ final class WorkPool: Sendable {
     /// - Parameters:
     ///   - memory: what jobs draw from.
     ///   - workers: jobs at a time.
-    init(memory: MemoryBudget, workers: Int = Engine.availableProcessors, mostWaiting: Int = 1024, ofClient: Int = 256) {
+    init(memory: MemoryBudget, workers: Int = Engine.availableProcessors, mostWaiting: Int = 1024, ofClient: Int = 256)
+    {
         self.memory = memory
         self.threads = ThreadPool(most: workers)
         self.mostWaiting = mostWaiting
