@@ -163,23 +163,24 @@ let package = Package(
     ]
 )
 
-// Fuzzers are built only for `scripts/fuzz`: they need the compiler's coverage and a main function of its own.
-if Context.environment["PINTLE_FUZZ"] != nil {
-    let libraries: [Target.Dependency] = [
-        "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust", "PintleSession",
-        "PintlePolicy", "PintlePins",
-    ]
+// Every build compiles the fuzzers. Programs they are only for `scripts/fuzz`, which brings the compiler's coverage and a
+// main function.
+package.targets.append(
+    .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
+for name in [
+    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "Image", "JSON",
+    "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
+    "StapledStatus", "Wire", "XML",
+] {
+    let (place, libraries): (String, [Target.Dependency]) = (
+        "Fuzz/\(name)",
+        [
+            "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
+            "PintleSession", "PintlePolicy", "PintlePins",
+        ]
+    )
     package.targets.append(
-        .target(
-            name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
-    for name in [
-        "Form", "Multipart", "JSON", "XML", "PropertyList", "Coding", "Schema", "OpenAPI", "Wire", "ClientHello",
-        "Address", "Configuration", "Certificate", "CertificatePath", "Revocation", "StapledStatus", "ServerFlight",
-        "PinFile", "Image",
-        "Response",
-    ] {
-        package.targets.append(
-            .executableTarget(
-                name: "\(name)Fuzz", dependencies: libraries, path: "Fuzz/\(name)", swiftSettings: house))
-    }
+        Context.environment["PINTLE_FUZZ"] == nil
+            ? .target(name: "\(name)Fuzz", dependencies: libraries, path: place, swiftSettings: house)
+            : .executableTarget(name: "\(name)Fuzz", dependencies: libraries, path: place, swiftSettings: house))
 }

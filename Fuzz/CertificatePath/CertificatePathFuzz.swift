@@ -14,11 +14,11 @@ public func fuzzCertificatePath(_ data: UnsafePointer<UInt8>?, _ count: Int) -> 
     let rootCount = min(Int(selector & 0x0F), read.count)
     let (chain, roots) = (Array(read.dropLast(rootCount)), Array(read.suffix(rootCount)))
     let host = selector & 0x10 == 0 ? "host.test" : "192.0.2.1"
-    let profile = selector & 0x20 == 0 ? TrustEvaluator.Profile.allRoots : .publicRoots
     guard
         let policy = try? SecurityPolicy(
-            pinning: .none, roots: .only(roots), allowsCommonName: selector & 0x40 != 0),
-        let evaluator = try? TrustEvaluator(policy: policy, profile: profile)
+            pinning: .none, roots: .only(roots), allowsCommonName: selector & 0x40 != 0,
+            form: selector & 0x20 == 0 ? .report : .strict),
+        let evaluator = try? TrustEvaluator(policy: policy)
     else { return 0 }
     let verdict = evaluator.evaluate(chain: chain, host: host, at: moment)
     hold(verdict == evaluator.evaluate(chain: chain, host: host, at: moment), "a verdict is the same twice")

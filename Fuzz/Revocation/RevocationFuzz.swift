@@ -13,12 +13,12 @@ public func fuzzRevocation(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
     guard lists.allSatisfy({ !$0.der.isEmpty }), pieces.count >= 2, let leaf = try? Certificate(der: pieces[0]),
         let issuer = try? Certificate(der: pieces[1]),
         let policy = try? SecurityPolicy(pinning: .none, roots: .only([issuer]), revocationLists: lists),
-        let evaluator = try? TrustEvaluator(policy: policy, profile: .allRoots)
+        let evaluator = try? TrustEvaluator(policy: policy)
     else { return 0 }
     let verdict = evaluator.evaluate(chain: [leaf], host: "host.test", at: moment)
     hold(verdict == evaluator.evaluate(chain: [leaf], host: "host.test", at: moment), "a verdict is the same twice")
     guard verdict.isTrusted, let bare = try? SecurityPolicy(pinning: .none, roots: .only([issuer])),
-        let without = try? TrustEvaluator(policy: bare, profile: .allRoots)
+        let without = try? TrustEvaluator(policy: bare)
     else { return 0 }
     hold(
         without.evaluate(chain: [leaf], host: "host.test", at: moment).isTrusted,

@@ -37,9 +37,8 @@ package enum StapledStatus: Equatable, Sendable {
         let response = d2i_OCSP_RESPONSE(nil, &cursor, bytes.count)
         defer { OCSP_RESPONSE_free(response) }
         guard let response, cursor == bytes.baseAddress.map({ $0 + bytes.count }),
-            OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL,
-            let basic = OCSP_response_get1_basic(response), let leaf = try? PathCertificate(leaf),
-            let issuer = try? PathCertificate(issuer)
+            OCSP_response_status(response) == OCSP_RESPONSE_STATUS_SUCCESSFUL, let leaf = try? PathCertificate(leaf),
+            let issuer = try? PathCertificate(issuer), let basic = OCSP_response_get1_basic(response)
         else {
             self = .unusable
             return
