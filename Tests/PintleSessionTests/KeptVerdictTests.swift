@@ -99,7 +99,11 @@ import Testing
             return answer.text.split(separator: " ").first
         }
         let first = try await connection("GET")
-        while UnixTime.now < self.end { #expect(try await connection("GET") == first) }
+        while UnixTime.now < self.end {
+            let used = try await connection("GET")
+            // One that began in time may have been sent too late for the first connection.
+            if UnixTime.now < self.end { #expect(used == first) }
+        }
         // One that must not be sent twice.
         let second = try await connection("POST")
         #expect(second != first)

@@ -177,6 +177,13 @@ extension CorpusTests {
                     .client("0\r\nX-T : 1\r\n\r\n"), .refusal(400, "bad-request"), .originAbandoned,
                 ]),
             WireCase(
+                "trailers that do not end", "6585 §5",
+                [
+                    .client(chunks("3\r\nabc\r\n")), .seen(chunksSeen(body: "3\r\nabc\r\n")),
+                    .client("0\r\n\(WireBytes(String(repeating: "X-More: and more\r\n", count: 4000)))"),
+                    .refusal(431, "header-too-large"), .originAbandoned,
+                ]),
+            WireCase(
                 "a client that finishes sending within its body", "9112 §8",
                 [
                     .client(post("Content-Length: 10\r\n", "abc")), .seen(sized(10, "abc")), .clientFinishes,
