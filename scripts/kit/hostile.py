@@ -218,8 +218,9 @@ class Program:
         return kinds
 
     def status(self, key):
+        """A size of the process; 0 where it is about to end, and has no memory any more."""
         with open(f"/proc/{self.process.pid}/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key + ":"))
+            return next((int(line.split()[1]) * 1024 for line in file if line.startswith(key + ":")), 0)
 
     def descriptor_count(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
