@@ -290,6 +290,7 @@ class Client(asyncio.Protocol):
             pass
 
     def connection_lost(self, error):
+        self.transport = None
         if not self.done.done():
             self.done.set_result(self.answer)
 
@@ -300,7 +301,9 @@ async def send(port, pieces, ends=True, patience=PATIENCE):
     try:
         return await asyncio.wait_for(client.done, patience)
     finally:
-        transport.abort()
+        # One that is lost already has no loop any more.
+        if client.transport:
+            transport.abort()
 
 
 def outcome(answer):
