@@ -28,12 +28,9 @@ extension RequestHead {
         guard self.minorVersion == 1 else {
             throw WireError(.malformed, "an HTTP/1.0 request has a Transfer-Encoding")
         }
-        var codings: [String] = []
-        self.fields.forEachToken(in: .transferEncoding) {
-            codings.append(String(decoding: $0.map(ASCII.lowercased), as: UTF8.self))
-        }
-        if codings == ["chunked"] { return .chunked }
-        if codings.isEmpty || codings.filter({ $0 == "chunked" }).count > 1 {
+        let codings = self.fields.transferCodings
+        if codings == (1, 1) { return .chunked }
+        if codings.count == 0 || codings.chunked > 1 {
             throw WireError(.malformed, "the Transfer-Encoding is empty or names chunked twice")
         }
         throw WireError(.unknownTransferCoding, "the only transfer coding known here is chunked")
@@ -52,11 +49,7 @@ extension ResponseHead {
         guard length == nil else {
             throw WireError(.malformed, "it has both Content-Length and Transfer-Encoding")
         }
-        var codings: [String] = []
-        self.fields.forEachToken(in: .transferEncoding) {
-            codings.append(String(decoding: $0.map(ASCII.lowercased), as: UTF8.self))
-        }
-        guard codings == ["chunked"] else {
+        guard self.fields.transferCodings == (1, 1) else {
             throw WireError(.unknownTransferCoding, "the only transfer coding known here is chunked")
         }
         return .chunked
@@ -64,6 +57,17 @@ extension ResponseHead {
 }
 
 extension Fields {
+    /// How many transfer codings there are, and how many of them are chunked.
+    fileprivate var transferCodings: (count: Int, chunked: Int) {
+        var codings = (count: 0, chunked: 0)
+        // Compared as bytes: `String` compares runs of combining marks in quadratic time.
+        self.forEachToken(in: .transferEncoding) {
+            codings.count += 1
+            if $0.lazy.map(ASCII.lowercased).elementsEqual("chunked".utf8) { codings.chunked += 1 }
+        }
+        return codings
+    }
+
     /// The value of Content-Length: digits only, alike in every line.
     func contentLength() throws(WireError) -> UInt64? {
         var found: UInt64?

@@ -26,6 +26,11 @@ package final class TLSServerConnection {
     private let context: TLSServerContext
     private let pointer: OpaquePointer
     private var failure: TLSServerFailure?
+    /// How often OpenSSL may still look for bytes in the call under way.
+    fileprivate var looks = 0
+    /// OpenSSL goes on while there are records, and looks twice for each: one that is in order has 16 KiB, and a hostile one a
+    /// byte. Whoever sends many of those goes on in the next turn.
+    private static let mostLooks = 512
     /// An error takes a connection back into its handshake, as OpenSSL counts.
     private var wasEstablished = false
 
@@ -41,6 +46,12 @@ package final class TLSServerConnection {
         SSL_set_accept_state(pointer)
         self.context = context
         self.pointer = pointer
+        let input = SSL_get_rbio(pointer)
+        BIO_set_callback_ex(input, countLook)
+        // Both go with this object.
+        BIO_set_callback_arg(
+            input,
+            UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()).assumingMemoryBound(to: CChar.self))
     }
 
     deinit {
@@ -59,6 +70,7 @@ package final class TLSServerConnection {
         if let failure { return .failed(failure) }
         var count = 0
         OpenSSLErrors.clear()
+        self.looks = Self.mostLooks
         let result = SSL_read_ex(self.pointer, space.baseAddress, space.count, &count)
         guard result == 1 else { return self.outcome(of: result) }
         self.wasEstablished = true
@@ -71,6 +83,7 @@ package final class TLSServerConnection {
         if let failure { return .failed(failure) }
         var count = 0
         OpenSSLErrors.clear()
+        self.looks = Self.mostLooks
         let result = SSL_write_ex(self.pointer, bytes.baseAddress, bytes.count, &count)
         return result == 1 ? .bytes(count) : self.outcome(of: result)
     }
@@ -81,6 +94,7 @@ package final class TLSServerConnection {
     package func finishOutput() -> Outcome {
         guard self.failure == nil, self.isEstablished else { return .end }
         OpenSSLErrors.clear()
+        self.looks = Self.mostLooks
         let result = SSL_shutdown(self.pointer)
         guard result < 0, SSL_get_error(self.pointer, result) == SSL_ERROR_WANT_WRITE else {
             OpenSSLErrors.clear()
@@ -111,6 +125,19 @@ package final class TLSServerConnection {
         self.failure = failure
         return .failed(failure)
     }
+}
+
+/// Says that there are no bytes for now, when OpenSSL has looked for them often enough (BIO_set_callback_ex(3)).
+private func countLook(
+    input: OpaquePointer?, operation: CInt, argument: UnsafePointer<CChar>?, length: Int, number: CInt, long: Int,
+    result: CInt, processed: UnsafeMutablePointer<Int>?
+) -> Int {
+    guard operation == BIO_CB_READ, let owner = BIO_get_callback_arg(input) else { return Int(result) }
+    let connection = Unmanaged<TLSServerConnection>.fromOpaque(owner).takeUnretainedValue()
+    connection.looks -= 1
+    guard connection.looks < 0 else { return Int(result) }
+    BIO_set_flags(input, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
+    return -1
 }
 
 /// Why a TLS connection with a client came to nothing.

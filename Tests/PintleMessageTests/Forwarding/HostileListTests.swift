@@ -75,6 +75,14 @@ import Testing
         #expect(UpgradeOffer(head)?.accepted(by: answer) != nil)
     }
 
+    /// As below.
+    @Test func `a transfer coding of combining marks is none that is known, at once`() throws {
+        let fields: Fields = ["Transfer-Encoding": String(repeating: "\u{301}\u{316}", count: 250_000)]
+        let request = RequestHead(method: "POST", target: .origin(path: "/"), fields: fields)
+        #expect(throws: WireError.self) { try request.bodyFraming() }
+        #expect(throws: WireError.self) { try ResponseHead(status: 200, fields: fields).bodyFraming(to: "GET") }
+    }
+
     /// `String` compares runs of combining marks in quadratic time: half a million would take minutes for each comparison.
     @Test func `a type of combining marks is no type, at once`() {
         let marks = String(repeating: "\u{301}\u{316}", count: 250_000)

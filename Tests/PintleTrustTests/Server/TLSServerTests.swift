@@ -158,6 +158,20 @@ struct TLSServerTests {
         }
     }
 
+    /// OpenSSL would take in whatever is there, at a microsecond for each record.
+    @Test func `LOOK-08 many records of a byte are read a bounded number at a time`() throws {
+        try self.connect { descriptor in
+            defer { close(descriptor) }
+            // A hello of 16 KiB, as far as it goes.
+            let hello: [UInt8] = [1, 0, 0x40, 0, 3, 3] + [UInt8](repeating: 0, count: 2_000)
+            let bytes = hello.flatMap { [0x16, 3, 3, 0, 1, $0] as [UInt8] }
+            _ = write(descriptor, bytes, bytes.count)
+        } _: { server in
+            let count = try server.readsUntilEnd()
+            #expect(count > 4)
+        }
+    }
+
     @Test func `a handshake that stops half way is an end`() throws {
         try self.connect { descriptor in
             defer { close(descriptor) }
@@ -196,6 +210,19 @@ private final class ServerEnd {
     func read(_ count: Int) throws -> [UInt8] { try self.read { $0.count < count } }
 
     func readToEnd() throws -> [UInt8] { try self.read { _ in true } }
+
+    /// How many calls it takes to come to the end.
+    func readsUntilEnd() throws -> Int {
+        var space = [UInt8](repeating: 0, count: 1024)
+        for count in 1... {
+            switch space.withUnsafeMutableBytes({ self.connection.read(into: $0) }) {
+            case .end: return count
+            case .wantsRead: try self.wait(POLLIN)
+            case .bytes, .wantsWrite, .failed: throw TestFailure("call \(count) was answered in another way")
+            }
+        }
+        return 0
+    }
 
     private func read(while isWanted: ([UInt8]) -> Bool) throws -> [UInt8] {
         var bytes: [UInt8] = []
