@@ -70,7 +70,7 @@ package final class LogWriter: Sendable {
     package var failures: Int { self.queue.failures }
 }
 
-/// What the thread that writes does. It holds the queue, and not the ``LogWriter``, which ends it.
+/// Writes the lines of a queue, on a thread of its own that holds the queue, and not the ``LogWriter``, which ends it.
 private struct QueueDrain {
     private let queue: LineQueue
     private let output: LineOutput
@@ -186,9 +186,10 @@ private final class LineQueue: @unchecked Sendable {
         let deadline = Condition.Deadline(in: limit)
         return self.changed.locked {
             let target = self.state.taken
+            // Once: two that wait would wake each other for as long as the writer is held up.
+            self.state.isUrgent = true
+            self.changed.broadcast()
             while self.state.done < target {
-                self.state.isUrgent = true
-                self.changed.broadcast()
                 guard self.changed.wait(until: deadline) else { return self.state.done >= target }
             }
             return true

@@ -42,6 +42,7 @@ final class PasswordCheck: Sendable {
         var proven: [Client: NIODeadline] = [:]
         var waiting: [Subject: [Completion]] = [:]
         var queue = PasswordQueue<Job>()
+        var running = 0
     }
 
     /// How long a password is remembered that is not used.
@@ -56,6 +57,7 @@ final class PasswordCheck: Sendable {
     private let salt: [UInt8]
     private let state = NIOLockedValueBox(State())
     /// Half of the processors: the rest is for those who are let in.
+    private let mostRunning = max(1, Engine.availableProcessors / 2)
     private let threads = ThreadPool(most: Engine.availableProcessors / 2)
     private let now: @Sendable () -> NIODeadline
 
@@ -91,18 +93,22 @@ final class PasswordCheck: Sendable {
             }
             let isProven = client.flatMap { state.proven[$0] }.map { $0 > now } ?? false
             let job = Job(credentials: credentials, digest: digest, client: client)
-            // A turn for whichever check is the next then; one that finds none does no harm.
-            guard (try? self.threads.run { self.work() }) != nil,
-                state.queue.append(job, of: client, isProven: isProven)
-            else { return .busy }
+            if state.running < self.mostRunning {
+                if (try? self.threads.run { self.work() }) != nil { state.running += 1 }
+                guard state.running > 0 else { return .busy }
+            }
+            guard state.queue.append(job, of: client, isProven: isProven) else { return .busy }
             state.waiting[subject] = [completion]
             return .pending
         }
     }
 
-    /// Checks the password whose turn it is.
+    /// Checks one password after another until none waits.
     private func work() {
-        guard let job = self.state.withLockedValue({ $0.queue.popFirst() }) else { return }
+        while let job = self.state.withLockedValue({ $0.nextJob() }) { self.check(job) }
+    }
+
+    private func check(_ job: Job) {
         let isRight = self.configuration.users.has(user: job.credentials.user, password: job.credentials.password)
         let now = self.now()
         let waiting = self.state.withLockedValue { state in
@@ -127,6 +133,14 @@ final class PasswordCheck: Sendable {
             if proven.count >= self.mostProven { proven = [:] }
         }
         proven[client] = end
+    }
+}
+
+extension PasswordCheck.State {
+    fileprivate mutating func nextJob() -> PasswordCheck.Job? {
+        let job = self.queue.popFirst()
+        if job == nil { self.running -= 1 }
+        return job
     }
 }
 

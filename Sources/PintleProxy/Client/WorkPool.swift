@@ -62,12 +62,14 @@ final class WorkPool: Sendable {
         var turns: CircularBuffer<Client?> = []
         var waiting = 0
         var running: Set<UInt64> = []
+        var workers = 0
         var lastNumber: UInt64 = 0
     }
 
     /// The most jobs that wait, of all clients and of one.
     private let mostWaiting: Int
     private let mostWaitingOfClient: Int
+    private let workers: Int
     private let threads: ThreadPool
     private let memory: MemoryBudget
     private let state = NIOLockedValueBox(State())
@@ -78,6 +80,7 @@ final class WorkPool: Sendable {
     init(memory: MemoryBudget, workers: Int = Engine.availableProcessors, mostWaiting: Int = 1024, ofClient: Int = 256)
     {
         self.memory = memory
+        self.workers = max(1, workers)
         self.threads = ThreadPool(most: workers)
         self.mostWaiting = mostWaiting
         self.mostWaitingOfClient = ofClient
@@ -100,9 +103,16 @@ final class WorkPool: Sendable {
                 return .failure(
                     Refusal(reason: "\(state.waiting) bodies wait to be judged, as many as may; try again later"))
             }
-            // A turn for whichever job is the next then; one whose job was cancelled finds none.
-            do { try self.threads.run { self.runNext() } } catch {
-                return .failure(Refusal(reason: "the system has no thread to judge the body: \(error)"))
+            // A worker goes on while jobs wait, so no more is asked of the threads than there are workers.
+            if state.workers < self.workers {
+                do {
+                    try self.threads.run { self.runJobs() }
+                    state.workers += 1
+                } catch  where state.workers == 0 {
+                    return .failure(Refusal(reason: "the system has no thread to judge the body: \(error)"))
+                } catch {
+                    // The workers that there are come to it.
+                }
             }
             state.lastNumber += 1
             let ticket = Ticket(number: state.lastNumber, client: client, flag: flag)
@@ -133,10 +143,9 @@ final class WorkPool: Sendable {
 
     // MARK: Inside
 
-    private func runNext() {
-        guard let owed = self.runJob() else { return }
-        // What the work held was let go of with the job; what belongs to it goes back now.
-        self.memory.change(by: -owed)
+    private func runJobs() {
+        // The job lets go of what its work held before the budget has it back.
+        while let owed = self.runJob() { self.memory.change(by: -owed) }
     }
 
     /// - Returns: what the job owes to the budget; nil where none waits.
@@ -181,9 +190,13 @@ extension WorkPool.State {
         self.waiting += 1
     }
 
-    /// Takes the next job of the client whose turn it is, and lets the next client have its turn.
+    /// Takes the next job of the client whose turn it is, and lets the next client have its turn; counts a worker out where
+    /// there is none.
     fileprivate mutating func next() -> WorkPool.Job? {
-        guard let client = self.turns.popFirst() else { return nil }
+        guard let client = self.turns.popFirst() else {
+            self.workers -= 1
+            return nil
+        }
         guard let job = self.queues[client]?.popFirst() else {
             preconditionFailure("BUG: a client without jobs has a turn")
         }

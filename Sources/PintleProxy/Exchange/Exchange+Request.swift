@@ -362,7 +362,7 @@ extension TransferRequest.Body {
     }
 }
 
-/// What a serializer made, with its body as it is sent: mebibytes are not copied on a loop.
+/// A request that a serializer made, with its body in the buffer that is sent: no loop copies mebibytes.
 private struct MadeRequest: Sendable {
     let head: RequestHead
     let body: ByteBuffer?

@@ -8,7 +8,7 @@ package final class ThreadPool: Sendable {
     package typealias Work = @Sendable () -> Void
 
     fileprivate struct State {
-        /// What waits for a thread, the next one first.
+        /// Work that no thread has begun, the next one first. Whoever asks bounds it.
         var waiting: [Work] = []
         var threads = 0
         /// Those of the threads that wait for work, or were just woken for it.
@@ -36,6 +36,7 @@ package final class ThreadPool: Sendable {
         try self.changed.locked { () throws(SystemError) in
             self.state.waiting.append(work)
             if self.state.idle >= self.state.waiting.count { return self.changed.signal() }
+            // Where all are busy, the first that is done goes on with it.
             guard self.state.threads < self.most else { return }
             do throws(SystemError) {
                 try SystemThread.start { self.serve() }
