@@ -22,6 +22,8 @@ struct PendingWrites {
 
     private var items: CircularBuffer<(buffer: ByteBuffer, promise: EventLoopPromise<Void>?)> = []
     private var flushedItems = 0
+    /// Those whose bytes the kernel has taken. They are told outside of here: whoever hears of it may write more.
+    private var written: [EventLoopPromise<Void>] = []
     private(set) var byteCount = 0
     /// What an account was told.
     private var accounted = 0
@@ -73,6 +75,13 @@ struct PendingWrites {
         self.accounted = waiting
     }
 
+    /// Hands out whom to tell that their bytes are written.
+    mutating func takeWritten() -> [EventLoopPromise<Void>] {
+        guard !self.written.isEmpty else { return [] }
+        defer { self.written = [] }
+        return self.written
+    }
+
     mutating func failAll(_ error: any Error) {
         let failed = self.items
         self.items.removeAll()
@@ -116,7 +125,7 @@ struct PendingWrites {
             left -= readable
             let done = self.items.removeFirst()
             self.flushedItems -= 1
-            done.promise?.succeed()
+            if let promise = done.promise { self.written.append(promise) }
         }
     }
 }

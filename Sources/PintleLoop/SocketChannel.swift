@@ -6,8 +6,8 @@ package import NIOCore
 
 /// A connected stream socket on a ``Loop``, as a SwiftNIO channel: any SwiftNIO handler works on it.
 ///
-/// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected, from a ``Listener`` or from
-/// libcurl. Errors of the socket close the channel. Where a ``StreamTransport`` is given, bytes go through it.
+/// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected. Errors of the socket close the
+/// channel. Where a ``StreamTransport`` is given, bytes go through it.
 package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
@@ -146,9 +146,10 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     }
 
     package func flush0() {
-        guard self.state == .active, !self.isFlushing else { return }
+        guard self.state == .active else { return }
         self.writes.markFlushed()
-        self.flushNow()
+        // Asked for by who was just told that something is written: it leaves with the rest.
+        if !self.isFlushing { self.flushNow() }
     }
 
     package func read0() {
@@ -289,28 +290,37 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     private func flushNow() {
         self.isFlushing = true
-        defer { self.isFlushing = false }
-        defer { self.writes.settle(with: self.account) }
-        while self.state == .active, !self.writes.isFlushed {
-            switch self.writes.writeSome(to: self.descriptor, through: self.transport) {
-            case .progress: continue
-            case .wouldBlock(let readiness):
-                self.writeNeeds = readiness
-                self.updateInterest()
-                return
-            case .failed(let error):
-                // The peer is gone for writing; what it sent before may be worth reading, but not answering.
-                self.fail(error)
-                return
-            }
-        }
-        guard self.state == .active else { return }
+        let isWritten = self.writeFlushed()
+        // From here on whoever is told something may flush again.
+        self.isFlushing = false
+        self.writes.settle(with: self.account)
+        guard isWritten, self.state == .active else { return }
         self.updateInterest()
         if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
         if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
             self.writable = true
             self.pipeline.syncOperations.fireChannelWritabilityChanged()
         }
+    }
+
+    /// - Returns: whether all that was flushed is written.
+    private func writeFlushed() -> Bool {
+        while self.state == .active, !self.writes.isFlushed {
+            let outcome = self.writes.writeSome(to: self.descriptor, through: self.transport)
+            for promise in self.writes.takeWritten() { promise.succeed() }
+            switch outcome {
+            case .progress: continue
+            case .wouldBlock(let readiness):
+                self.writeNeeds = readiness
+                self.updateInterest()
+                return false
+            case .failed(let error):
+                // The peer is gone for writing; what it sent before may be worth reading, but not answering.
+                self.fail(error)
+                return false
+            }
+        }
+        return true
     }
 
     private func shutdownOutput() {

@@ -52,6 +52,34 @@ struct SocketChannelTests {
         #expect(try stage.onLoop { $0.pendingWriteBytes } == 0)
     }
 
+    @Test func `who is told that something is written may write more at once`() throws {
+        let stage = try ChannelStage()
+        try stage.onLoop { channel in
+            let pipeline = channel.pipeline.syncOperations
+            let promise = channel.eventLoop.makePromise(of: Void.self)
+            promise.futureResult.assumeIsolated().whenSuccess {
+                pipeline.writeAndFlush(NIOAny(ByteBuffer(string: "two")), promise: nil)
+            }
+            pipeline.writeAndFlush(NIOAny(ByteBuffer(string: "one,")), promise: promise)
+        }
+        #expect(String(decoding: stage.receive(7), as: UTF8.self) == "one,two")
+    }
+
+    @Test func `who is told of room may write and flush at once`() throws {
+        let stage = try ChannelStage()
+        let block = [UInt8](repeating: 1, count: 64 * 1024)
+        let count = try stage.onLoop { channel in
+            try channel.pipeline.syncOperations.addHandler(Refill(), position: .first)
+            var count = 0
+            while channel.isWritable {
+                channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(bytes: block)), promise: nil)
+                count += block.count
+            }
+            return count
+        }
+        #expect(stage.receive(count + 1).last == 2)
+    }
+
     @Test func `without auto-read nothing is read until it is asked for`() throws {
         let stage = try ChannelStage(autoRead: false)
         stage.send("held")
@@ -123,5 +151,16 @@ struct SocketChannelTests {
         #expect(throws: ChannelError.ioOnClosedChannel) { try future.wait() }
         #expect(stage.recorder.events.current == ["active", "inactive"])
         try stage.channel.closeFuture.wait()
+    }
+}
+
+/// Writes one byte when there is room again.
+private final class Refill: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard context.channel.isWritable else { return context.fireChannelWritabilityChanged() }
+        context.writeAndFlush(NIOAny(ByteBuffer(bytes: [2])), promise: nil)
+        context.fireChannelWritabilityChanged()
     }
 }
