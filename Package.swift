@@ -65,6 +65,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -99,6 +100,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio,
                 nioLocks,
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintlePolicy",
@@ -150,7 +152,7 @@ let package = Package(
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
-        tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleMessage", nio]),
+        tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleSession", "PintleMessage", nio]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
         tests(
             "PintleCommandTests",

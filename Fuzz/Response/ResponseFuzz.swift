@@ -12,7 +12,7 @@ public func fuzzResponse(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = fuzzedBytes(data, count)
     guard let selector = bytes.first else { return 0 }
     let method = selector & 1 == 0 ? "GET" : "HEAD"
-    var reader = ResponseReader(limits: HeadLimits(bytes: 2048, line: 512, count: 16), mayBeHTTP2: selector & 2 != 0)
+    var reader = ResponseReader(limits: HeadLimits(bytes: 2048, line: 512, count: 16))
     guard let start = readHead(Array(bytes.dropFirst()), &reader, method) else { return 0 }
     let body = Array(bytes.dropFirst(1 + start))
     let whole = outcome { () throws(WireError) in try readBody([body], reader) }

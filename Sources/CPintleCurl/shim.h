@@ -12,9 +12,6 @@
 static inline CURLcode pintle_set_long(CURL *easy, CURLoption option, long value) {
     return curl_easy_setopt(easy, option, value);
 }
-static inline CURLcode pintle_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(easy, option, value);
-}
 static inline CURLcode pintle_set_text(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
 }
@@ -25,26 +22,12 @@ static inline CURLcode pintle_set_list(CURL *easy, CURLoption option, struct cur
     return curl_easy_setopt(easy, option, value);
 }
 
-typedef size_t (*pintle_data_function)(char *bytes, size_t size, size_t count, void *context);
-typedef int (*pintle_seek_function)(void *context, curl_off_t offset, int origin);
-typedef int (*pintle_start_function)(void *context, char *peer, char *own, int peer_port, int own_port);
 typedef int (*pintle_resolver_function)(void *resolver, void *reserved, void *context);
 typedef curl_socket_t (*pintle_open_function)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*pintle_close_function)(void *context, curl_socket_t socket);
-typedef CURLcode (*pintle_ssl_function)(CURL *easy, void *ssl_context, void *context);
-typedef int (*pintle_trailer_function)(struct curl_slist **list, void *context);
 typedef int (*pintle_socket_function)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
 typedef int (*pintle_timer_function)(CURLM *multi, long milliseconds, void *context);
 
-static inline CURLcode pintle_set_data_function(CURL *easy, CURLoption option, pintle_data_function function) {
-    return curl_easy_setopt(easy, option, function);
-}
-static inline CURLcode pintle_set_seek_function(CURL *easy, pintle_seek_function function) {
-    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
-}
-static inline CURLcode pintle_set_start_function(CURL *easy, pintle_start_function function) {
-    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
-}
 static inline CURLcode pintle_set_resolver_function(CURL *easy, pintle_resolver_function function) {
     return curl_easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, function);
 }
@@ -54,13 +37,6 @@ static inline CURLcode pintle_set_open_function(CURL *easy, pintle_open_function
 static inline CURLcode pintle_set_close_function(CURL *easy, pintle_close_function function) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
 }
-static inline CURLcode pintle_set_ssl_function(CURL *easy, pintle_ssl_function function) {
-    return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
-}
-static inline CURLcode pintle_set_trailer_function(CURL *easy, pintle_trailer_function function) {
-    return curl_easy_setopt(easy, CURLOPT_TRAILERFUNCTION, function);
-}
-
 static inline CURLcode pintle_get_long(CURL *easy, CURLINFO info, long *value) {
     return curl_easy_getinfo(easy, info, value);
 }
@@ -72,14 +48,6 @@ static inline CURLcode pintle_get_text(CURL *easy, CURLINFO info, const char **v
 }
 static inline CURLcode pintle_get_socket(CURL *easy, curl_socket_t *value) {
     return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
-}
-
-/// The `SSL *` of the connection in use, or NULL.
-static inline CURLcode pintle_get_tls_connection(CURL *easy, void **value) {
-    struct curl_tlssessioninfo *info = NULL;
-    CURLcode code = curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &info);
-    *value = code == CURLE_OK && info && info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
-    return code;
 }
 
 static inline CURLMcode pintle_multi_set_long(CURLM *multi, CURLMoption option, long value) {
@@ -103,24 +71,6 @@ static inline pintle_finished pintle_multi_next_finished(CURLM *multi) {
         if (message->msg == CURLMSG_DONE)
             return (pintle_finished){message->easy_handle, message->data.result};
     return (pintle_finished){NULL, CURLE_OK};
-}
-
-typedef void (*pintle_lock_function)(CURL *easy, curl_lock_data data, curl_lock_access access, void *context);
-typedef void (*pintle_unlock_function)(CURL *easy, curl_lock_data data, void *context);
-
-/// Shares are void pointers in libcurl; a type of their own keeps them apart from handles.
-typedef struct pintle_share pintle_share;
-static inline pintle_share *pintle_share_init(void) { return (pintle_share *)curl_share_init(); }
-static inline void pintle_share_cleanup(pintle_share *share) { curl_share_cleanup((CURLSH *)share); }
-static inline void pintle_share_cookies(pintle_share *share, pintle_lock_function lock, pintle_unlock_function unlock,
-                                        void *context) {
-    curl_share_setopt((CURLSH *)share, CURLSHOPT_USERDATA, context);
-    curl_share_setopt((CURLSH *)share, CURLSHOPT_LOCKFUNC, lock);
-    curl_share_setopt((CURLSH *)share, CURLSHOPT_UNLOCKFUNC, unlock);
-    curl_share_setopt((CURLSH *)share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
-}
-static inline CURLcode pintle_set_share(CURL *easy, pintle_share *share) {
-    return curl_easy_setopt(easy, CURLOPT_SHARE, (CURLSH *)share);
 }
 
 /// Basic authentication; for SOCKS, by user name and password.

@@ -99,8 +99,18 @@ static inline void pintle_ssl_ctx_prepare_server(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
 
+// A client's connection never goes back to what it was before its handshake, and holds no buffers while it is idle. Sessions
+// are taken from connections, not kept by the context.
+static inline void pintle_ssl_ctx_prepare_client(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+    SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                  SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
 // SSL
 
+static inline void pintle_bio_set_ssl(BIO *bio, SSL *ssl) { BIO_set_ssl(bio, ssl, BIO_NOCLOSE); }
 static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
 }

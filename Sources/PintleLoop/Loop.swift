@@ -8,7 +8,7 @@ package import NIOCore
 
 /// One thread with one epoll set: a SwiftNIO event loop that also watches descriptors which it does not own.
 ///
-/// SwiftNIO's own loop cannot watch libcurl's sockets. On this one a client's channel and the transfer that serves it
+/// SwiftNIO's own loop cannot watch the sockets that libcurl dials. On this one a client's channel and the transfer that serves it
 /// share a thread, so that an exchange needs no lock, no mailbox and no wake-up between its two halves.
 ///
 /// A turn is: wait, tell the watchers of ready descriptors, run tasks sent from other threads, fire timers, run the
@@ -104,6 +104,13 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// The time at which this turn began.
     package var turnTime: NIODeadline { self.local.now }
 
+    /// The number of this turn.
+    package var turn: UInt64 { self.local.turn }
+
+    /// Whether every descriptor that was ready when this turn began has been told of by the end of it: a turn attends to a
+    /// limited number of events.
+    package var sawAllEvents: Bool { self.local.sawAllEvents }
+
     /// The turns so far, that are over. On any thread.
     package var turnTimes: TurnTimes { self.shared.withLockedValue { $0.turnTimes } }
 
@@ -125,15 +132,18 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.local.turnEnd.append(work)
     }
 
+    /// The room in a receive buffer, in bytes.
+    package static let receiveCapacity = 64 * 1024
+
     /// A buffer for what one read returns, lent out and given back so that most reads allocate nothing.
-    func takeReceiveBuffer() -> ByteBuffer {
+    package func takeReceiveBuffer() -> ByteBuffer {
         var buffer = ByteBuffer()
         swap(&buffer, &self.local.receiveBuffer)
         buffer.clear(minimumCapacity: LoopState.receiveCapacity)
         return buffer
     }
 
-    func giveBack(_ buffer: ByteBuffer) { self.local.receiveBuffer = buffer }
+    package func giveBack(_ buffer: ByteBuffer) { self.local.receiveBuffer = buffer }
 
     // MARK: EventLoop
 
@@ -240,6 +250,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             guard let patience = self.readyToWait(&tasks) else { break }
             let count = pintle_epoll_wait(self.epoll, events, Int32(LoopState.eventCapacity), patience)
             self.local.now = .now()
+            self.local.turn += 1
+            self.local.sawAllEvents = count < LoopState.eventCapacity
             meter?.begin()
             for index in 0..<max(0, Int(count)) {
                 let event = events[index]

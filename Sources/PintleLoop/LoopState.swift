@@ -38,9 +38,11 @@ package protocol TurnEndWork: AnyObject {
 final class LoopState {
     /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
     static let eventCapacity = 64
-    static let receiveCapacity = 64 * 1024
+    static let receiveCapacity = Loop.receiveCapacity
 
     var now = NIODeadline.now()
+    var turn: UInt64 = 0
+    var sawAllEvents = true
     /// The elapsed time of the turn before, and whether the guard has found it too long; nil before the first turn.
     var finishedTurn: (nanoseconds: Int64, isSlow: Bool)?
     var timers = TimerHeap()

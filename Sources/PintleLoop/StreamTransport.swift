@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What stands between a ``SocketChannel`` and its descriptor where bytes are not simply received and sent: TLS, or a
-/// connection that libcurl keeps.
+/// Stands between a ``SocketChannel`` and its descriptor where bytes are not simply received and sent: TLS.
 ///
 /// Used on the loop's thread only, and never after ``close()``. Nothing here waits.
 package protocol StreamTransport: AnyObject {

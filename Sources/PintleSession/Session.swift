@@ -26,7 +26,8 @@ public final class Session: Sendable {
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     private let engine: Engine
     private let pools: [TransferPool]
-    private let cookieJar: CookieJar?
+    /// Nil where the session keeps no cookies.
+    let cookieJar: CookieJar?
 
     /// Makes a session on every loop of `engine`.
     ///
@@ -51,13 +52,12 @@ public final class Session: Sendable {
         if let server = configuration.proxy {
             proxy = ProxyLink(server, evaluator: try TrustEvaluator(policy: server.policy))
         }
-        let cookieJar = configuration.cookies == .jar ? CookieJar() : nil
-        self.cookieJar = cookieJar
+        self.cookieJar = configuration.cookies == .jar ? CookieJar() : nil
         let handshake = HandshakeQuestions(hooks: hooks, identity: configuration.clientIdentity)
         self.pools = engine.loops.map { [proxy] in
             TransferPool(
-                loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake,
-                cookieJar: cookieJar, judge: judge, proxy: proxy, names: engine.names)
+                loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake, judge: judge,
+                proxy: proxy, names: engine.names)
         }
         handshake?.belong(to: self)
     }
@@ -171,6 +171,7 @@ public final class Session: Sendable {
         case .reset:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.reset() }.get() }
+                self.cookieJar?.forget()
                 self.finish(self.registry.settle(isOpen: true))
             }
         case .invalidate:

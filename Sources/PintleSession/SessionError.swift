@@ -43,7 +43,7 @@ public struct SessionError: Error, Sendable {
         /// A limit of this program's own was reached: all connections to the host were in use for too long, or too many
         /// names are being looked up.
         case overloaded
-        /// libcurl refused a setting, or the system has no thread left.
+        /// libcurl cannot be used, or the system has no thread left.
         case internalError
 
         // What only tasks know.
@@ -74,7 +74,7 @@ public struct SessionError: Error, Sendable {
     public let code: Code
     /// What happened, to whom, and what to do, in one sentence.
     public let message: String
-    /// libcurl's own words, where it said something.
+    /// The cause in the words of the system, of OpenSSL or of the peer, where there is one.
     public let cause: String?
     /// The verdict on the peer's chain, for `untrusted`.
     public let verdict: Verdict?

@@ -2,6 +2,7 @@
 
 import NIOCore
 import PintleMessage
+import PintleSession
 import Testing
 
 @testable import PintleProxy

@@ -21,9 +21,6 @@ certificates = []
 for name in ("leaf", "plain", "below", "rich", "root"):
     with open(f"{folder}/{name}.der", "rb") as file:
         certificates.append(file.read())
-# libcurl 7.88 writes through a pointer to a header of an earlier request where the first field line, or the first trailer, is
-# folded, and ends the process: LOOK-04. Such answers are left out for as long as responses are read by libcurl.
-FOLDED = re.compile(rb"((?:^|\n)(?:HTTP/|0)[^\n]*\n)[ \t]+", re.IGNORECASE)
 REQUEST = re.compile(rb"[A-Z]+ (?:http://[^/ ]*)?/([a-z]+)/(\d+)[^ ]* HTTP/1.1\r\n")
 
 
@@ -64,7 +61,7 @@ class Origin(asyncio.Protocol):
         rng = inputs.at(number)
         # What the client's side has drawn of it is drawn again, and then what is answered.
         rng.random()
-        self.send(FOLDED.sub(rb"\1", inputs.response(rng, route)), rng.random() < 0.8)
+        self.send(inputs.response(rng, route), rng.random() < 0.8)
 
     def send(self, answer, closes=True):
         self.transport.write(answer)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A day of the Gregorian calendar, also before there was one, in the years from 1 on.
-struct CivilDay: Hashable {
+package struct CivilDay: Hashable {
     let year: Int64
     /// From 1.
     let month: Int
@@ -9,7 +9,7 @@ struct CivilDay: Hashable {
     let day: Int64
 
     /// - Returns: nil for a day that does not exist.
-    init?(year: Int64, month: Int, day: Int64) {
+    package init?(year: Int64, month: Int, day: Int64) {
         guard 1...9999 ~= year, 1...12 ~= month, 1...Self.length(ofMonth: month, year) ~= day else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
@@ -32,7 +32,7 @@ struct CivilDay: Hashable {
     }
 
     /// The days from 1 January 1970 to this one.
-    var daysSince1970: Int64 {
+    package var daysSince1970: Int64 {
         let leapDay: Int64 = Self.isLeap(self.year) && self.month > 2 ? 1 : 0
         return Self.daysBefore(self.year) - Self.daysBefore(1970) + Self.daysBeforeMonth[self.month - 1] + leapDay
             + self.day - 1

@@ -72,7 +72,7 @@ extension UInt8 {
 }
 
 extension ResponseHead {
-    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or libcurl's rendering of HTTP/2's.
+    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or the like for HTTP/2.
     ///
     /// - Throws: ``WireError`` when it is not one.
     public init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {

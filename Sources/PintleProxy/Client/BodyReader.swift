@@ -3,7 +3,7 @@
 internal import NIOCore
 internal import PintleMessage
 
-/// Takes a body out of what is received: a request's, or that of an answer which is not left to libcurl.
+/// Takes a body out of what is received: a request's, or that of an answer to an offer of another protocol.
 struct BodyReader {
     enum Step {
         /// There is nothing to take yet.

@@ -111,7 +111,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let failure = error as? TLSServerFailure, failure.isOfHandshake { self.noteHandshakeFailure("\(failure)") }
+        if let failure = error as? TLSFailure, failure.isOfHandshake { self.noteHandshakeFailure("\(failure)") }
         context.close(promise: nil)
     }
 

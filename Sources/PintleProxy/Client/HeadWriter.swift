@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSession
 
 /// How a response is framed for the client; written anew, never copied from the origin.
 enum ResponseFraming: Equatable {
@@ -64,44 +65,5 @@ extension ByteBuffer {
         self.writeStaticString("Content-Length: ")
         self.writeDecimal(length)
         self.writeStaticString("\r\n")
-    }
-
-    /// Writes one chunk (RFC 9112 §7.1); an empty one would end the body and is not written.
-    mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count > 0 else { return }
-        self.writeHexadecimal(bytes.count)
-        self.writeStaticString("\r\n")
-        self.writeBytes(bytes)
-        self.writeStaticString("\r\n")
-    }
-
-    /// Writes the last chunk and the trailers.
-    mutating func writeLastChunk(_ trailers: Fields) {
-        self.writeStaticString("0\r\n")
-        trailers.forEachRun { self.writeBytes($0) }
-        self.writeStaticString("\r\n")
-    }
-
-    private mutating func writeDecimal(_ value: UInt64) {
-        self.writeDigits(value, radix: 10)
-    }
-
-    private mutating func writeHexadecimal(_ value: Int) {
-        self.writeDigits(UInt64(value), radix: 16)
-    }
-
-    /// Digits without an intermediate string: this runs for every response.
-    private mutating func writeDigits(_ value: UInt64, radix: UInt64) {
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
-            var rest = value
-            var start = 20
-            repeat {
-                start -= 1
-                let digit = UInt8(rest % radix)
-                space[start] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
-                rest /= radix
-            } while rest > 0
-            self.writeBytes(UnsafeRawBufferPointer(rebasing: space[start..<20]))
-        }
     }
 }

@@ -76,7 +76,7 @@ extension Exchange: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
-        // From inside libcurl; the connection looks for more when it has returned.
+        // From within the transfer; the connection looks for more when it has returned.
         guard !self.resumesBody else { return }
         self.resumesBody = true
         self.connection.lane.loop.atEndOfTurn(self)
@@ -206,7 +206,7 @@ extension Exchange: TransferDelegate {
     }
 }
 
-/// Takes the request's body on, once libcurl has returned.
+/// Takes the request's body on, once the transfer has returned.
 extension Exchange: TurnEndWork {
     func runAtEndOfTurn() {
         self.resumesBody = false

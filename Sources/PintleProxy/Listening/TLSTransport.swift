@@ -3,6 +3,7 @@
 internal import Glibc
 internal import NIOCore
 internal import PintleLoop
+internal import PintleSession
 internal import PintleTrust
 
 /// The bytes of a client on a listener with TLS.
@@ -13,7 +14,7 @@ final class TLSTransport: StreamTransport {
     private enum Mode {
         /// Nothing has come yet, and there is nothing to keep for it.
         case silent
-        case tls(TLSServerConnection)
+        case tls(TLSConnection)
         case plain
     }
 
@@ -56,7 +57,7 @@ final class TLSTransport: StreamTransport {
             return nil
         }
         do throws(TrustError) {
-            self.mode = .tls(try TLSServerConnection(self.context, descriptor: self.descriptor))
+            self.mode = .tls(try TLSConnection(self.context, descriptor: self.descriptor))
             return nil
         } catch {
             return .failed(error)
@@ -93,17 +94,5 @@ final class TLSTransport: StreamTransport {
         let code = errno
         return code == EAGAIN || code == EINTR
             ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
-    }
-}
-
-extension StreamOutcome {
-    fileprivate init(_ outcome: TLSServerConnection.Outcome) {
-        switch outcome {
-        case .bytes(let count): self = .bytes(count)
-        case .end: self = .end
-        case .wantsRead: self = .wouldBlock(until: .read)
-        case .wantsWrite: self = .wouldBlock(until: .write)
-        case .failed(let failure): self = .failed(failure)
-        }
     }
 }

@@ -18,7 +18,7 @@ extension Exchange {
     func openTunnel(on connection: MadeConnection) {
         guard let decision, decision.trust != nil, let sentTo else { return self.relay(connection, watchedBy: nil) }
         if let question = self.proven { return self.relay(connection, watchedBy: TunnelWatch(question)) }
-        guard case .socket(let descriptor) = connection else {
+        guard let descriptor = connection.socket else {
             // It was for the handshake, which is over; the transfer's end comes next.
             return connection.close()
         }
@@ -45,7 +45,7 @@ extension Exchange {
         switch answer {
         case .success(let verdict):
             self.report.note(verdict, assurance: .probed)
-            if let socket { return self.relay(.socket(socket.take()), watchedBy: TunnelWatch(question)) }
+            if let socket { return self.relay(MadeConnection(socket: socket.take()), watchedBy: TunnelWatch(question)) }
             self.dial(question, patience)
         case .failure(let problem): self.refuseUntrusted(problem)
         }
@@ -64,7 +64,7 @@ extension Exchange {
             self.dialler = nil
             switch result {
             case .success(let descriptor):
-                self.relay(.socket(descriptor), watchedBy: TunnelWatch(question))
+                self.relay(MadeConnection(socket: descriptor), watchedBy: TunnelWatch(question))
             case .failure(let failure): self.refuse(Problem(failure, at: question.authority))
             }
         }

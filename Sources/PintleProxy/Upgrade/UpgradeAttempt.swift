@@ -8,8 +8,7 @@ internal import PintleTrust
 
 /// A request that offers the origin another protocol, on a connection of its own, up to the origin's choice.
 ///
-/// libcurl makes the connection; the request and the answer are ours, because libcurl can carry on after a switch in one
-/// direction only. An origin that does not switch has given an ordinary answer, which is passed on by the rules for any
+/// An origin that does not switch has given an ordinary answer, which is passed on by the rules for any
 /// other; the connection closes behind it.
 final class UpgradeAttempt {
     private enum State {
@@ -31,7 +30,7 @@ final class UpgradeAttempt {
     private var transfer: Transfer?
     private var channel: SocketChannel?
     private var handler: UpgradeHandler?
-    private var stream: ConnectionStream?
+    private var tlsVersion = ""
     private var verdict: Verdict?
     private var reader: ResponseReader
     private var inbox = ByteBuffer()
@@ -85,7 +84,6 @@ final class UpgradeAttempt {
         self.channel = nil
         // The handler holds this object.
         self.handler = nil
-        self.stream = nil
         self.inbox = ByteBuffer()
     }
 
@@ -205,8 +203,7 @@ final class UpgradeAttempt {
         let framing = try head.bodyFraming(to: self.request.method)
         self.exchange.report.metrics.firstByte = (self.loop.turnTime - self.start).nanoseconds / 1000
         self.exchange.report.metrics.httpVersion = self.reader.version
-        // In clear text the only TLS is a parent's.
-        if let stream, self.request.scheme == .https { self.exchange.report.metrics.tlsVersion = stream.tlsVersion }
+        self.exchange.report.metrics.tlsVersion = self.tlsVersion
         self.exchange.note(
             head, version: self.reader.version, verdict: self.exchange.asksForVerdict ? self.verdict : nil)
         if head.status == 101 {
@@ -258,7 +255,7 @@ final class UpgradeAttempt {
 /// The connection comes first.
 extension UpgradeAttempt: TransferDelegate {
     func transfer(_ transfer: Transfer, connected connection: MadeConnection) {
-        if case .stream(let stream) = connection { self.stream = stream }
+        self.tlsVersion = connection.tlsVersion
         self.channel = connection.makeChannel(on: self.loop)
         // The verdict is asked for while the transfer is still about this connection.
         self.verdict = transfer.verdict

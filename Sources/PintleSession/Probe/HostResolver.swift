@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Either module may be the one that has the constants of sockets: libcurl's headers bring them, too.
+internal import CPintleCurl
 internal import Glibc
 package import NIOCore
 package import PintleLoop

@@ -49,6 +49,11 @@ public struct ProxyServer: Sendable, Equatable {
         }
     }
 
+    /// The value of Proxy-Authorization for requests that it forwards (RFC 7617); nil where it gets none.
+    var authorization: String? {
+        self.credential.flatMap { try? DefaultFields.basicAuthorization(user: $0.user, password: $0.password) }
+    }
+
     /// Whether http requests are given to it to forward, with their whole URL.
     var forwards: Bool { self.scheme != .socks5 }
 }

@@ -31,11 +31,12 @@ extension TaskRun {
         course.resendsBody = course.source != nil
         do throws(SessionError) {
             let (head, length) = try await flow.response()
+            session.cookieJar?.take(head.fields, from: course.request.url)
             return (flow, session.withoutBlockedCookies(head), length)
         } catch {
             task.add(flow.metrics)
-            // libcurl makes a request again by itself when a connection that was kept alive turns out to be dead, but
-            // not where it cannot have the body again, nor where it notices while it sends. Here both can be done.
+            // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
+            // have the body again. Here that can be done.
             let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
             guard error.code == .cannotRewind || isStale, course.retries == 0, self.failure == nil else { throw error }
             course.retries += 1
@@ -106,7 +107,7 @@ extension SessionError {
 /// A body that is ready to be sent once.
 enum OutgoingBody {
     case none
-    /// libcurl itself can send it again.
+    /// The transfer itself can send it again.
     case bytes(ByteBuffer)
     case pieces(any BodyReader, length: UInt64?)
 
@@ -120,8 +121,8 @@ enum OutgoingBody {
 
     /// Opens `source`, and sets the fields that depend on it.
     ///
-    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD: libcurl would wait for a
-    ///   body in the response.
+    /// - Throws: ``SessionError`` with `unreadableSource`, or with `invalidRequest` for HEAD, which
+    ///   has no use for one.
     static func open(_ source: UploadSource, for request: inout SessionRequest) async throws(SessionError) -> Self {
         guard request.method != "HEAD" else {
             throw SessionError(.invalidRequest, "HEAD has no body; send it by another method")
@@ -156,6 +157,7 @@ extension Session {
         var fields = request.fields
         fields.remove(.contentLength)
         if self.configuration.cookies == .block { fields.remove(.cookie) }
+        if let cookies = self.cookieJar?.header(for: request.url) { fields.append("Cookie", cookies) }
         let transferBody: TransferRequest.Body =
             switch body {
             // Methods that expect a body say that it is empty (RFC 9110 §8.6).

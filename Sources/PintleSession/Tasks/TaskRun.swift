@@ -6,7 +6,7 @@ internal import PintleLoop
 internal import PintleMessage
 
 /// Carries one task out, on the thread of one loop: the actor's isolation and the ownership of the transfer are one
-/// thing, so what libcurl calls back needs no hop and no lock.
+/// thing, so what its transfers tell needs no hop and no lock.
 ///
 /// ``carryOut(_:_:)`` tells the whole story in order; the extensions have its chapters.
 actor TaskRun {

@@ -2,33 +2,68 @@
 
 internal import Glibc
 package import PintleLoop
+internal import PintleMessage
+package import PintleTrust
 
-/// A connection that a transfer has made because nothing else was wanted (`connectOnly`).
-///
-/// It belongs to who gets it.
-package enum MadeConnection {
-    /// A socket of which libcurl knows nothing any more; the owner closes it.
-    case socket(Int32)
-    /// What libcurl keeps, because bytes do not go over the socket as they are. It closes when it is let go.
-    case stream(ConnectionStream)
+/// A connection that was made, and that nobody uses yet. It belongs to who gets it.
+package struct MadeConnection {
+    /// Connected and non-blocking.
+    let descriptor: Int32
+    /// Carries the bytes; nil where they go over the socket as they are.
+    let tls: TLSConnection?
+    /// Whether ``tls`` is with the origin, and not only with a proxy.
+    let isToOrigin: Bool
+    /// TLS with an https proxy, which may carry ``tls``.
+    let proxyTLS: TLSConnection?
+    /// The verdict on the origin's chain: of this handshake, or of the one that its session began with.
+    package let verdict: Verdict?
+    /// The verdict on the chain of an https proxy.
+    package let proxyVerdict: Verdict?
+    /// The peer's address, empty by a proxy that has not said it.
+    package let address: String
+    /// Such as `TLSv1.3`; empty without TLS with the origin.
+    package let tlsVersion: String
+
+    init(
+        descriptor: Int32, tls: TLSConnection?, isToOrigin: Bool, proxyTLS: TLSConnection?, verdict: Verdict?,
+        proxyVerdict: Verdict?, address: String, tlsVersion: String
+    ) {
+        self.descriptor = descriptor
+        self.tls = tls
+        self.isToOrigin = isToOrigin
+        self.proxyTLS = proxyTLS
+        self.verdict = verdict
+        self.proxyVerdict = proxyVerdict
+        self.address = address
+        self.tlsVersion = tlsVersion
+    }
+
+    /// A socket that was connected elsewhere, non-blocking.
+    package init(socket: Int32) {
+        self.init(
+            descriptor: socket, tls: nil, isToOrigin: false, proxyTLS: nil, verdict: nil, proxyVerdict: nil,
+            address: "",
+            tlsVersion: "")
+    }
+
+    /// The socket, where bytes go over it as they are.
+    package var socket: Int32? { self.tls == nil ? self.descriptor : nil }
+
+    /// What was agreed on by ALPN.
+    var speaksHTTP2: Bool { self.tls?.negotiated?.applicationProtocol == "h2" }
+
+    /// Whether every verdict that the connection began with holds at a moment.
+    func isTrusted(at moment: UnixTime) -> Bool {
+        self.proxyTLS?.isTrusted(at: moment) ?? true && (!self.isToOrigin || self.tls?.isTrusted(at: moment) ?? true)
+    }
 
     /// A channel over the connection, which closes it; call `start()` when the pipeline is set up.
     package func makeChannel(on loop: Loop) -> SocketChannel {
-        switch self {
-        case .socket(let descriptor):
-            var on: Int32 = 1
-            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-            _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
-            return SocketChannel(descriptor: descriptor, loop: loop)
-        case .stream(let stream): return SocketChannel(descriptor: stream.descriptor, loop: loop, transport: stream)
-        }
+        SocketChannel(
+            descriptor: self.descriptor, loop: loop,
+            transport: self.tls.map { TLSClientTransport($0, descriptor: self.descriptor) })
     }
 
-    /// Closes the connection; only before a channel was made of it.
-    package func close() {
-        switch self {
-        case .socket(let descriptor): Glibc.close(descriptor)
-        case .stream(let stream): stream.close()
-        }
-    }
+    /// Closes the connection; only before something was made of it.
+    package func close() { Glibc.close(self.descriptor) }
 }

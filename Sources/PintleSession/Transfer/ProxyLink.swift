@@ -24,22 +24,15 @@ package final class ProxyLink: Sendable {
         self.connectFields = connectFields
     }
 
-    /// As libcurl takes it.
+    /// A SOCKS proxy as libcurl takes it.
     ///
     /// The credential stands in the URL: what has options of its own is decoded by some versions of libcurl, and by
     /// others not.
-    func url(givingCredential: Bool) -> String {
-        let scheme =
-            switch self.server.scheme {
-            case .http: "http"
-            case .https: "https"
-            case .socks5: "socks5h"
-            }
-        guard givingCredential, let credential = self.server.credential else {
-            return "\(scheme)://\(self.server.authority)"
-        }
+    var url: String {
+        precondition(self.server.scheme == .socks5, "BUG: libcurl speaks with SOCKS proxies only")
+        guard let credential = self.server.credential else { return "socks5h://\(self.server.authority)" }
         let user = Self.escaped(credential.user)
-        return "\(scheme)://\(user):\(Self.escaped(credential.password))@\(self.server.authority)"
+        return "socks5h://\(user):\(Self.escaped(credential.password))@\(self.server.authority)"
     }
 
     private static func escaped(_ text: String) -> String {

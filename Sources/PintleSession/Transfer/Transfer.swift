@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CPintleCurl
-internal import Glibc
 package import NIOCore
 internal import PintleLoop
 package import PintleMessage
@@ -9,122 +7,96 @@ package import PintleTrust
 
 /// One request on its way and its response, on one loop.
 ///
-/// The object and its libcurl handle are used again by the pool: an owner lets go of it when it is told of the end.
+/// It waits for one of the connections to its host, or for one to be made, and is carried by it. The object is used again by the
+/// pool: an owner lets go of it when it is told of the end.
 package final class Transfer {
-    enum Provided { case bytes(Int), wait, abort }
-    enum Received { case taken, later, abort }
+    private enum Stage {
+        /// It has not begun, or is over.
+        case none
+        /// One of the connections to its host has to become free.
+        case waiting
+        /// A connection is made for it.
+        case connecting(ConnectionAttempt)
+        /// A connection is made for another transfer, and may turn out to be one for all of them.
+        case joining
+        case carried(any Carrier)
+    }
+
+    /// Tells what may be sent of the request's body now.
+    enum NextStep { case bytes, wait, end }
 
     /// How long a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
 
-    /// Lets its transfers go when it is closed; until then they hold each other.
-    let pool: TransferPool
-    var easy: EasyHandle
-    private var headers = HeaderBlock()
-    private(set) var delegate: (any TransferDelegate)?
-    private(set) var errand = Errand()
-    var isAdded = false
-    /// Whether another request may be sent with this handle.
-    var isReusable = true
-    /// Whether the connection that was made stays with this handle, which is then not used for another one.
-    var isKept = false {
-        didSet { self.isReusable = !self.isKept }
-    }
-    // What is received.
-    private let limits: HeadLimits
-    let speaksHTTP2InClear: Bool
-    private(set) var response: ResponseReader
-    private var readingPaused = false
-    // What is sent.
-    private var upload: UploadQueue?
-    private var writingPaused = false
-    private var isHoldingBody = false
-    /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
-    private var expectation: LoopTimer?
-    private(set) var trailersToSend = Fields()
-    // How it ends.
-    /// How often the request was begun to be sent.
-    var attempts = 0
-    /// Whether libcurl was told not to send the request over the connection that it had.
-    var beginsAgain = false
-    /// Over which it goes, as far as libcurl has said.
-    var usedSocket: Int32?
-    var error: SessionError?
-    var socketRefusal: SocketRefusal?
-    var trust: VerdictBox?
-    /// The same for the proxy that the transfer goes by.
-    var proxyTrust: VerdictBox?
-    private var metrics = TransferMetrics()
-    private var silence: LoopTimer?
-
-    /// What it waits for before libcurl has it, and what came of that.
-    var waiting = Waiting()
+    private let pool: TransferPool
+    private var stage = Stage.none
+    private(set) var request = Transfer.noRequest
+    private var delegate: (any TransferDelegate)?
+    private var host: OriginHost?
+    /// Whether it has one of the host's connections, or of the places for one.
+    private var hasPlace = false
+    /// Whether others wait for the connection that it makes, or may.
+    private var isJoined = false
+    /// How often the request was sent.
+    private var attempts = 0
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
+    private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
+    private var attemptStart = NIODeadline.uptimeNanoseconds(0)
+    private var metrics = TransferMetrics()
+    private var hasResponse = false
+    private var silence: LoopTimer?
+    private(set) var isReadingPaused = false
+    // What is sent.
+    private var upload: UploadQueue?
+    private(set) var trailersToSend = Fields()
+    private var isHoldingBody = false
+    private var waitsForBody = false
+    /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
+    private var expectation: LoopTimer?
 
-    init(pool: TransferPool, configuration: SessionConfiguration) {
+    private static let noRequest = TransferRequest(
+        method: "", scheme: .http, authority: Authority(host: "", port: 0), path: "")
+
+    init(pool: TransferPool) {
         self.pool = pool
-        self.limits = configuration.responseHead
-        self.speaksHTTP2InClear = configuration.httpVersion == .http2
-        self.response = ResponseReader(limits: configuration.responseHead)
-        self.easy = EasyHandle(configuration)
-        self.easy.configure(
-            configuration, context: Unmanaged.passUnretained(self).toOpaque(),
-            pool: Unmanaged.passUnretained(pool).toOpaque())
-        if let jar = pool.cookieJar { self.easy.use(jar) }
-        // `end` disarms the timer before the transfer goes.
+        // unowned: `forget` disarms the timer before the transfer goes.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
     }
 
-    var easyPointer: UnsafeMutableRawPointer { self.easy.pointer }
-    var isRunning: Bool { self.delegate != nil }
-    var hasFailed: Bool { self.error != nil }
-    /// Whether the head of a final response was received.
-    var hasResponse: Bool { self.response.isComplete }
+    // MARK: For the owner
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
-    package var verdict: Verdict? {
-        if let verdict = self.trust?.verdict { return verdict }
-        guard self.errand.scheme == .https else { return nil }
-        return self.pool.verdict(on: self.errand.authority)
-    }
+    package private(set) var verdict: Verdict?
 
     /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
-    package var proxyVerdict: Verdict? { self.proxyTrust?.verdict }
+    package private(set) var proxyVerdict: Verdict?
 
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
-    package var responseVersion: String { self.response.version }
-
-    // MARK: For the owner
+    package private(set) var responseVersion = ""
 
     /// Appends bytes to the body of a `.stream` request.
     package func send(_ bytes: ByteBuffer) {
         guard self.isRunning else { return }
         self.upload?.append(bytes)
-        self.resumeWriting()
+        self.sendOn()
     }
 
     /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
     package func finishBody(trailers: Fields = Fields()) {
         guard self.isRunning else { return }
-        if !trailers.isEmpty {
-            self.trailersToSend = trailers
-            self.easy.sendTrailers(context: Unmanaged.passUnretained(self).toOpaque())
-            // libcurl 7.88 never leaves the state that sending trailers brings a handle into: the next chunked body on
-            // it would be written before the start of its buffer.
-            self.isReusable = false
-        }
+        self.trailersToSend = trailers
         self.upload?.isComplete = true
-        self.resumeWriting()
+        self.sendOn()
     }
 
-    /// Keeps the rest of the body here; at most what libcurl has taken is still sent.
+    /// Keeps the rest of the body here; at most what the connection has taken is still sent.
     package func holdBody() { self.isHoldingBody = true }
 
     /// Sends the body on.
     package func releaseBody() {
         self.isHoldingBody = false
-        self.resumeWriting()
+        self.sendOn()
     }
 
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
@@ -132,272 +104,440 @@ package final class Transfer {
 
     /// Stops reading from the upstream; nothing more of the body arrives until reading is resumed.
     package func pauseReading() {
-        guard self.isRunning, !self.readingPaused else { return }
-        self.readingPaused = true
-        self.applyPauses()
+        guard self.isRunning, !self.isReadingPaused else { return }
+        self.isReadingPaused = true
+        self.carrier?.pauseReading()
     }
 
     /// Reads on.
     package func resumeReading() {
-        guard self.isRunning, self.readingPaused else { return }
-        self.readingPaused = false
+        guard self.isRunning, self.isReadingPaused else { return }
+        self.isReadingPaused = false
         self.lastActivity = self.pool.loop.turnTime
-        self.applyPauses()
+        self.carrier?.resumeReading()
     }
 
     /// Gives the transfer up. The delegate hears nothing more.
     package func cancel() {
         guard self.isRunning else { return }
-        self.delegate = nil
-        self.pool.cancel(self)
+        self.leaveStage()
+        self.forget()
     }
 
     // MARK: For the pool
 
-    func forgetCookies() { self.easy.forgetCookies() }
+    var isRunning: Bool { self.delegate != nil }
 
-    func begin(_ request: TransferRequest, delegate: any TransferDelegate) {
-        self.errand = Errand(request, by: self.pool.proxy(for: request))
+    func begin(_ request: TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
-        self.response = ResponseReader(
-            limits: self.limits, mayBeHTTP2: self.speaksHTTP2InClear || request.scheme == .https)
-        self.attempts = 0
-        self.beginsAgain = false
-        self.usedSocket = nil
-        self.metrics = TransferMetrics()
-        self.trust = nil
-        self.proxyTrust = nil
-        self.error = nil
         self.start = self.pool.loop.turnTime
+        self.request = request
         self.lastActivity = self.start
-        self.waiting = Waiting(connectDeadline: self.start + request.connectTimeout)
-        var directives: [StaticString] = []
-        if !request.fields.contains(.accept) { directives.append("Accept:") }
-        if self.errand.proxy?.server.forwards == true { directives.append("Proxy-Connection:") }
+        self.connectDeadline = self.start + request.connectTimeout
         switch request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
         case .stream: self.upload = UploadQueue()
         }
-        if self.upload != nil {
-            // libcurl asks for 100-continue on its own before large bodies; here the client decides. It also makes a
-            // refused request again, so it is not told of an expectation, which the line of the client still announces.
-            directives.append("Expect:")
-            if request.fields.contains(.expect) { self.expect() }
+        if self.upload?.mayHaveBytes == true, request.fields.contains(.expect) {
+            // unowned: `forget` disarms the timer before the transfer goes.
+            self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
         }
-        let headers = self.headers.list(of: request.fields, directives: directives)
-        if !self.easy.prepare(request, by: self.errand.proxy, headers: headers) {
-            self.error = SessionError(
-                .cannotSend, "the target for \(request.authority) is over 8 MB; send a shorter one")
+        if request.connectOnly {
+            self.makeConnection(by: proxy)
+        } else {
+            self.takePlace(at: self.pool.host(for: request, by: proxy))
         }
-        if let silence { self.pool.loop.arm(silence, at: self.lastActivity + request.timeout) }
+        if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
-    /// Puts everything back for the next request.
-    func end() {
-        if let silence { self.pool.loop.disarm(silence) }
-        self.forgetWaiting()
-        self.upload = nil
-        self.trailersToSend = Fields()
-        self.readingPaused = false
-        self.writingPaused = false
-        self.isHoldingBody = false
-        self.forgetExpectation()
-        self.socketRefusal = nil
+    private func takePlace(at host: OriginHost) {
+        self.host = host
+        host.users += 1
+        if host.speaksHTTP2 == true { return self.connect() }
+        if host.places?.take(ObjectIdentifier(self), for: self.request.client) == false {
+            self.stage = .waiting
+        } else {
+            self.hasPlace = host.places != nil
+            self.connect()
+        }
     }
 
-    func collectResult(_ result: CURLcode) {
-        if result != CURLE_OK || self.errand.collectsMetrics { self.easy.fill(&self.metrics, after: result) }
-        if self.waiting.lookupTime > .zero { self.metrics.delay(by: self.waiting.lookupTime.nanoseconds / 1000) }
-        if result == CURLE_OK, self.error == nil {
-            if self.errand.connectOnly {
-                self.handOver()
-            } else if !self.response.isComplete {
-                self.error = SessionError(.malformedResponse, "\(self.errand.authority) sent no complete response head")
-            } else if self.response.lacksChunks {
-                self.error = SessionError(.truncated, "\(self.errand.authority) sent no last chunk")
-            }
-        } else if self.error == nil {
-            self.error =
-                TransferFailure(
-                    result: result, errand: self.errand, tunnelStatus: self.easy.long(CURLINFO_HTTP_CONNECTCODE),
-                    proxyError: self.easy.long(CURLINFO_PROXY_ERROR), interface: self.pool.interface,
-                    metrics: self.metrics, verdict: self.trust?.verdict,
-                    hasReachedOrigin: self.trust != nil, proxyVerdict: self.proxyTrust?.verdict,
-                    socketRefusal: self.socketRefusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)),
-                    headComplete: self.response.isComplete
-                ).error
-        }
-        if let verdict = self.trust?.verdict { self.pool.note(verdict, on: self.errand.authority) }
+    /// One of the host's connections is this transfer's, which goes on with ``goOnWithPlace()``.
+    func gotPlace() {
+        guard case .waiting = self.stage else { preconditionFailure("BUG: a place is given to who does not wait") }
+        self.hasPlace = true
     }
 
-    func tellEnd() {
-        let delegate = self.delegate
-        let error = self.error
-        self.delegate = nil
-        self.error = nil
-        if error == nil, !self.response.trailers.isEmpty {
-            delegate?.transfer(self, receivedTrailers: self.response.trailers)
-        }
-        delegate?.transfer(self, finishedWith: error, metrics: self.metrics)
-        guard self.delegate == nil else { return }
-        self.trust = nil
-        self.proxyTrust = nil
+    /// Goes on, unless it was cancelled since it got its place.
+    func goOnWithPlace() {
+        guard case .waiting = self.stage, self.hasPlace else { return }
+        if !self.request.limitsWaiting { self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout }
+        self.connect()
+        if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
     /// Ends the transfer with an error of ours.
     func fail(_ code: SessionError.Code, _ message: String, cause: String? = nil) {
-        guard self.isRunning, self.error == nil else { return }
-        self.error = SessionError(code, message, cause: cause)
-        self.pool.end(self)
+        guard self.isRunning else { return }
+        self.leaveStage()
+        self.tellEnd(SessionError(code, message, cause: cause))
     }
 
-    /// The session behind the transfer is there only while the connection is in use.
-    private func noteTLSVersion() {
-        guard self.errand.collectsMetrics, self.errand.scheme == .https, let ssl = self.easy.tlsConnection() else {
-            return
-        }
-        self.metrics.tlsVersion = TLSConnection.version(of: ssl)
-    }
+    // MARK: Getting a connection
 
-    // MARK: Called by libcurl
-
-    func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        self.lastActivity = self.pool.loop.turnTime
-        guard let delegate else { return false }
-        do throws(WireError) {
-            switch try self.response.line(line, method: self.errand.method) {
-            case .more: break
-            case .interim(let head):
-                if head.status == 100 { self.stopExpecting() }
-                delegate.transfer(self, receivedInterim: head)
-            case .head(let head, let length):
-                self.stopExpecting()
-                // libcurl stops sending the body after an error status, but never notices while it is paused.
-                if head.status >= 300 { self.resumeWriting() }
-                self.noteTLSVersion()
-                delegate.transfer(self, received: head, length: length)
+    private func connect(again: Bool = false) {
+        guard let host else { preconditionFailure("BUG: a transfer without a host is connected") }
+        if !again, let connection = host.connectionOfHTTP2() { return self.use(connection) }
+        while !again, let connection = host.idle.last {
+            host.idle.removeLast()
+            self.pool.unkeep(connection)
+            guard connection.made.isTrusted(at: .now) else {
+                connection.close()
+                continue
             }
-        } catch {
-            self.error = SessionError(
-                .malformedResponse, "the response of \(self.errand.authority) is malformed: \(error.message)")
-            return false
+            return self.use(connection)
         }
-        return self.isRunning
+        if host.speaksHTTP2 == false { self.makeConnection(by: host.proxy) } else { self.join(host) }
     }
 
-    func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Received {
-        self.lastActivity = self.pool.loop.turnTime
-        // libcurl does not pause a transfer that has no connection yet, and finishes the piece that it is at.
-        if self.readingPaused { return .later }
-        var offset = 0
-        do throws(WireError) {
-            while self.isRunning, let piece = try self.response.nextBody(bytes, from: &offset) {
-                self.delegate?.transfer(self, receivedBody: UnsafeRawBufferPointer(rebasing: bytes[piece]))
-            }
-        } catch {
-            self.error = SessionError(
-                .malformedResponse, "the response of \(self.errand.authority) is malformed: \(error.message)")
-            return .abort
+    /// Waits for the connection that is being made, or makes it: where HTTP/2 comes of it, one is enough.
+    private func join(_ host: OriginHost) {
+        if host.isBeingJoined {
+            self.stage = .joining
+            host.joining.append(self)
+        } else {
+            host.isBeingJoined = true
+            self.isJoined = true
+            self.makeConnection(by: host.proxy)
         }
-        if self.response.isBodyOver { self.checkExcess() }
-        return self.isRunning ? .taken : .abort
     }
 
-    func provideBody(_ space: UnsafeMutableRawBufferPointer) -> Provided {
-        guard let delegate else { return .abort }
-        self.lastActivity = self.pool.loop.turnTime
-        // The rest of a body is not wanted any more after the response's head; libcurl finds out when it goes on.
-        if self.isHoldingBody && !self.response.isComplete || self.expectation != nil {
-            if let expectation, !expectation.isArmed {
-                self.pool.loop.arm(expectation, at: self.lastActivity + Self.expectationTime)
+    private func makeConnection(by proxy: ProxyLink?) {
+        let protocols =
+            switch self.pool.configuration.httpVersion {
+            case _ where self.request.connectOnly: ["http/1.1"]
+            case .http1: ["http/1.1"]
+            case .automatic: ["h2", "http/1.1"]
+            case .http2: ["h2"]
             }
-            self.writingPaused = true
+        self.attemptStart = self.pool.loop.turnTime
+        let attempt = ConnectionAttempt(for: self.request, by: proxy, protocols: protocols, in: self.pool)
+        self.stage = .connecting(attempt)
+        attempt.begin(within: max(.milliseconds(1), self.connectDeadline - self.attemptStart)) { [unowned self] in
+            // unowned: an attempt is cancelled before its transfer goes.
+            self.attempted($0, $1)
+        }
+    }
+
+    private func attempted(_ result: Result<MadeConnection, SessionError>, _ metrics: TransferMetrics) {
+        self.stage = .none
+        self.metrics = metrics
+        self.metrics.delay(by: (self.attemptStart - self.start).nanoseconds / 1000)
+        let others = self.leaveJoining()
+        switch result {
+        case .failure(let error):
+            self.goOn(others)
+            self.tellEnd(error)
+        case .success(let made):
+            self.verdict = made.verdict
+            self.proxyVerdict = made.proxyVerdict
+            guard let host else {
+                self.delegate?.transfer(self, connected: made)
+                if self.isRunning { self.tellEnd(nil) }
+                return
+            }
+            let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
+            if speaksHTTP2 {
+                HTTP2Connection(made, to: host, pool: self.pool).carry(self)
+            } else {
+                self.use(HTTP1Connection(made, to: host, pool: self.pool))
+            }
+            self.pool.note(speaksHTTP2: speaksHTTP2, at: host)
+            self.goOn(others)
+        }
+    }
+
+    /// Who waits for the connection that this transfer makes.
+    private func leaveJoining() -> [Transfer] {
+        guard self.isJoined, let host else { return [] }
+        self.isJoined = false
+        host.isBeingJoined = false
+        defer { host.joining.removeAll() }
+        return host.joining
+    }
+
+    private func goOn(_ others: [Transfer]) {
+        for other in others { other.joined() }
+    }
+
+    private func joined() {
+        guard case .joining = self.stage else { return }
+        self.stage = .none
+        self.connect()
+    }
+
+    private func use(_ connection: HTTP1Connection) {
+        self.stage = .carried(connection)
+        self.note(connection.made, isKept: connection.isKept)
+        connection.take(for: self)
+    }
+
+    private func use(_ connection: HTTP2Connection) {
+        self.note(connection.made, isKept: true)
+        connection.carry(self)
+    }
+
+    /// A stream of HTTP/2 is its own from here on.
+    func isCarried(by stream: HTTP2Stream) { self.stage = .carried(stream) }
+
+    private func note(_ made: MadeConnection, isKept: Bool) {
+        self.lastActivity = self.pool.loop.turnTime
+        self.metrics.reusedConnection = isKept
+        self.metrics.address = made.address
+        self.metrics.tlsVersion = made.tlsVersion
+        self.verdict = made.verdict
+    }
+
+    /// The connection was spoilt before anything was sent over it.
+    func lostBeforeRequest() {
+        self.stage = .none
+        self.connect()
+    }
+
+    /// The connection is of no use any more, and the response not complete.
+    ///
+    /// - Parameter afterUse: whether a request was answered over it before.
+    func lost(_ failure: CarrierFailure, afterUse: Bool, hasAnswer: Bool, hasHead: Bool, lacksChunks: Bool) {
+        self.stage = .none
+        let peer = self.request.authority
+        switch failure {
+        case .malformed(let error):
+            return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
+        case .refused where self.attempts == 1: return self.sendAgain(isUntouched: true)
+        case .closed, .broken:
+            if !hasAnswer, afterUse, self.attempts == 1 { return self.sendAgain() }
+        case .reset, .refused, .brokenFrames: break
+        }
+        let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
+        switch failure {
+        case .malformed: break
+        case .broken(let cause): self.tellEnd(isBehindHead, "the connection to \(peer) broke", cause)
+        case .closed where !hasAnswer: self.tellEnd(.connectionBroken, "\(peer) closed without a response")
+        case .closed where !hasHead: self.tellEnd(.malformedResponse, "\(peer) sent no complete response head")
+        case .closed where lacksChunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
+        case .closed: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
+        case .reset, .refused: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
+        case .brokenFrames where hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
+        case .brokenFrames:
+            self.tellEnd(.malformedResponse, "the response of \(peer) is not HTTP", "its frames break HTTP/2")
+        }
+    }
+
+    private func tellEnd(_ code: SessionError.Code, _ message: String, _ cause: String? = nil) {
+        self.tellEnd(SessionError(code, message, cause: cause))
+    }
+
+    /// A kept connection was closed while the request was on its way: RFC 9112 §9.3.1 allows to send it once more, over a
+    /// connection of its own.
+    ///
+    /// - Parameter isUntouched: whether the peer says that it has done nothing with it.
+    private func sendAgain(isUntouched: Bool = false) {
+        let peer = self.request.authority
+        guard self.request.isRepeatable || isUntouched else {
+            return self.tellEnd(
+                SessionError(
+                    .connectionBroken, "\(peer) closed without a response", cause: "the request is not sent again"))
+        }
+        guard self.upload?.rewind(to: 0) ?? true else {
+            return self.tellEnd(
+                SessionError(.cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice"))
+        }
+        self.delegate?.transfer(self, rewoundBodyTo: 0)
+        guard self.isRunning else { return }
+        self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
+        self.connect(again: true)
+    }
+
+    // MARK: For the connection
+
+    /// What may be sent of the body now; asked when there is room for it.
+    var nextStep: NextStep {
+        guard let upload else { return .end }
+        if self.expectation != nil || self.isHoldingBody && !self.hasResponse {
+            self.beginToExpect()
+            self.waitsForBody = true
             return .wait
         }
-        let count = self.upload?.take(into: space) ?? 0
-        if count > 0 {
-            delegate.transfer(self, sentBodyBytes: count)
-            return self.isRunning ? .bytes(count) : .abort
-        }
-        if self.upload?.isComplete ?? true { return .bytes(0) }
-        self.writingPaused = true
-        return .wait
+        self.waitsForBody = upload.byteCount == 0 && !upload.isComplete
+        if upload.byteCount > 0 { return .bytes }
+        return upload.isComplete ? .end : .wait
     }
 
-    func rewindBody(to offset: Int) -> Bool {
-        guard self.upload?.rewind(to: offset) ?? true else { return false }
-        self.delegate?.transfer(self, rewoundBodyTo: offset)
-        return true
+    /// Offers bytes of the body, as ``UploadQueue/takeFirst(_:)`` does.
+    func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int { self.upload?.takeFirst(body) ?? 0 }
+
+    func beganToSend() {
+        self.attempts += 1
+        self.lastActivity = self.pool.loop.turnTime
     }
+
+    func sent(_ count: Int) {
+        self.lastActivity = self.pool.loop.turnTime
+        if count > 0 { self.delegate?.transfer(self, sentBodyBytes: count) }
+    }
+
+    func received(interim head: ResponseHead) {
+        self.noteArrival()
+        if head.status == 100 { self.stopExpecting() }
+        self.delegate?.transfer(self, receivedInterim: head)
+    }
+
+    func received(_ head: ResponseHead, length: UInt64?, version: String) {
+        self.noteArrival()
+        self.hasResponse = true
+        self.responseVersion = version
+        self.metrics.httpVersion = version
+        // The rest of the body is not wanted any more.
+        if head.status >= 300 { self.waitsForBody = false }
+        self.delegate?.transfer(self, received: head, length: length)
+        if self.isRunning { self.stopExpecting() }
+    }
+
+    func received(_ bytes: UnsafeRawBufferPointer) {
+        self.lastActivity = self.pool.loop.turnTime
+        self.delegate?.transfer(self, receivedBody: bytes)
+    }
+
+    /// The response is complete.
+    func finished(trailers: Fields) {
+        self.stage = .none
+        if !trailers.isEmpty { self.delegate?.transfer(self, receivedTrailers: trailers) }
+        guard self.isRunning else { return }
+        self.tellEnd(nil)
+    }
+
+    private func noteArrival() {
+        self.lastActivity = self.pool.loop.turnTime
+        if self.metrics.firstByte == 0 { self.metrics.firstByte = self.elapsed }
+    }
+
+    /// Microseconds since the start, at least one.
+    private var elapsed: Int64 { max(1, (self.pool.loop.turnTime - self.start).nanoseconds / 1000) }
 
     // MARK: Inside
 
-    private func expect() {
-        // unowned: `end` disarms the timer before the transfer goes.
-        self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
+    private var carrier: (any Carrier)? {
+        guard case .carried(let carrier) = self.stage else { return nil }
+        return carrier
+    }
+
+    private func sendOn() {
+        self.lastActivity = self.pool.loop.turnTime
+        self.carrier?.sendMore()
+    }
+
+    private func beginToExpect() {
+        guard let expectation, !expectation.isArmed else { return }
+        self.pool.loop.arm(expectation, at: self.pool.loop.turnTime + Self.expectationTime)
     }
 
     private func stopExpecting() {
-        guard self.expectation != nil else { return }
-        self.forgetExpectation()
-        self.resumeWriting()
+        guard let expectation else { return }
+        self.pool.loop.disarm(expectation)
+        self.expectation = nil
+        self.sendOn()
     }
 
-    private func forgetExpectation() {
+    private func leaveStage() {
+        let stage = self.stage
+        self.stage = .none
+        switch stage {
+        case .none, .waiting: break
+        case .connecting(let attempt):
+            attempt.cancel()
+            self.goOn(self.leaveJoining())
+        case .joining: self.host?.joining.removeAll { $0 === self }
+        case .carried(let carrier): carrier.abandon()
+        }
+    }
+
+    private func tellEnd(_ error: SessionError?) {
+        self.metrics.total = self.elapsed
+        let (delegate, metrics) = (self.delegate, self.metrics)
+        self.giveBackPlace()
+        self.delegate = nil
+        delegate?.transfer(self, finishedWith: error, metrics: metrics)
+        self.forget()
+    }
+
+    private func giveBackPlace() {
+        guard let host else { return }
+        self.host = nil
+        host.users -= 1
+        if self.hasPlace {
+            self.hasPlace = false
+            self.pool.giveBackPlace(at: host, of: self.request.client)
+        } else {
+            host.places?.remove(ObjectIdentifier(self))
+            self.pool.forget(host)
+        }
+    }
+
+    /// Puts everything back for the next request.
+    private func forget() {
+        self.stage = .none
+        self.delegate = nil
+        self.giveBackPlace()
+        if let silence { self.pool.loop.disarm(silence) }
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
+        self.request = Self.noRequest
+        self.upload = nil
+        self.trailersToSend = Fields()
+        self.metrics = TransferMetrics()
+        self.verdict = nil
+        self.proxyVerdict = nil
+        self.responseVersion = ""
+        self.attempts = 0
+        self.hasResponse = false
+        self.isReadingPaused = false
+        self.isHoldingBody = false
+        self.waitsForBody = false
+        self.pool.retire(self)
     }
 
-    private func resumeWriting() {
-        guard self.writingPaused else { return }
-        self.writingPaused = false
-        self.lastActivity = self.pool.loop.turnTime
-        self.applyPauses()
+    // MARK: Time
+
+    /// When to look whether it has been silent for too long.
+    private var nextCheck: NIODeadline {
+        if case .waiting = self.stage, self.request.limitsWaiting { return self.connectDeadline }
+        return self.lastActivity + self.request.timeout
     }
 
-    private func applyPauses() {
-        if self.readingPaused, self.pool.isInsideLibcurl {
-            // Only sets a bit; libcurl keeps what it still reads until the transfer is resumed.
-            curl_easy_pause(self.easy.pointer, self.pauses)
-            return
-        }
-        self.pool.whenOutsideLibcurl { [self] in
-            guard self.isRunning, self.isAdded else { return }
-            self.pool.callLibcurl { curl_easy_pause(self.easy.pointer, self.pauses) }
-        }
-    }
-
-    /// Asked when it is applied: it may have changed since that was wanted.
-    private var pauses: Int32 {
-        var mask = CURLPAUSE_CONT
-        // A paused libcurl still reads once, and runs the lines of a head together. `receivedBody` pauses it in time.
-        if self.readingPaused, self.response.isComplete { mask |= CURLPAUSE_RECV }
-        if self.writingPaused { mask |= CURLPAUSE_SEND }
-        return mask
-    }
-
-    func armSilence(at deadline: NIODeadline) {
-        if let silence { self.pool.loop.arm(silence, at: deadline) }
-    }
-
-    /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits
-    /// for a body that the client has not sent, nor before it has a connection: libcurl limits the time of connecting.
+    /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits for a
+    /// body that the client has not sent, nor before it has a connection.
     private func checkSilence() {
         guard let silence, self.isRunning else { return }
         let now = NIODeadline.now()
-        if let waitDeadline, waitDeadline <= now { return self.failToWait() }
-        if self.waiting.what != nil {
-            return self.pool.loop.arm(silence, at: self.waitDeadline ?? now + self.errand.timeout)
+        switch self.stage {
+        case .waiting:
+            if self.request.limitsWaiting, self.connectDeadline <= now { return self.failToWait() }
+            self.lastActivity = now
+        case .connecting, .joining: self.lastActivity = now
+        case .carried: if self.isReadingPaused || self.waitsForBody { self.lastActivity = now }
+        case .none: return
         }
-        let connected = self.easy.offset(CURLINFO_PRETRANSFER_TIME_T)
-        if self.readingPaused || self.writingPaused || connected == 0 { self.lastActivity = now }
-        self.lastActivity = max(self.lastActivity, self.start + .microseconds(connected))
-        let deadline = self.lastActivity + self.errand.timeout
-        guard deadline <= now else {
-            self.pool.loop.arm(silence, at: deadline)
-            return
-        }
-        self.fail(.timeout, "\(self.errand.authority) was silent for \(self.errand.timeout.inWords)")
+        let deadline = self.nextCheck
+        guard deadline <= now else { return self.pool.loop.arm(silence, at: deadline) }
+        self.fail(.timeout, "\(self.request.authority) was silent for \(self.request.timeout.inWords)")
+    }
+
+    private func failToWait() {
+        let host = self.request.forwarder(self.host?.proxy)?.authority ?? self.request.authority
+        self.fail(
+            .overloaded,
+            "none of the \(self.pool.configuration.connectionsPerHost) connections to \(host) that connections_per_host "
+                + "allows became free within \(self.request.connectTimeout.inWords)")
     }
 }

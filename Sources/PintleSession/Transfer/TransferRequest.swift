@@ -76,7 +76,7 @@ package struct TransferRequest: Sendable {
     }
 }
 
-/// How a transfer went, by libcurl's clocks. Times are microseconds since its start; zero where a phase did not happen.
+/// How a transfer went. Times are microseconds since its start; zero where a phase did not happen.
 public struct TransferMetrics: Sendable, Equatable {
     /// When the name was resolved.
     public var nameLookup: Int64 = 0
@@ -118,10 +118,9 @@ extension AddressJudge {
     }
 }
 
-/// What a transfer tells its owner, always on the loop's thread.
+/// Is told what becomes of a transfer, always on the loop's thread.
 ///
-/// The calls come from inside libcurl: starting, cancelling and feeding transfers from them is allowed and takes effect
-/// when libcurl has returned.
+/// Starting, cancelling and feeding transfers from the calls is allowed.
 package protocol TransferDelegate: AnyObject {
     /// An interim response (1xx) arrived.
     func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead)

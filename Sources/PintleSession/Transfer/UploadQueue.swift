@@ -2,7 +2,7 @@
 
 internal import NIOCore
 
-/// The bytes of a request's body that wait for libcurl to take them.
+/// The bytes of a request's body that its connection has not taken.
 struct UploadQueue {
     private var chunks: CircularBuffer<ByteBuffer> = []
     /// The body itself, where it is all here: it can be sent again.
@@ -14,11 +14,13 @@ struct UploadQueue {
 
     init() {}
 
+    /// Whether there is a byte to be sent, now or later.
+    var mayHaveBytes: Bool { self.byteCount > 0 || !self.isComplete }
+
     init(whole: ByteBuffer) {
         self.whole = whole
         self.isComplete = true
-        self.chunks.append(whole)
-        self.byteCount = whole.readableBytes
+        self.append(whole)
     }
 
     mutating func append(_ bytes: ByteBuffer) {
@@ -27,25 +29,31 @@ struct UploadQueue {
         self.byteCount += bytes.readableBytes
     }
 
+    /// Offers the first bytes that wait, some in one piece.
+    ///
+    /// - Parameter body: returns how many of them it takes.
+    /// - Returns: the same.
+    mutating func takeFirst(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
+        guard !self.chunks.isEmpty else { return 0 }
+        let first = self.chunks.startIndex
+        let count = self.chunks[first].readWithUnsafeReadableBytes(body)
+        if self.chunks[first].readableBytes == 0 { self.chunks.removeFirst() }
+        self.byteCount -= count
+        self.taken += count
+        return count
+    }
+
     /// Moves as many bytes as fit into `space`.
     mutating func take(into space: UnsafeMutableRawBufferPointer) -> Int {
         var filled = 0
-        while filled < space.count, var chunk = self.chunks.first {
-            let count = min(space.count - filled, chunk.readableBytes)
-            chunk.readWithUnsafeReadableBytes { bytes in
-                UnsafeMutableRawBufferPointer(rebasing: space[filled...]).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        while filled < space.count, self.byteCount > 0 {
+            filled += self.takeFirst { bytes in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: space[filled...])
+                let count = min(rest.count, bytes.count)
+                rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
                 return count
             }
-            filled += count
-            if chunk.readableBytes == 0 {
-                self.chunks.removeFirst()
-            } else {
-                self.chunks[self.chunks.startIndex] = chunk
-            }
         }
-        self.byteCount -= filled
-        self.taken += filled
         return filled
     }
 

@@ -26,15 +26,13 @@ final class HandshakeJudge {
     }
 
     /// Has OpenSSL ask this judge, in place of any that the context had before.
-    ///
-    /// - Parameter resumes: whether its connections may resume sessions whose verdict holds.
-    func preside(over sslContext: OpaquePointer, resumes: Bool) {
+    func preside(over sslContext: OpaquePointer) {
         // With no judge to ask, the callback refuses: that is the state until one is in place.
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, nil)
         let installed = HandshakeJudge.slot.keep(self, in: sslContext)
         SSL_CTX_set_cert_verify_callback(sslContext, verifyCertificate, installed)
         if self.evaluator.policy.stapling != .off { pintle_ssl_ctx_request_status(sslContext, checkStapledStatus) }
-        VerdictEnd.limitResumption(in: sslContext, never: !resumes)
+        VerdictEnd.limitResumption(in: sslContext)
         SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
     }
 

@@ -9,12 +9,9 @@ extension TrustEvaluator {
 
     /// Makes this policy decide every handshake of an `SSL_CTX`.
     ///
-    /// For libcurl's `CURLOPT_SSL_CTX_FUNCTION`, which is called for every new context. libcurl must not check names
-    /// itself (`SSL_VERIFYHOST` 0) but must heed the result (`SSL_VERIFYPEER` 1). A refusal ends the handshake, and
-    /// renegotiation is off: a connection keeps the certificate that was judged.
-    ///
-    /// The context's own store counts for nothing, and the policy's anchors are never put there: libcurl fills the
-    /// store of a context after this call too, and what it added to a shared one would be trusted by every connection.
+    /// A refusal ends the handshake, and renegotiation is off: a connection keeps the certificate that was judged. The
+    /// context's own store counts for nothing, and the policy's anchors are never put there: what anybody added to a shared
+    /// one would be trusted by every connection.
     ///
     /// A handshake that resumes a session is not judged again and shows the identity of the first, so session caches must
     /// not be shared between policies, decisions or identities. A session whose verdict has run out is not resumed.
@@ -28,11 +25,10 @@ extension TrustEvaluator {
     ///   - decide: the program's own decision, asked before the policy and used as it is. Default: the policy decides.
     ///   - identity: called when, and only when, the server asks for a certificate; nil sends none, not even one that
     ///     ``ClientIdentity/install(on:)`` gave the context. Default: the context's identity, if it has one.
-    ///   - resumes: whether sessions are resumed at all. Default: yes.
     package func install(
         on sslContext: OpaquePointer, host: String, report: @escaping (Verdict) -> Void,
         decide: ((ServerTrust) -> TrustDecision)? = nil,
-        identity: ((ClientCertificateRequest) -> ClientIdentity?)? = nil, resumes: Bool = true
+        identity: ((ClientCertificateRequest) -> ClientIdentity?)? = nil
     ) {
         OpenSSLErrors.clear()
         SSL_CTX_set_options(sslContext, pintle_ssl_op_no_renegotiation())
@@ -46,6 +42,6 @@ extension TrustEvaluator {
 
         let judge = HandshakeJudge(
             evaluator: self, host: host, report: report, decide: decide, identity: identity)
-        judge.preside(over: sslContext, resumes: resumes)
+        judge.preside(over: sslContext)
     }
 }

@@ -41,15 +41,7 @@ enum VerdictEnd {
     }
 
     /// Has connections of a context resume no session whose verdict has run out.
-    ///
-    /// - Parameter never: whether they resume none at all.
-    static func limitResumption(in sslContext: OpaquePointer, never: Bool) {
-        if never {
-            SSL_CTX_set_info_callback(sslContext, resumeNothing)
-        } else {
-            SSL_CTX_set_info_callback(sslContext, resumeWhatHolds)
-        }
-    }
+    static func limitResumption(in sslContext: OpaquePointer) { SSL_CTX_set_info_callback(sslContext, resumeWhatHolds) }
 }
 
 /// Called by OpenSSL about whatever happens in a handshake; at its start the session to resume is there, and the
@@ -58,11 +50,5 @@ private func resumeWhatHolds(connection: OpaquePointer?, event: CInt, result: CI
     guard event & SSL_CB_HANDSHAKE_START != 0, let connection, SSL_get_session(connection) != nil,
         !VerdictEnd.holds(on: connection, at: .now)
     else { return }
-    SSL_set_session(connection, nil)
-}
-
-/// Called as the other one is.
-private func resumeNothing(connection: OpaquePointer?, event: CInt, result: CInt) {
-    guard event & SSL_CB_HANDSHAKE_START != 0, let connection, SSL_get_session(connection) != nil else { return }
     SSL_set_session(connection, nil)
 }

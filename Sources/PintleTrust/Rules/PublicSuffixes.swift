@@ -4,8 +4,7 @@ internal import Glibc
 
 /// Names below which registries give names to anybody, as `com` or `co.uk`.
 ///
-/// A single label is one. Longer ones are looked up in libpsl where the system has it, which libcurl uses for cookies:
-/// the list changes weekly, and the distribution keeps it. It is opened when it is first needed.
+/// A single label is one. Longer ones are looked up in libpsl where the system has it: the list changes weekly, and the distribution keeps it. It is opened when it is first needed.
 ///
 /// The list's private section does not count. Who runs `github.io` holds the key for all names below it, and a wildcard
 /// is how such services work.
@@ -15,6 +14,8 @@ package enum PublicSuffixes {
 
     /// `PSL_TYPE_ICANN`: the section of the registries.
     private static let registries: CInt = 1
+    /// `PSL_TYPE_ANY`: both sections.
+    private static let anySection: CInt = 3
 
     /// The library's list and its question, nil where there is no library. The list is static memory of the library,
     /// which is never closed, and only read.
@@ -33,6 +34,15 @@ package enum PublicSuffixes {
     package static let missing =
         "libpsl.so.5 is missing, and with it the list of public suffixes: a certificate for *.co.uk passes for every host "
         + "right below co.uk; install libpsl5"
+
+    /// Whether strangers have names below `name`, by the list's private section, too: no cookie is for all of them.
+    ///
+    /// - Parameter name: a DNS name in ASCII.
+    package static func isShared(_ name: String) -> Bool {
+        guard name.contains(".") else { return name != "localhost" }
+        guard let library = self.library else { return false }
+        return library.ask(library.list, name, self.anySection) != 0
+    }
 
     /// - Parameter name: a DNS name in ASCII.
     static func contains(_ name: [UInt8]) -> Bool {

@@ -43,9 +43,11 @@ struct ReportModeTests {
     }
 
     @Test func `a late violation stands behind the trailers of the origin`() throws {
+        // Longer than what is kept back, however much of it comes at a time.
+        let body = Self.long + String(repeating: " ", count: 200_000) + "x"
         let (answer, _) = try self.ask(
-            "{body: json, on_violation: report}", self.chunked(Self.long + "x", trailer: "X-Sum: 1\r\n"))
-        #expect(answer.text == Self.long + "x")
+            "{body: json, on_violation: report}", self.chunked(body, trailer: "X-Sum: 1\r\n"))
+        #expect(answer.text == body)
         #expect(answer.trailers.map(\.name) == ["X-Sum", "Pintle-Violation"], "\(answer.trailers)")
     }
 

@@ -50,6 +50,18 @@ import Testing
         #expect(wrong?.code == .untrusted && wrong?.message.contains("other.example") == true)
     }
 
+    @Test func `an answer of the proxy that comes in pieces is understood`() async throws {
+        let refuser = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            for piece in ["HTTP/1.1 100 Continue\r", "\n\r\nHTTP/1.1 4", "03 No\r\nX-A", ": 1\r\n\r\n"] {
+                try connection.send(piece)
+            }
+        }
+        let stage = try self.stage(ProxyServer(Authority(host: "127.0.0.1", port: UInt16(refuser.port))))
+        let error = await stage.failure(of: try SessionRequest("GET", "https://site.example/"))
+        #expect(error?.code == .connectFailure && error?.message.contains("answered 403") == true, "\(error as Any)")
+    }
+
     @Test func `fields and credentials for the origin are not shown to the proxy of a tunnel`() async throws {
         let proxy = try ScriptedProxy(leadingTo: self.nginx.httpsPort)
         let asked = try SessionRequest(

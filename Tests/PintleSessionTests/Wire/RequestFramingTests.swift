@@ -32,6 +32,21 @@ import Testing
         try await bodies.reach("the end of the refused request") { $0 == [[]] }
     }
 
+    @Test(arguments: ["417 Expectation Failed", "302 Found", "200 OK", "204 No Content"])
+    func `an answer without content to an expectation is told, and the connection is nobody else's`(
+        status: String
+    ) async throws {
+        let origin = try ScriptedOrigin { connection in
+            let isPlain = try connection.readRequestHead().values("Expect").isEmpty
+            let length = status.hasPrefix("204") ? "" : "Content-Length: 0\r\n"
+            try connection.send(isPlain ? answer(200, [], "plain") : "HTTP/1.1 \(status)\r\n\(length)\r\n")
+            if !isPlain { _ = try connection.stream.readToEnd() }
+        }
+        let asked = request(origin.port, method: "PUT", fields: ["Expect": "100-continue"])
+        let result = try await self.stage.data(for: asked, from: .bytes(ByteBuffer(string: "abc")))
+        #expect(status.hasPrefix("\(result.status)") && result.text.isEmpty)
+    }
+
     @Test(arguments: [SessionConfiguration.HTTPVersion.http1, .http2])
     func `a body whose expectation is met, or passed over, arrives whole`(
         version: SessionConfiguration.HTTPVersion

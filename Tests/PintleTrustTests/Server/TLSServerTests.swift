@@ -125,7 +125,7 @@ struct TLSServerTests {
             context.demandTrust()
             return (try? TLSStream(descriptor: descriptor, context: context)) == nil
         } _: { server in
-            let failure = #expect(throws: TLSServerFailure.self) { _ = try server.readToEnd() }
+            let failure = #expect(throws: TLSFailure.self) { _ = try server.readToEnd() }
             #expect(failure?.isOfHandshake == true)
             #expect(failure?.description == "the client ended it with the alert unknown_ca")
         }
@@ -136,7 +136,7 @@ struct TLSServerTests {
         let refused = try self.connect { descriptor in
             (try? TLSStream(descriptor: descriptor, context: .init(), protocols: ["h2", "imap"])) == nil
         } _: { server in
-            let failure = #expect(throws: TLSServerFailure.self) { _ = try server.readToEnd() }
+            let failure = #expect(throws: TLSFailure.self) { _ = try server.readToEnd() }
             #expect(failure?.isOfHandshake == true)
         }
         #expect(refused)
@@ -151,8 +151,8 @@ struct TLSServerTests {
             var space = [UInt8](repeating: 0, count: 100)
             while Glibc.read(descriptor, &space, space.count) > 0 {}
         } _: { server in
-            let first = #expect(throws: TLSServerFailure.self) { _ = try server.readToEnd() }
-            let second = #expect(throws: TLSServerFailure.self) { _ = try server.readToEnd() }
+            let first = #expect(throws: TLSFailure.self) { _ = try server.readToEnd() }
+            let second = #expect(throws: TLSFailure.self) { _ = try server.readToEnd() }
             #expect(first?.isOfHandshake == true && first == second)
             #expect(server.connection.finishOutput() == .end, "there is nobody to tell")
         }
@@ -195,14 +195,14 @@ struct TLSServerTests {
 
 /// A server's end that waits where it has to.
 private final class ServerEnd {
-    let connection: TLSServerConnection
+    let connection: TLSConnection
     private let descriptor: Int32
 
     init(_ context: TLSServerContext, _ descriptor: Int32) throws {
         signal(SIGPIPE, SIG_IGN)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         self.descriptor = descriptor
-        self.connection = try TLSServerConnection(context, descriptor: descriptor)
+        self.connection = try TLSConnection(context, descriptor: descriptor)
     }
 
     deinit { close(self.descriptor) }

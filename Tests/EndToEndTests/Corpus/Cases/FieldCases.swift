@@ -53,7 +53,7 @@ extension CorpusTests {
             .passed(
                 "white space around a value goes", "9112 §5.1", with("X-A: \t 1 \t \r\nX-B:2\r\n"),
                 as: seen("X-A: 1\r\nX-B: 2\r\n")),
-            .passed("an empty value stays", "9110 §5.5", with("X-A:\r\nX-B: \r\n"), as: seen("X-A:\r\nX-B:\r\n")),
+            .passed("an empty value stays", "9110 §5.5", with("X-A:\r\nX-B: \r\n"), as: seen("X-A: \r\nX-B: \r\n")),
             .passed("a colon in a value", "9112 §5", with("X-A: a:b: c\r\n"), as: seen("X-A: a:b: c\r\n")),
             .passed(
                 "a semicolon at the end of a value", "9110 §5.5", with("X-A: a;\r\nX-B: ;\r\n"),
@@ -67,14 +67,14 @@ extension CorpusTests {
                 as: seen("x-b: 1\r\nX-A: 2\r\nX-B: 3\r\nACCEPT: */*\r\nx-A: 4\r\nx-b: 1\r\n")),
             .passed(
                 "lists are not put together", "9110 §5.3", with("Accept: a\r\nAccept: b, c\r\nAccept:\r\n"),
-                as: seen("Accept: a\r\nAccept: b, c\r\nAccept:\r\n")),
+                as: seen("Accept: a\r\nAccept: b, c\r\nAccept: \r\n")),
             .passed(
                 "two cookies stay two", "6265 §5.4", with("Cookie: a=1\r\nCookie: b=2\r\n"),
                 as: seen("Cookie: a=1\r\nCookie: b=2\r\n")),
             .passed(
-                "the names that libcurl has defaults for are the client's own", "contract §3.1",
+                "names that clients have defaults for are the client's own", "contract §3.1",
                 with("user-agent: \r\naccept-encoding: br\r\nCONTENT-type: text/x\r\n"),
-                as: seen("user-agent:\r\naccept-encoding: br\r\nCONTENT-type: text/x\r\n")),
+                as: seen("user-agent: \r\naccept-encoding: br\r\nCONTENT-type: text/x\r\n")),
             .passed(
                 "framing in another spelling is no framing", "9112 §6",
                 with("Content_Length: 5\r\nTransfer_Encoding: chunked\r\nX-Content-Length: 5\r\n"),

@@ -95,6 +95,9 @@ extension CorpusTests {
             .spoilt(
                 "a head that is too long", "contract §2",
                 with("\(WireBytes(String(repeating: "X: \(String(repeating: "v", count: 1019))\r\n", count: 65)))")),
+            .spoilt(
+                "LOOK-04 a first field that is folded", "9112 §5.2",
+                "HTTP/1.1 200 OK\r\n X-A: 1\r\nContent-Length: 4\r\n\r\nmine"),
             .spoilt("a folded field", "9112 §5.2", with("X-A: 1\r\n more\r\n")),
             .spoilt("a field folded with a tab", "9112 §5.2", with("X-A: 1\r\n\tmore\r\n")),
             .spoilt("a folded length", "9112 §5.2", "HTTP/1.1 200 OK\r\nContent-Length:\r\n 4\r\n\r\nmine"),

@@ -33,7 +33,6 @@ extension CorpusTests {
 
         static let cases: [WireCase] = [
             again("GET"), again("OPTIONS"), again("DELETE"), again("TRACE"),
-            // libcurl 7.88 gives up where a handle meets its sixth such connection.
             WireCase(
                 "eight connections in a row that close", "contract §3.4", connections: 9,
                 warm
@@ -92,8 +91,15 @@ extension CorpusTests {
             WireCase(
                 "a connection that was closed while it was kept is not used", "9112 §9.3", connections: 2,
                 warm + [
-                    .originCloses, .originAbandoned, .client(ask("POST", "/2", "Content-Length: 3\r\n") + "abc"),
+                    .originFinishes, .originAbandoned, .client(ask("POST", "/2", "Content-Length: 3\r\n") + "abc"),
                     .seen(sized(3, "abc", "POST", "/2")), .origin(ok("two")), .answer(okSeen("two")),
+                ]),
+            WireCase(
+                "LOOK-04 a first field that is folded is refused on a kept connection, too", "9112 §5.2",
+                warm + [
+                    .client(ask("GET", "/2")), .seen(asked("GET", "/2")),
+                    .origin("HTTP/1.1 200 OK\r\n X-A: 1\r\nContent-Length: 3\r\n\r\ntwo"),
+                    .problem(502, "upstream-protocol"),
                 ]),
             WireCase(
                 "a response before its request is nobody's", "9112 §9.2",

@@ -6,7 +6,7 @@ internal import CPintleOpenSSL
 /// protocols.
 ///
 /// One serves any number of connections, on any thread. Its tickets can be resumed with it alone: who puts another one in
-/// its place makes clients shake hands anew. Connections are made of it by ``TLSServerConnection``, which may be given
+/// its place makes clients shake hands anew. Connections are made of it by ``TLSConnection``, which may be given
 /// another identity before its handshake (`ClientIdentity.isInstalled(onConnection:)`).
 package final class TLSServerContext: @unchecked Sendable {
     // Why @unchecked holds: the context is prepared in `init` and never changed; OpenSSL counts its references, and keys

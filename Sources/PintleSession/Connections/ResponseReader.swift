@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// Puts a response's head together from the lines that libcurl delivers, as strictly as a request's.
+/// Reads a response of HTTP/1.1 as strictly as a request: its head line by line, then its body.
 package struct ResponseReader {
     /// What a line has completed.
     package enum Found {
@@ -17,16 +17,16 @@ package struct ResponseReader {
     private var head = Self.emptyHead
     private var hasStatusLine = false
     private let limits: HeadLimits
-    /// Of the head and the interim responses before it, or of the trailers.
+    /// Of the head and the interim responses before it.
     private var byteCount = 0
     private var lineCount = 0
-    /// What came after the body. With HTTP/2 they are complete when the transfer is.
+    /// What came after the body.
     package private(set) var trailers = Fields()
     private var body = Body.unlimited
-    /// HTTP/2 looks like HTTP/1.1 here; in the bytes of a connection without it, it is a lie.
-    private let mayBeHTTP2: Bool
-    /// `1.0`, `1.1` or `2`.
+    /// `1.0` or `1.1`.
     package private(set) var version = "1.1"
+    /// Whether the peer takes another request behind this one (RFC 9112 §9.3).
+    private(set) var keepsConnection = false
     /// Whether the final head was delivered.
     private(set) var isComplete = false
 
@@ -46,9 +46,8 @@ package struct ResponseReader {
     }
 
     /// Makes a reader for the answer to one request.
-    package init(limits: HeadLimits, mayBeHTTP2: Bool = false) {
+    package init(limits: HeadLimits) {
         self.limits = limits
-        self.mayBeHTTP2 = mayBeHTTP2
     }
 
     /// Takes a line with its line end.
@@ -56,12 +55,9 @@ package struct ResponseReader {
     /// - Parameter method: of the request.
     /// - Throws: ``WireError`` where it is malformed, or goes over the limits together with those before it.
     package mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
+        precondition(!self.isComplete, "BUG: a head is read on behind its end")
         let line = try Self.withoutLineEnd(line)
         try self.count(line)
-        if self.isComplete {
-            if !line.isEmpty { try self.trailers.append(line: line) }
-            return .more
-        }
         guard self.hasStatusLine else {
             let start = try ResponseHead(statusLine: line)
             (self.head.status, self.head.reason) = (start.status, start.reason)
@@ -81,7 +77,7 @@ package struct ResponseReader {
         if head.status < 200, head.status != 101 { self.head = Self.emptyHead }
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
-        (self.byteCount, self.lineCount) = (0, 0)
+        self.keepsConnection = self.keepsConnection(head)
         switch try head.bodyFraming(to: method) {
         case .length(let length):
             self.body = length == 0 ? .over(hasExcess: false) : .length(left: length)
@@ -134,6 +130,9 @@ package struct ResponseReader {
         }
     }
 
+    /// Whether the end of the connection is the end of the body.
+    var isBodyUnlimited: Bool { if case .unlimited = self.body { self.isComplete } else { false } }
+
     /// Whether chunks are missing.
     var lacksChunks: Bool { if case .chunks = self.body { true } else { false } }
 
@@ -144,6 +143,12 @@ package struct ResponseReader {
     package var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
 
     // MARK: Inside
+
+    private func keepsConnection(_ head: ResponseHead) -> Bool {
+        guard head.fields.contains(.connection) else { return self.version == "1.1" }
+        if head.fields.hasToken("close", in: .connection) { return false }
+        return self.version == "1.1" || head.fields.hasToken("keep-alive", in: .connection)
+    }
 
     /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
     private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {
@@ -158,7 +163,6 @@ package struct ResponseReader {
     private func version(of line: UnsafeRawBufferPointer) throws(WireError) -> String {
         if line.starts(with: "HTTP/1.1 ".utf8) { return "1.1" }
         if line.starts(with: "HTTP/1.0 ".utf8) { return "1.0" }
-        if self.mayBeHTTP2, line.starts(with: "HTTP/2 ".utf8) { return "2" }
         throw WireError(.versionNotSupported, "its version is none that was asked for")
     }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import NIOCore
+package import PintleMessage
+
+extension ByteBuffer {
+    /// Writes one chunk (RFC 9112 §7.1); an empty one would end the body and is not written.
+    package mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else { return }
+        self.writeDigits(UInt64(bytes.count), radix: 16)
+        self.writeStaticString("\r\n")
+        self.writeBytes(bytes)
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes the last chunk and the trailers.
+    package mutating func writeLastChunk(_ trailers: Fields) {
+        self.writeStaticString("0\r\n")
+        trailers.forEachRun { self.writeBytes($0) }
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes a number in decimal digits.
+    package mutating func writeDecimal(_ value: UInt64) { self.writeDigits(value, radix: 10) }
+
+    /// Digits without an intermediate string: this runs for every message.
+    private mutating func writeDigits(_ value: UInt64, radix: UInt64) {
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
+            var rest = value
+            var start = 20
+            repeat {
+                start -= 1
+                let digit = UInt8(rest % radix)
+                space[start] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+                rest /= radix
+            } while rest > 0
+            self.writeBytes(UnsafeRawBufferPointer(rebasing: space[start..<20]))
+        }
+    }
+}

@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSystem
+internal import PintleTrust
+
+/// Makes one connection: libcurl dials, by a SOCKS proxy where there is one; what follows is Pintle's own: TLS with an https
+/// proxy, the wish for a tunnel, TLS with the origin under the session's policy. Used on its loop's thread only.
+final class ConnectionAttempt {
+    typealias Completion = (Result<MadeConnection, SessionError>, TransferMetrics) -> Void
+
+    /// Whom a handshake is with.
+    private enum Peer { case proxy, origin }
+
+    private enum State {
+        case dialling(Dial)
+        case shakingHands(TLSConnection, with: Peer)
+        /// A tunnel is asked of the proxy.
+        case asking(Wish)
+        case over
+    }
+
+    /// The wish for a tunnel, and the proxy's answer.
+    private struct Wish {
+        /// What is left to be sent.
+        var unsent: ByteBuffer
+        var reader: ResponseReader
+        /// The beginning of a line of the answer.
+        var line: [UInt8] = []
+    }
+
+    private let request: TransferRequest
+    private let proxy: ProxyLink?
+    /// What may be spoken with an https origin, as ALPN names it.
+    private let protocols: [String]
+    private unowned let pool: TransferPool  // The pool ends its attempts before it goes.
+    private var state = State.over
+    private var completion: Completion?
+    private var descriptor: Int32 = -1
+    private var interest: Readiness = []
+    /// TLS with the proxy, once it is established.
+    private var outer: TLSConnection?
+    private let verdict = VerdictBox()
+    private let proxyVerdict = VerdictBox()
+    private var metrics = TransferMetrics()
+    private let start: NIODeadline
+    private var timeLimit = TimeAmount.zero
+    private var timer: LoopTimer?
+
+    /// - Parameter request: what the connection is for; with ``TransferRequest/connectOnly`` for a tunnel or something like
+    ///   one.
+    init(for request: TransferRequest, by proxy: ProxyLink?, protocols: [String], in pool: TransferPool) {
+        self.request = request
+        self.proxy = proxy
+        self.protocols = protocols
+        self.pool = pool
+        self.start = pool.loop.turnTime
+    }
+
+    private var loop: Loop { self.pool.loop }
+
+    /// Whether the proxy is asked for a tunnel (RFC 9110 §9.3.6).
+    private var needsTunnel: Bool {
+        guard let server = self.proxy?.server, server.forwards else { return false }
+        return self.request.scheme == .https || self.request.connectOnly
+    }
+
+    /// Begins.
+    ///
+    /// - Parameters:
+    ///   - time: the longest time for it all.
+    ///   - completion: called once, unless the attempt is cancelled.
+    func begin(within time: TimeAmount, _ completion: @escaping Completion) {
+        self.completion = completion
+        self.timeLimit = time
+        self.timer = LoopTimer { [weak self] in self?.timeIsOver() }
+        if let timer { self.loop.arm(timer, at: self.start + time) }
+        let target = DialTarget(
+            authority: self.request.authority, proxy: self.proxy, client: self.request.client, timeLimit: time)
+        self.state = .dialling(self.pool.dialler.dial(target) { [weak self] in self?.dialled($0, $1) })
+    }
+
+    /// Gives it up; nobody is told.
+    func cancel() {
+        self.completion = nil
+        self.finish()
+    }
+
+    // MARK: Steps
+
+    private func dialled(_ result: Result<Int32, SessionError>, _ metrics: TransferMetrics) {
+        self.state = .over
+        self.metrics = metrics
+        switch result {
+        case .success(let descriptor): self.descriptor = descriptor
+        case .failure(let error): return self.fail(error)
+        }
+        if self.proxy?.server.scheme == .https { return self.shakeHands(with: .proxy) }
+        self.goOnBehindProxy()
+    }
+
+    private func goOnBehindProxy() {
+        guard self.needsTunnel, let proxy else { return self.goOnToOrigin() }
+        var wish = ByteBuffer()
+        wish.writeConnect(
+            to: self.request.authority, by: proxy, fields: self.request.connectFields ?? proxy.connectFields)
+        let reader = ResponseReader(limits: self.pool.configuration.responseHead)
+        self.state = .asking(Wish(unsent: wish, reader: reader))
+        self.advance()
+    }
+
+    private func goOnToOrigin() {
+        if self.request.scheme == .https { self.shakeHands(with: .origin) } else { self.succeed(self.outer) }
+    }
+
+    private func shakeHands(with peer: Peer) {
+        do throws(TrustError) {
+            let connection =
+                switch peer {
+                case .proxy: try self.connectionToProxy()
+                case .origin: try self.connectionToOrigin()
+                }
+            self.state = .shakingHands(connection, with: peer)
+        } catch {
+            return self.fail(
+                SessionError(.tlsFailure, "the TLS handshake with \(self.name(of: peer)) failed", cause: error.message))
+        }
+        self.advance()
+    }
+
+    private func connectionToProxy() throws(TrustError) -> TLSConnection {
+        guard let proxy else { preconditionFailure("BUG: hands are shaken with a proxy that is not there") }
+        let box = self.proxyVerdict
+        return try TLSConnection(
+            to: proxy.server.authority.host, protocols: ["http/1.1"], under: proxy.evaluator,
+            over: .socket(self.descriptor), resuming: nil, report: { box.verdict = $0 },
+            identity: proxy.identity.map { identity in { _ in identity } })
+    }
+
+    private func connectionToOrigin() throws(TrustError) -> TLSConnection {
+        let (box, questions) = (self.verdict, self.pool.handshake)
+        let known = self.pool.session(for: self.request.authority)
+        box.verdict = known?.verdict
+        return try TLSConnection(
+            to: self.request.authority.host, protocols: self.protocols, under: self.pool.evaluator,
+            over: self.outer.map { .stream($0) } ?? .socket(self.descriptor), resuming: known?.session,
+            report: { box.verdict = $0 }, decide: questions.map { questions in { questions.decide(on: $0) } },
+            identity: questions.map { questions in { questions.identity(for: $0) } })
+    }
+
+    /// Goes on as far as the socket allows.
+    private func advance() {
+        switch self.state {
+        case .shakingHands(let connection, let peer):
+            let outcome = connection.shakeHands()
+            // A hook that was asked may have ended it.
+            guard case .shakingHands = self.state else { return }
+            switch outcome {
+            case .end: self.established(connection, with: peer)
+            case .wantsRead, .bytes: self.wait(for: .read)
+            case .wantsWrite: self.wait(for: .write)
+            case .failed(let failure): self.handshakeFailed(failure, with: peer)
+            }
+        case .asking(let wish): self.ask(wish)
+        case .dialling, .over: break
+        }
+    }
+
+    private func established(_ connection: TLSConnection, with peer: Peer) {
+        switch peer {
+        case .proxy:
+            self.outer = connection
+            self.goOnBehindProxy()
+        case .origin:
+            self.metrics.tls = self.elapsed
+            self.metrics.tlsVersion = connection.negotiated.map { "TLSv\($0.version.rawValue)" } ?? ""
+            if !connection.isResumed, let verdict = self.verdict.verdict {
+                self.pool.note(verdict, on: self.request.authority)
+            }
+            self.succeed(connection)
+        }
+    }
+
+    private func handshakeFailed(_ failure: TLSFailure, with peer: Peer) {
+        let verdict = (peer == .origin ? self.verdict : self.proxyVerdict).verdict
+        if let verdict, let refusal = verdict.error {
+            if peer == .origin { self.pool.note(verdict, on: self.request.authority) }
+            let message = peer == .origin ? refusal.message : "the proxy \(refusal.message)"
+            return self.fail(SessionError(.untrusted, message, cause: refusal.cause, verdict: verdict))
+        }
+        self.fail(
+            SessionError(
+                .tlsFailure, "the TLS handshake with \(self.name(of: peer)) failed", cause: failure.description))
+    }
+
+    // MARK: The tunnel by a proxy
+
+    /// Sends the wish, and takes the proxy's answer line by line: what comes behind it is not the proxy's any more.
+    private func ask(_ begun: Wish) {
+        var wish = begun
+        while wish.unsent.readableBytes > 0 {
+            switch wish.unsent.withUnsafeReadableBytes({ self.send($0) }) {
+            case .bytes(let count): wish.unsent.moveReaderIndex(forwardBy: count)
+            case .wouldBlock(let readiness): return self.goOnAsking(wish, when: readiness)
+            case .end, .failed: return self.proxyIsSilent()
+            }
+        }
+        while true {
+            switch self.takeLine(&wish.line) {
+            case .bytes: break
+            case .wouldBlock(let readiness): return self.goOnAsking(wish, when: readiness)
+            case .end, .failed: return self.proxyIsSilent()
+            }
+            do throws(WireError) {
+                if let status = try Self.status(&wish) {
+                    if status / 100 == 2 { self.goOnToOrigin() } else { self.refused(status) }
+                    return
+                }
+            } catch {
+                return self.proxyIsSilent()
+            }
+        }
+    }
+
+    private func goOnAsking(_ wish: Wish, when readiness: Readiness) {
+        self.state = .asking(wish)
+        self.wait(for: readiness)
+    }
+
+    /// Reads a line of the answer.
+    ///
+    /// - Returns: the final status, when the head is complete.
+    private static func status(_ wish: inout Wish) throws(WireError) -> UInt16? {
+        let line = wish.line
+        wish.line = []
+        var reader = wish.reader
+        var result = Result<ResponseReader.Found, WireError>.success(.more)
+        line.withUnsafeBytes { bytes in
+            result = Result { () throws(WireError) in try reader.line(bytes, method: "CONNECT") }
+        }
+        wish.reader = reader
+        guard case .head(let head, _) = try result.get() else { return nil }
+        return head.status
+    }
+
+    private func send(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
+        if let outer { return StreamOutcome(outer.write(bytes)) }
+        let count = Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        return StreamOutcome(count, of: .write)
+    }
+
+    /// Takes bytes up to the end of a line, and none behind it.
+    ///
+    /// - Parameter line: what was taken of it before, and is now.
+    /// - Returns: `bytes` when its end is there.
+    private func takeLine(_ line: inout [UInt8]) -> StreamOutcome {
+        let limit = self.pool.configuration.responseHead.line + 2
+        return withUnsafeTemporaryAllocation(byteCount: limit, alignment: 1) { space in
+            while line.count < limit {
+                let outcome = self.receive(space, peeks: true)
+                guard case .bytes(let count) = outcome else { return outcome }
+                let end = space[..<count].firstIndex(of: UInt8(ascii: "\n"))
+                let wanted = UnsafeMutableRawBufferPointer(rebasing: space[..<(end.map { $0 + 1 } ?? count)])
+                guard case .bytes(let taken) = self.receive(wanted, peeks: false) else { return .end }
+                line += wanted[..<taken]
+                if end != nil { return .bytes(line.count) }
+            }
+            return .end
+        }
+    }
+
+    private func receive(_ space: UnsafeMutableRawBufferPointer, peeks: Bool) -> StreamOutcome {
+        if let outer { return StreamOutcome(peeks ? outer.peek(into: space) : outer.read(into: space)) }
+        let count = recv(self.descriptor, space.baseAddress, space.count, Int32(peeks ? MSG_PEEK : 0))
+        return StreamOutcome(count, of: .read)
+    }
+
+    private func proxyIsSilent() {
+        guard let proxy else { preconditionFailure("BUG: a proxy is asked that is not there") }
+        self.fail(
+            SessionError(
+                .connectFailure,
+                "the proxy \(proxy.server.authority) gave no answer of HTTP to the wish for a tunnel to "
+                    + "\(self.request.authority)"))
+    }
+
+    private func refused(_ status: UInt16) {
+        guard let proxy else { preconditionFailure("BUG: a proxy has answered that is not there") }
+        let hint = status == 407 ? "; \(proxy.server.remedy)" : ""
+        self.fail(
+            SessionError(
+                .connectFailure,
+                "the proxy \(proxy.server.authority) answered \(status) to the tunnel to \(self.request.authority)\(hint)"
+            ))
+    }
+
+    // MARK: The end
+
+    private func succeed(_ tls: TLSConnection?) {
+        let made = MadeConnection(
+            descriptor: self.descriptor, tls: tls, isToOrigin: self.request.scheme == .https,
+            proxyTLS: self.outer, verdict: self.verdict.verdict, proxyVerdict: self.proxyVerdict.verdict,
+            address: self.metrics.address, tlsVersion: self.metrics.tlsVersion)
+        self.loop.unwatch(self.descriptor)
+        self.descriptor = -1
+        self.finish(.success(made))
+    }
+
+    private func fail(_ error: SessionError) { self.finish(.failure(error)) }
+
+    private func timeIsOver() {
+        if case .dialling(let dial) = self.state, dial.isRunning, let timer {
+            // libcurl knows better what it was at, and its own limit began a moment later.
+            return self.loop.arm(timer, at: .now() + .milliseconds(100))
+        }
+        self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.timeLimit))
+    }
+
+    private func finish(_ outcome: Result<MadeConnection, SessionError>? = nil) {
+        let (state, completion) = (self.state, self.completion)
+        self.state = .over
+        self.completion = nil
+        if let timer { self.loop.disarm(timer) }
+        self.timer = nil
+        if case .dialling(let dial) = state { dial.cancel() }
+        if self.descriptor >= 0 {
+            self.loop.unwatch(self.descriptor)
+            close(self.descriptor)
+            self.descriptor = -1
+        }
+        if let outcome { completion?(outcome, self.metrics) }
+    }
+
+    private func name(of peer: Peer) -> String {
+        guard peer == .proxy, let proxy else { return self.request.authority.description }
+        return "the proxy \(proxy.server.authority)"
+    }
+
+    private var elapsed: Int64 { max(1, (NIODeadline.now() - self.start).nanoseconds / 1000) }
+
+    private func wait(for readiness: Readiness) {
+        guard self.interest != readiness else { return }
+        self.interest = readiness
+        self.loop.watch(self.descriptor, for: readiness, by: self)
+    }
+}
+
+extension ConnectionAttempt: DescriptorWatcher {
+    func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) { self.advance() }
+}
+
+extension StreamOutcome {
+    /// - Parameter count: returned by a system call that just was made.
+    fileprivate init(_ count: Int, of readiness: Readiness) {
+        let code = errno
+        if count > 0 {
+            self = .bytes(count)
+        } else if count == 0 {
+            self = .end
+        } else if code == EAGAIN || code == EINTR {
+            self = .wouldBlock(until: readiness)
+        } else {
+            self = .failed(IOError(errnoCode: code, reason: "a socket"))
+        }
+    }
+}
+
+extension ByteBuffer {
+    fileprivate mutating func writeConnect(to authority: Authority, by proxy: ProxyLink, fields: Fields) {
+        self.writeString("CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n")
+        if let authorization = proxy.server.authorization {
+            self.writeString("Proxy-Authorization: \(authorization)\r\n")
+        }
+        fields.forEachRun { self.writeBytes($0) }
+        self.writeStaticString("\r\n")
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleTrust
+
+/// Names where a connection leads: connections of one key serve the same requests.
+struct ConnectionKey: Hashable {
+    let scheme: Scheme
+    /// The origin's, or that of the proxy that forwards.
+    let authority: Authority
+    /// The proxy on the way; nil where there is none. The ``OriginHost`` keeps it, so that the identifier stays its own.
+    let proxy: ObjectIdentifier?
+
+    /// The key of the connections that carry `request` by `proxy`.
+    init(_ request: TransferRequest, by proxy: ProxyLink?) {
+        self.scheme = request.scheme
+        self.authority = request.forwarder(proxy)?.authority ?? request.authority
+        self.proxy = proxy.map { ObjectIdentifier($0) }
+    }
+}
+
+extension TransferRequest {
+    /// The proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil where it goes to its origin, if
+    /// through a tunnel.
+    func forwarder(_ proxy: ProxyLink?) -> ProxyServer? {
+        guard let server = proxy?.server, server.forwards, self.scheme == .http, !self.connectOnly else { return nil }
+        return server
+    }
+}
+
+/// The connections of one key, and the transfers that wait for one. Used on its pool's loop.
+final class OriginHost {
+    let key: ConnectionKey
+    /// The proxy of the key.
+    let proxy: ProxyLink?
+    /// Gives the connections to transfers; nil where their number has no limit.
+    var places: HostConnections<ObjectIdentifier>?
+    /// Kept connections of HTTP/1.1; the last one was used last.
+    var idle: [HTTP1Connection] = []
+    /// Connections of HTTP/2 that take more streams.
+    var http2: [HTTP2Connection] = []
+    /// Whether the origin has chosen HTTP/2; nil while that is not known.
+    var speaksHTTP2: Bool?
+    /// Transfers that wait for the connection that is being made, of which all may have a stream.
+    var joining: [Transfer] = []
+    /// Whether such a connection is being made.
+    var isBeingJoined = false
+    /// Whether HTTP/2 is spoken without asking, over clear text too.
+    var knowsHTTP2 = false
+    /// How many connections are open, those in use among them.
+    var connectionCount = 0
+    /// How many transfers have it, or wait for it.
+    var users = 0
+
+    init(_ key: ConnectionKey, by proxy: ProxyLink?, limit: Int) {
+        self.key = key
+        self.proxy = proxy
+        self.places = limit > 0 ? HostConnections(limit: limit) : nil
+    }
+
+    /// A connection of HTTP/2 that takes another stream. Those whose verdict has run out take no more.
+    func connectionOfHTTP2() -> HTTP2Connection? {
+        guard !self.http2.isEmpty else { return nil }
+        let now = UnixTime.now
+        for connection in self.http2 where !connection.made.isTrusted(at: now) { connection.leave() }
+        return self.http2.first { $0.hasRoom }
+    }
+
+    /// Whether nobody would miss it.
+    var isUnused: Bool {
+        self.connectionCount == 0 && self.users == 0
+    }
+}

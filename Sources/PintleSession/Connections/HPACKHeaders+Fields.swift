@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHPACK
+internal import PintleMessage
+
+// Heads as HTTP/2 has them (RFC 9113 §8.2, §8.3).
+extension HPACKHeaders {
+    /// The header section of a request.
+    init(_ request: TransferRequest) {
+        let authority = request.fields[.host] ?? request.authority.description(for: request.scheme)
+        var headers: [(String, String)] = [
+            (":method", request.method), (":scheme", request.scheme.rawValue), (":authority", authority),
+            (":path", request.path),
+        ]
+        request.fields.forEachLine { name, line in
+            // The others of the connection's were taken out where the request came from.
+            guard name != .host, name != .connection, name != .transferEncoding, name != .upgrade else { return }
+            headers.append(Self.split(line))
+        }
+        switch request.body {
+        case .none, .stream(nil): break
+        case .bytes(let bytes): headers.append(("content-length", String(bytes.readableBytes)))
+        case .stream(.some(let length)): headers.append(("content-length", String(length)))
+        }
+        self.init(headers)
+    }
+
+    /// The trailer section of a request.
+    init(trailers: Fields) {
+        var headers: [(String, String)] = []
+        trailers.forEachLine { _, line in headers.append(Self.split(line)) }
+        self.init(headers)
+    }
+
+    private static func split(_ line: UnsafeRawBufferPointer) -> (String, String) {
+        let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
+        let value = line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") }
+        return (String(decoding: line[..<colon], as: UTF8.self).lowercased(), String(decoding: value, as: UTF8.self))
+    }
+
+    /// The head of a response.
+    ///
+    /// - Throws: ``WireError`` where it would be none in HTTP/1.1, or is over the limits.
+    func responseHead(within limits: HeadLimits) throws(WireError) -> ResponseHead {
+        let status = self.first(name: ":status") ?? ""
+        var line: Result<ResponseHead, WireError> = .success(ResponseHead(status: 0))
+        Array("HTTP/2 \(status)".utf8).withUnsafeBytes { bytes in
+            line = Result { () throws(WireError) in try ResponseHead(statusLine: bytes) }
+        }
+        var head = try line.get()
+        head.fields = try self.fields(within: limits)
+        return head
+    }
+
+    /// The fields of a section, without the pseudo fields.
+    ///
+    /// - Throws: ``WireError`` where one would be none in HTTP/1.1, or they are over the limits.
+    func fields(within limits: HeadLimits) throws(WireError) -> Fields {
+        var fields = Fields(reservingBytes: 512)
+        var byteCount = 0
+        for (name, value, _) in self where !name.hasPrefix(":") {
+            let line = Array("\(name): \(value)".utf8)
+            byteCount += line.count + 2
+            guard line.count <= limits.line, byteCount <= limits.bytes, fields.count < limits.count else {
+                throw WireError(.headerTooLarge, "its head or trailers are over the limits")
+            }
+            var result: Result<Void, WireError> = .success(())
+            line.withUnsafeBytes { bytes in
+                result = Result { () throws(WireError) in try fields.append(line: bytes) }
+            }
+            try result.get()
+        }
+        try fields.checkSection()
+        return fields
+    }
+}

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSystem
+internal import PintleTrust
+
+/// A connection to an origin, or to a proxy that forwards, on which HTTP/1.1 is spoken (RFC 9112): one request after another.
+///
+/// Whatever comes while nothing is asked spoils the connection: bytes that wait before a request was sent are no answer to
+/// it, and an origin that ends a connection takes no more of them (RFC 9112 §9.2, §9.3). Used on its loop's thread only.
+final class HTTP1Connection: KeptConnection, Carrier {
+    private enum Phase {
+        /// Nothing is asked.
+        case idle
+        /// A transfer has it, whose request is sent at the end of the turn.
+        case taken(Transfer)
+        /// A request is on its way, or its response.
+        case asking(Transfer)
+        case closed
+    }
+
+    /// What is left to be sent of the request under way, behind ``staged``.
+    private enum Outgoing: Equatable {
+        case nothing
+        case length(left: UInt64)
+        case chunks
+        /// The origin has answered that it does not want the rest.
+        case unwanted
+    }
+
+    let host: OriginHost
+    let made: MadeConnection
+    /// Whether a request was answered over it before.
+    private(set) var isKept = false
+    private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
+    var older: (any KeptConnection)?
+    var newer: (any KeptConnection)?
+    private let pool: TransferPool
+    private let descriptor: Int32
+    /// Carries the bytes; nil where they go over the socket as they are.
+    private let tls: TLSConnection?
+    /// Whether the pool has the session of TLS.
+    private var hasGivenSession = false
+    private var phase = Phase.idle
+    private var keptInTurn: UInt64 = 0
+    private var interest: Readiness = []
+    /// Epoll has nothing more to say about the descriptor.
+    private var isHungUp = false
+    // What is sent.
+    private var staged = ByteBuffer()
+    private var outgoing = Outgoing.nothing
+    private var isPumping = false
+    private var waitsForRoom = false
+    /// Why nothing more can be sent.
+    private var sendFailure: (any Error)?
+    // What is received.
+    private var response: ResponseReader
+    /// What was received and could not be understood yet, or was not wanted.
+    private var rest = ByteBuffer()
+    private var hasAnswer = false
+    private var isConsuming = false
+
+    /// Bodies that come with their request leave together with its head up to this many bytes.
+    private static let togetherLimit = 16 * 1024
+    /// The most bytes of one chunk.
+    private static let chunkLimit = 32 * 1024
+    /// How many full buffers are read, and pieces sent, in a turn: others want their share.
+    private static let mostInTurn = 4
+
+    init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
+        self.made = made
+        self.descriptor = made.descriptor
+        self.tls = made.tls
+        self.host = host
+        self.pool = pool
+        self.response = ResponseReader(limits: pool.configuration.responseHead)
+        pool.opened(at: host)
+        self.setInterest(.read)
+    }
+
+    /// A loop that has ended closes nothing.
+    deinit { if case .closed = self.phase {} else { Glibc.close(self.descriptor) } }
+
+    private var loop: Loop { self.pool.loop }
+
+    // MARK: For the pool
+
+    /// Gives the connection to a transfer, whose request leaves at the end of the turn.
+    func take(for transfer: Transfer) {
+        guard case .idle = self.phase else { preconditionFailure("BUG: a connection that is in use is taken") }
+        self.phase = .taken(transfer)
+        self.loop.atEndOfTurn(self)
+    }
+
+    /// Sends the request.
+    private func start(_ transfer: Transfer) {
+        if self.isKept {
+            // No wait of the loop has looked yet whether something came behind the last response.
+            guard self.keptInTurn < self.loop.turn else { return self.loop.atEndOfTurn(self) }
+            // In TLS inside of TLS bytes may wait that no descriptor tells of.
+            let mayHide = !self.loop.sawAllEvents || self.made.proxyTLS != nil && self.made.isToOrigin
+            if mayHide, self.hasArrivals { return self.spoil() }
+            precondition(self.rest.readableBytes == 0, "BUG: a connection was kept with bytes of its last response")
+        }
+        self.phase = .asking(transfer)
+        self.response = ResponseReader(limits: self.pool.configuration.responseHead)
+        self.hasAnswer = false
+        transfer.beganToSend()
+        self.stage(transfer)
+        self.pump()
+    }
+
+    /// Closes the connection; whoever has it is not told.
+    func close() {
+        if case .closed = self.phase { return }
+        let wasIdle = if case .idle = self.phase { true } else { false }
+        self.phase = .closed
+        self.loop.unwatch(self.descriptor)
+        // Says that nothing more comes (RFC 8446 §6.1), where that can be said at once.
+        _ = self.tls?.finishOutput()
+        Glibc.close(self.descriptor)
+        self.rest = ByteBuffer()
+        self.staged = ByteBuffer()
+        if wasIdle { self.pool.unkeep(self) }
+        self.host.idle.removeAll { $0 === self }
+        self.pool.closed(at: self.host)
+    }
+
+    // MARK: For the transfer
+
+    func sendMore() { self.pump() }
+
+    func abandon() { self.close() }
+
+    func pauseReading() { self.updateInterest() }
+
+    func resumeReading() {
+        self.updateInterest()
+        // What is here already may be all that comes; epoll knows nothing of it, nor of a descriptor that hung up.
+        guard self.rest.readableBytes > 0 || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
+        self.loop.atEndOfTurn(self)
+    }
+
+    private func goOnReading(_ transfer: Transfer) {
+        guard !transfer.isReadingPaused else { return }
+        self.consumeRest()
+        if self.isHungUp || self.tls != nil { self.read() }
+    }
+
+    // MARK: Sending
+
+    private func stage(_ transfer: Transfer) {
+        self.staged.clear()
+        self.outgoing = .nothing
+        self.sendFailure = nil
+        self.staged.writeRequest(transfer.request, to: transfer.request.forwarder(self.host.proxy))
+        switch transfer.request.body {
+        case .none: break
+        case .bytes(let bytes): self.outgoing = .length(left: UInt64(bytes.readableBytes))
+        case .stream(.some(let length)): self.outgoing = .length(left: length)
+        case .stream(nil): self.outgoing = .chunks
+        }
+        if case .length(let left) = self.outgoing, left <= UInt64(Self.togetherLimit), transfer.nextStep == .bytes {
+            self.stagePiece(of: transfer)
+        }
+    }
+
+    /// Sends as much as there is and the socket takes.
+    private func pump() {
+        guard case .asking(let transfer) = self.phase, !self.isPumping, self.sendFailure == nil else { return }
+        self.isPumping = true
+        defer { self.isPumping = false }
+        self.waitsForRoom = false
+        var pieces = 0
+        while self.isAsking(transfer) {
+            if self.staged.readableBytes > 0 {
+                guard self.sendStaged(holdingBack: self.hasBodyBehind(transfer)) else { break }
+                continue
+            }
+            guard self.mayGoOn(transfer) else { break }
+            guard pieces < Self.mostInTurn else {
+                self.waitsForRoom = true
+                break
+            }
+            pieces += 1
+            guard self.sendPiece(of: transfer) else { break }
+        }
+        guard self.isAsking(transfer) else { return }
+        self.updateInterest()
+        // Where bytes are being understood, what is left of them comes first.
+        if !self.isConsuming, self.isSent, self.response.isBodyOver { self.finish(transfer) }
+    }
+
+    private func isAsking(_ transfer: Transfer) -> Bool {
+        if case .asking(let current) = self.phase { current === transfer } else { false }
+    }
+
+    /// Whether the whole request has left, or no more of it will.
+    private var isSent: Bool {
+        if self.sendFailure != nil { return true }
+        return self.staged.readableBytes == 0 && (self.outgoing == .nothing || self.outgoing == .unwanted)
+    }
+
+    /// Whether a piece of the body leaves next.
+    private func hasBodyBehind(_ transfer: Transfer) -> Bool {
+        guard case .length = self.outgoing else { return false }
+        return transfer.nextStep == .bytes
+    }
+
+    /// Whether there is a piece of the body to be sent; stages the end of one that has none.
+    private func mayGoOn(_ transfer: Transfer) -> Bool {
+        switch self.outgoing {
+        case .nothing, .unwanted: return false
+        case .length(left: 0):
+            self.outgoing = .nothing
+            return false
+        case .length, .chunks: break
+        }
+        switch transfer.nextStep {
+        case .bytes: return true
+        case .wait: return false
+        case .end:
+            guard case .chunks = self.outgoing else {
+                // Framing was promised that cannot be kept.
+                self.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length", transfer)
+                return false
+            }
+            self.staged.clear()
+            self.staged.writeLastChunk(transfer.trailersToSend)
+            self.outgoing = .nothing
+            return true
+        }
+    }
+
+    /// - Returns: whether to go on.
+    private func sendPiece(of transfer: Transfer) -> Bool {
+        // The last chunk was staged.
+        if self.staged.readableBytes > 0 { return true }
+        guard case .length(let left) = self.outgoing else {
+            self.stagePiece(of: transfer)
+            return true
+        }
+        var outcome = StreamOutcome.end
+        let count = transfer.takeBody { bytes in
+            let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
+            outcome = self.transmit(wanted)
+            guard case .bytes(let count) = outcome else { return 0 }
+            return count
+        }
+        self.outgoing = .length(left: left - UInt64(count))
+        guard self.accepted(outcome) else { return false }
+        transfer.sent(count)
+        return true
+    }
+
+    /// Puts the next piece of the body behind what is staged.
+    private func stagePiece(of transfer: Transfer) {
+        let count: Int
+        switch self.outgoing {
+        case .length(let left):
+            count = transfer.takeBody { bytes in
+                let taken = min(bytes.count, Int(clamping: left), Self.togetherLimit)
+                self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+                return taken
+            }
+            self.outgoing = .length(left: left - UInt64(count))
+        case .chunks:
+            self.staged.clear()
+            count = transfer.takeBody { bytes in
+                let taken = min(bytes.count, Self.chunkLimit)
+                self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+                return taken
+            }
+        case .nothing, .unwanted: preconditionFailure("BUG: a body is sent that is not expected")
+        }
+        transfer.sent(count)
+    }
+
+    /// - Returns: whether all of it has left.
+    private func sendStaged(holdingBack: Bool) -> Bool {
+        let outcome = self.staged.withUnsafeReadableBytes { self.transmit($0, holdingBack: holdingBack) }
+        if case .bytes(let count) = outcome { self.staged.moveReaderIndex(forwardBy: count) }
+        return self.accepted(outcome)
+    }
+
+    /// - Returns: whether more can be sent now.
+    private func accepted(_ outcome: StreamOutcome) -> Bool {
+        switch outcome {
+        case .bytes: return true
+        case .wouldBlock:
+            self.waitsForRoom = true
+            return false
+        case .end: preconditionFailure("BUG: sending has come to an end")
+        case .failed(let error):
+            // What the origin has sent before it stopped listening may be its answer (RFC 9112 §9.5).
+            self.sendFailure = error
+            return false
+        }
+    }
+
+    /// - Parameter holdingBack: whether more follows at once, with which it should share a packet.
+    private func transmit(_ bytes: UnsafeRawBufferPointer, holdingBack: Bool = false) -> StreamOutcome {
+        if let tls { return StreamOutcome(tls.write(bytes)) }
+        let flags = holdingBack ? MSG_NOSIGNAL | MSG_MORE : MSG_NOSIGNAL
+        let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(flags))
+        if count >= 0 { return .bytes(count) }
+        let code = errno
+        return code == EAGAIN || code == EINTR
+            ? .wouldBlock(until: .write) : .failed(IOError(errnoCode: code, reason: "send"))
+    }
+
+    // MARK: Receiving
+
+    private func read() {
+        for _ in 0..<Self.mostInTurn {
+            guard case .asking(let transfer) = self.phase, !transfer.isReadingPaused else { return }
+            var buffer = self.loop.takeReceiveBuffer()
+            let outcome = self.receive(&buffer)
+            if buffer.readableBytes > 0 { self.consume(buffer, transfer) }
+            self.loop.giveBack(buffer)
+            guard self.isAsking(transfer) else { return self.noteEnd(outcome) }
+            switch outcome {
+            case .bytes: continue
+            case .wouldBlock(.write):
+                self.waitsForRoom = true
+                return self.updateInterest()
+            case .wouldBlock:
+                // It has something to say after all.
+                if self.isHungUp { self.isHungUp = false }
+                return self.updateInterest()
+            case .end: return self.inputEnded(transfer, isCut: false)
+            case .failed(let error):
+                if let failure = error as? TLSFailure, failure.reason == .cutOff {
+                    return self.inputEnded(transfer, isCut: true)
+                }
+                if self.response.isBodyOver { return self.finish(transfer, endedByPeer: true) }
+                return self.end(.broken(Self.words(for: error)), transfer)
+            }
+        }
+        // Of what TLS has deciphered already epoll knows nothing.
+        if self.tls != nil || self.isHungUp { self.loop.atEndOfTurn(self) }
+    }
+
+    /// The end came with the last bytes of a response: whoever has the connection by now gets nothing from it.
+    private func noteEnd(_ outcome: StreamOutcome) {
+        switch (outcome, self.phase) {
+        case (.end, .idle), (.end, .taken), (.failed, .idle), (.failed, .taken): self.spoil()
+        case (.bytes, _), (.wouldBlock, _), (_, .asking), (_, .closed): break
+        }
+    }
+
+    /// Fills a buffer.
+    ///
+    /// - Returns: `bytes` where there may be more; otherwise why there is not, also where some came before.
+    private func receive(_ buffer: inout ByteBuffer) -> StreamOutcome {
+        var outcome = StreamOutcome.end
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
+            guard let tls else {
+                let count = recv(self.descriptor, space.baseAddress, space.count, 0)
+                let code = errno
+                if count > 0 {
+                    // As little as that was all that there was, but for the end.
+                    outcome = count == space.count || self.isHungUp ? .bytes(count) : .wouldBlock(until: .read)
+                } else if count < 0 {
+                    outcome =
+                        code == EAGAIN || code == EINTR
+                        ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
+                }
+                return max(0, count)
+            }
+            var filled = 0
+            // A record has 16 KiB at most.
+            while space.count - filled >= 16 * 1024 {
+                outcome = StreamOutcome(tls.read(into: UnsafeMutableRawBufferPointer(rebasing: space[filled...])))
+                guard case .bytes(let count) = outcome else { break }
+                filled += count
+            }
+            return filled
+        }
+        return outcome
+    }
+
+    /// Whether something came that nobody has asked for: the end, or bytes. Records that are for TLS alone are taken in.
+    private var hasArrivals: Bool {
+        var byte: UInt8 = 0
+        guard let tls else {
+            let count = recv(self.descriptor, &byte, 1, Int32(MSG_PEEK))
+            return count >= 0 || (errno != EAGAIN && errno != EINTR)
+        }
+        return withUnsafeMutableBytes(of: &byte) { tls.peek(into: $0) } != .wantsRead
+    }
+
+    private static func words(for error: any Error) -> String? {
+        switch error {
+        case let error as IOError: SystemError(error.errnoCode).description
+        case let failure as TLSFailure:
+            if case .broken(let code) = failure.reason { SystemError(code).description } else { failure.description }
+        default: nil
+        }
+    }
+
+    private func consume(_ buffer: ByteBuffer, _ transfer: Transfer) {
+        self.hasAnswer = true
+        guard self.rest.readableBytes == 0 else {
+            self.rest.writeImmutableBuffer(buffer)
+            return self.consumeRest()
+        }
+        // The common case: the bytes are understood where they were received.
+        self.understand(transfer) { step in
+            let used = buffer.withUnsafeReadableBytes(step)
+            if used < buffer.readableBytes { self.rest.writeBytes(buffer.readableBytesView.dropFirst(used)) }
+        }
+    }
+
+    private func consumeRest() {
+        guard case .asking(let transfer) = self.phase, !self.isConsuming else { return }
+        self.understand(transfer) { step in
+            var bytes = ByteBuffer()
+            swap(&bytes, &self.rest)
+            bytes.readWithUnsafeReadableBytes(step)
+            if bytes.readableBytes > 0 {
+                bytes.discardReadBytes()
+                self.rest = bytes
+            }
+        }
+    }
+
+    /// Has `feed` give bytes to the step that understands them, and ends what they bring to an end.
+    private func understand(_ transfer: Transfer, _ feed: ((UnsafeRawBufferPointer) -> Int) -> Void) {
+        self.isConsuming = true
+        var failure: WireError?
+        feed { bytes in
+            do throws(WireError) {
+                return try self.step(bytes, transfer)
+            } catch {
+                failure = error
+                return bytes.count
+            }
+        }
+        self.isConsuming = false
+        guard self.isAsking(transfer) else { return }
+        if let failure { return self.end(.malformed(failure), transfer) }
+        if self.response.isBodyOver, self.isSent { self.finish(transfer) }
+    }
+
+    /// Understands as much of `bytes` as can be, and is wanted.
+    ///
+    /// - Returns: how many that were.
+    private func step(_ bytes: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) -> Int {
+        var offset = 0
+        while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete {
+            guard self.response.isComplete else {
+                guard let line = try self.line(in: bytes, from: offset) else { return offset }
+                offset = line.upperBound
+                try self.take(UnsafeRawBufferPointer(rebasing: bytes[line]), transfer)
+                continue
+            }
+            guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
+            transfer.received(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+        }
+        return offset
+    }
+
+    /// The next line with its end; nil while that is missing.
+    private func line(in bytes: UnsafeRawBufferPointer, from offset: Int) throws(WireError) -> Range<Int>? {
+        guard offset < bytes.count, let base = bytes.baseAddress else { return nil }
+        if let found = memchr(base + offset, Int32(UInt8(ascii: "\n")), bytes.count - offset) {
+            return offset..<(UnsafeRawPointer(found) - base + 1)
+        }
+        guard bytes.count - offset <= self.pool.configuration.responseHead.line + 2 else {
+            throw WireError(.headerTooLarge, "its head or trailers are over the limits")
+        }
+        return nil
+    }
+
+    private func take(_ line: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) {
+        switch try self.response.line(line, method: transfer.request.method) {
+        case .more: break
+        case .interim(let head): transfer.received(interim: head)
+        case .head(let head, let length):
+            // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
+            if head.status >= 300, !self.isSent {
+                self.outgoing = .unwanted
+                self.staged.clear()
+            }
+            transfer.received(head, length: length, version: self.response.version)
+        }
+    }
+
+    /// - Parameter isCut: whether the peer has not said that this was all, as it has to in TLS.
+    private func inputEnded(_ transfer: Transfer, isCut: Bool) {
+        if self.response.isBodyOver || self.response.isBodyUnlimited && !isCut {
+            return self.finish(transfer, endedByPeer: true)
+        }
+        self.end(.closed, transfer)
+    }
+
+    // MARK: The end
+
+    /// The response is complete.
+    private func finish(_ transfer: Transfer, endedByPeer: Bool = false) {
+        let isWhole = self.staged.readableBytes == 0 && self.outgoing == .nothing && self.sendFailure == nil
+        let trailers = self.response.trailers
+        // Tickets of TLS 1.3 come behind the handshake; by now they are there.
+        if !self.hasGivenSession, self.made.isToOrigin, let session = self.tls?.session {
+            self.hasGivenSession = true
+            self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
+        }
+        if isWhole, !endedByPeer, self.response.keepsConnection, !self.response.hasExcess, self.rest.readableBytes == 0,
+            !self.isHungUp
+        {
+            self.keep()
+        } else {
+            self.close()
+        }
+        transfer.finished(trailers: trailers)
+    }
+
+    private func keep() {
+        self.phase = .idle
+        self.isKept = true
+        self.keptInTurn = self.loop.turn
+        self.keptSince = self.loop.turnTime
+        self.waitsForRoom = false
+        self.updateInterest()
+        self.host.idle.append(self)
+        self.pool.keep(self)
+    }
+
+    private func end(_ end: CarrierFailure, _ transfer: Transfer) {
+        var end = end
+        // The reason is in the failure that came first.
+        if case .closed = end, let sendFailure, !self.hasAnswer { end = .broken(Self.words(for: sendFailure)) }
+        let (hasAnswer, hasHead, lacksChunks) = (
+            self.hasAnswer, self.response.isComplete, self.response.lacksChunks
+        )
+        self.close()
+        transfer.lost(end, afterUse: self.isKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: lacksChunks)
+    }
+
+    private func fail(_ code: SessionError.Code, _ message: String, _ transfer: Transfer) {
+        self.close()
+        transfer.fail(code, message)
+    }
+
+    /// Something came that nobody has asked for.
+    private func spoil() {
+        let phase = self.phase
+        self.close()
+        guard case .taken(let transfer) = phase else { return }
+        if self.isKept { return transfer.lostBeforeRequest() }
+        // An origin that ends or fills each connection at once would be dialled for ever.
+        transfer.lost(.closed, afterUse: false, hasAnswer: false, hasHead: false, lacksChunks: false)
+    }
+
+    // MARK: Epoll
+
+    private func updateInterest() {
+        guard !self.isHungUp else { return }
+        switch self.phase {
+        case .idle, .taken: self.setInterest(.read)
+        case .asking(let transfer):
+            var interest: Readiness = transfer.isReadingPaused ? [] : .read
+            if self.waitsForRoom { interest.insert(.write) }
+            self.setInterest(interest)
+        case .closed: break
+        }
+    }
+
+    private func setInterest(_ interest: Readiness) {
+        guard interest != self.interest else { return }
+        self.interest = interest
+        self.loop.watch(self.descriptor, for: interest, by: self)
+    }
+}
+
+extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
+    func runAtEndOfTurn() {
+        switch self.phase {
+        case .taken(let transfer): self.start(transfer)
+        case .asking(let transfer): self.goOnReading(transfer)
+        case .idle, .closed: break
+        }
+    }
+
+    func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        switch self.phase {
+        case .idle, .taken:
+            if self.tls == nil || self.hasArrivals { self.spoil() }
+            return
+        case .closed: return
+        case .asking: break
+        }
+        if !readiness.isDisjoint(with: [.failed, .hungUp]) {
+            // Both directions are closed: what is left is read up to its end. Epoll would report this for ever.
+            self.isHungUp = true
+            self.interest = []
+            self.loop.unwatch(self.descriptor)
+        }
+        if readiness.contains(.write) || self.tls != nil { self.pump() }
+        if readiness != .write || self.tls != nil { self.read() }
+    }
+}
+
+extension ByteBuffer {
+    /// Writes the head of a request (RFC 9112 §3).
+    ///
+    /// - Parameter forwarder: the proxy that it goes to.
+    fileprivate mutating func writeRequest(_ request: TransferRequest, to forwarder: ProxyServer?) {
+        let host = request.authority.description(for: request.scheme)
+        self.writeString(request.method)
+        if forwarder != nil {
+            self.writeStaticString(" http://")
+            self.writeString(host)
+        } else {
+            self.writeStaticString(" ")
+        }
+        self.writeString(request.path)
+        self.writeStaticString(" HTTP/1.1\r\n")
+        if !request.fields.contains(.host) {
+            self.writeStaticString("Host: ")
+            self.writeString(host)
+            self.writeStaticString("\r\n")
+        }
+        if let authorization = forwarder?.authorization, !request.fields.contains(.proxyAuthorization) {
+            self.writeStaticString("Proxy-Authorization: ")
+            self.writeString(authorization)
+            self.writeStaticString("\r\n")
+        }
+        if case .stream(nil) = request.body { self.writeStaticString("Transfer-Encoding: chunked\r\n") }
+        request.fields.forEachRun { self.writeBytes($0) }
+        switch request.body {
+        case .none, .stream(nil): break
+        case .bytes(let bytes): self.writeLength(UInt64(bytes.readableBytes))
+        case .stream(.some(let length)): self.writeLength(length)
+        }
+        self.writeStaticString("\r\n")
+    }
+
+    private mutating func writeLength(_ length: UInt64) {
+        self.writeStaticString("Content-Length: ")
+        self.writeDecimal(length)
+        self.writeStaticString("\r\n")
+    }
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHTTP2
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleTrust
+
+/// A connection to an origin on which HTTP/2 is spoken (RFC 9113), by SwiftNIO's codec: a stream for each transfer. Used on its
+/// loop's thread only.
+final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
+    // Why @unchecked holds: the channel and its handlers are on the pool's loop, which calls everything here.
+
+    let host: OriginHost
+    let made: MadeConnection
+    private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
+    var older: (any KeptConnection)?
+    var newer: (any KeptConnection)?
+    /// Whether a transfer was carried to its end.
+    private(set) var hasServed = false
+    private let pool: TransferPool
+    private let channel: SocketChannel
+    private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
+    private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
+    /// As many streams as the peer takes; RFC 9113 §6.5.2 advises not less than 100, until it says something else.
+    private var limit = 100
+    private var isLeaving = false
+    /// Streams that begin at the end of this turn.
+    private var starting: [HTTP2Stream] = []
+    private var isClosed = false
+
+    /// What the peer may send on a stream before it is read, in bytes.
+    private static let window = 256 * 1024
+
+    init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
+        self.made = made
+        self.host = host
+        self.pool = pool
+        self.channel = made.makeChannel(on: pool.loop)
+        pool.opened(at: host)
+        host.http2.append(self)
+        var connection = NIOHTTP2Handler.ConnectionConfiguration()
+        let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: pool.configuration.responseHead.bytes)
+        connection.initialSettings = [
+            HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
+            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
+        ]
+        connection.targetWindowSize = 16 * Self.window
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.targetWindowSize = Self.window
+        stream.outboundBufferSizeHighWatermark = 64 * 1024
+        stream.outboundBufferSizeLowWatermark = 32 * 1024
+        let handler = NIOHTTP2Handler(
+            mode: .client, eventLoop: pool.loop, connectionConfiguration: connection, streamConfiguration: stream
+        ) { $0.close() }
+        do {
+            let pipeline = self.channel.pipeline.syncOperations
+            try pipeline.addHandler(handler)
+            try pipeline.addHandler(ConnectionHandler(self))
+            self.multiplexer = try handler.syncMultiplexer()
+        } catch {
+            preconditionFailure("BUG: a new channel takes no handlers: \(error)")
+        }
+        self.channel.start()
+    }
+
+    /// Whether another transfer can be carried.
+    var hasRoom: Bool { !self.isLeaving && !self.isClosed && self.channel.isActive && self.streams.count < self.limit }
+
+    /// Carries a transfer.
+    func carry(_ transfer: Transfer) {
+        if self.streams.isEmpty { self.pool.unkeep(self) }
+        let stream = HTTP2Stream(transfer, on: self, limits: self.pool.configuration.responseHead)
+        self.streams[ObjectIdentifier(stream)] = stream
+        transfer.isCarried(by: stream)
+        // Not at once: a channel that fails tells so from within the call.
+        if self.starting.isEmpty { self.pool.loop.atEndOfTurn(self) }
+        self.starting.append(stream)
+    }
+
+    func runAtEndOfTurn() {
+        let starting = self.starting
+        self.starting.removeAll()
+        for stream in starting where !stream.isOver {
+            let box = LoopBound(stream)
+            self.multiplexer?.createStreamChannel { channel in
+                box.value.begin(on: channel)
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }.whenFailure { _ in box.value.failed(.closed) }
+        }
+    }
+
+    /// A stream is over.
+    func ended(_ stream: HTTP2Stream) {
+        guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty else { return }
+        if !self.hasServed, self.made.isToOrigin, let session = self.made.tls?.session {
+            self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
+        }
+        self.hasServed = true
+        guard !self.isClosed else { return }
+        if self.isLeaving || self.pool.configuration.idleConnections == 0 { return self.close() }
+        self.keptSince = self.pool.loop.turnTime
+        self.pool.keep(self)
+    }
+
+    /// Closes the connection; the transfers on it fail.
+    func close() { self.channel.close(promise: nil) }
+
+    fileprivate func received(_ frame: HTTP2Frame) {
+        switch frame.payload {
+        case .settings(.settings(let settings)):
+            for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
+        case .goAway: self.leave()
+        case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
+            .windowUpdate:
+            break
+        }
+    }
+
+    /// Carries no more transfers: the peer takes none, or is not trusted any more.
+    func leave() {
+        self.isLeaving = true
+        self.host.http2.removeAll { $0 === self }
+        if self.streams.isEmpty { self.close() }
+    }
+
+    fileprivate func closed(brokenFrames: Bool) {
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        if self.streams.isEmpty { self.pool.unkeep(self) }
+        self.host.http2.removeAll { $0 === self }
+        for stream in self.streams.values { stream.failed(brokenFrames ? .brokenFrames : .closed) }
+        self.pool.closed(at: self.host)
+    }
+}
+
+/// Something that is used on one loop's thread only, and handed to closures that say they might run elsewhere.
+private struct LoopBound<Value>: @unchecked Sendable {
+    // Why @unchecked holds: the closures are called by the loop.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
+}
+
+/// Takes what concerns the connection as a whole.
+private final class ConnectionHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame
+
+    private let connection: HTTP2Connection
+    private var isBroken = false
+
+    init(_ connection: HTTP2Connection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.connection.received(self.unwrapInboundIn(data))
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { self.connection.closed(brokenFrames: self.isBroken) }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // The streams are told of theirs; after one of the connection nothing can be understood any more.
+        guard !(error is NIOHTTP2Errors.StreamError) else { return }
+        self.isBroken = !(error is IOError) && !(error is ChannelError)
+        context.close(promise: nil)
+    }
+}
+
+/// One transfer on a connection of HTTP/2.
+final class HTTP2Stream: ChannelInboundHandler, Carrier {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    /// Nil when it is over.
+    private var transfer: Transfer?
+    private let connection: HTTP2Connection
+    private let limits: HeadLimits
+    private var channel: (any Channel)?
+    private var hasHead = false
+    private var hasAnswer = false
+    private var hasSentAll = false
+    /// How much of a body with a length was not sent.
+    private var owedBytes: UInt64?
+    private var isPumping = false
+    /// What came while the transfer was paused.
+    private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
+    /// Whether the stream was closed behind what waits.
+    private var isClosed = false
+
+    private static let pieceLimit = 16 * 1024
+    /// How often a buffer's worth is flushed in a turn.
+    private static let mostRounds = 4
+
+    fileprivate init(_ transfer: Transfer, on connection: HTTP2Connection, limits: HeadLimits) {
+        self.transfer = transfer
+        self.connection = connection
+        self.limits = limits
+    }
+
+    fileprivate var isOver: Bool { self.transfer == nil }
+
+    fileprivate func begin(on channel: any Channel) {
+        guard self.transfer != nil else { return channel.close(promise: nil) }
+        self.channel = channel
+        do {
+            try channel.syncOptions?.setOption(ChannelOptions.autoRead, value: false)
+            try channel.pipeline.syncOperations.addHandler(self)
+        } catch {
+            self.failed(.closed)
+        }
+    }
+
+    // MARK: Sending
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard let transfer, let channel else { return }
+        transfer.beganToSend()
+        let request = transfer.request
+        let endsHere =
+            switch request.body {
+            case .none: true
+            case .bytes(let bytes): bytes.readableBytes == 0
+            case .stream: false
+            }
+        self.hasSentAll = endsHere
+        switch request.body {
+        case .none, .stream(nil): break
+        case .bytes(let bytes): self.owedBytes = UInt64(bytes.readableBytes)
+        case .stream(.some(let length)): self.owedBytes = length
+        }
+        let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
+        channel.writeAndFlush(head, promise: nil)
+        self.sendMore()
+        channel.read()
+    }
+
+    func sendMore() {
+        guard let channel, channel.isActive, !self.isPumping else { return }
+        self.isPumping = true
+        // Flushing may make room again, of which nothing else is heard meanwhile. Others want their share of a turn.
+        var rounds = 0
+        while rounds < Self.mostRounds, self.writePieces(to: channel) {
+            channel.flush()
+            rounds += 1
+        }
+        self.isPumping = false
+        guard rounds == Self.mostRounds else { return }
+        let box = LoopBound(self)
+        channel.eventLoop.execute { box.value.sendMore() }
+    }
+
+    /// - Returns: whether there is something to be flushed.
+    private func writePieces(to channel: any Channel) -> Bool {
+        var hasWritten = false
+        while let transfer, channel.isWritable, !self.hasSentAll {
+            switch transfer.nextStep {
+            case .wait: return hasWritten
+            case .bytes:
+                var piece = ByteBuffer()
+                let count = transfer.takeBody { bytes in
+                    let taken = min(bytes.count, Self.pieceLimit, self.owedBytes.map(Int.init(clamping:)) ?? .max)
+                    piece.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+                    return taken
+                }
+                // More than was promised is not sent, and what was is all that there is.
+                guard count > 0 else { return hasWritten }
+                if let owedBytes { self.owedBytes = owedBytes - UInt64(count) }
+                channel.write(HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(piece))), promise: nil)
+                transfer.sent(count)
+            case .end where self.owedBytes ?? 0 > 0:
+                self.leave()
+                transfer.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length")
+                return false
+            case .end:
+                self.hasSentAll = true
+                let trailers = transfer.trailersToSend
+                let last: HTTP2Frame.FramePayload =
+                    trailers.isEmpty
+                    ? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
+                    : .headers(.init(headers: .init(trailers: trailers), endStream: true))
+                channel.write(last, promise: nil)
+            }
+            hasWritten = true
+        }
+        return hasWritten
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) { self.sendMore() }
+
+    // MARK: Receiving
+
+    func pauseReading() {}
+
+    func resumeReading() {
+        // What waits is told from the loop, not from within the call of who resumes.
+        guard let channel else { return }
+        let box = LoopBound(self)
+        channel.eventLoop.execute { box.value.goOn() }
+    }
+
+    private func goOn() {
+        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
+            self.take(frame, transfer)
+        }
+        guard let transfer, !transfer.isReadingPaused else { return }
+        if self.isClosed { self.failed(.closed) } else { self.channel?.read() }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let transfer else { return }
+        let frame = self.unwrapInboundIn(data)
+        if transfer.isReadingPaused || !self.waiting.isEmpty {
+            self.waiting.append(frame)
+        } else {
+            self.take(frame, transfer)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if let transfer, !transfer.isReadingPaused { context.read() }
+    }
+
+    private func take(_ frame: HTTP2Frame.FramePayload, _ transfer: Transfer) {
+        switch frame {
+        case .headers(let headers):
+            self.hasAnswer = true
+            do throws(WireError) {
+                try self.take(headers, transfer)
+            } catch {
+                self.failed(.malformed(error))
+            }
+        case .data(let data):
+            guard self.hasHead, case .byteBuffer(let bytes) = data.data else { return self.failed(.brokenFrames) }
+            if bytes.readableBytes > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
+            if data.endStream { self.finish(trailers: Fields()) }
+        case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        }
+    }
+
+    private func take(_ headers: HTTP2Frame.FramePayload.Headers, _ transfer: Transfer) throws(WireError) {
+        if self.hasHead {
+            let trailers = try headers.headers.fields(within: self.limits)
+            return self.finish(trailers: trailers)
+        }
+        let head = try headers.headers.responseHead(within: self.limits)
+        guard head.status >= 200 else {
+            guard head.status != 101, !headers.endStream else {
+                throw WireError(.malformed, "it switches protocols, which HTTP/2 has not")
+            }
+            return transfer.received(interim: head)
+        }
+        self.hasHead = true
+        let length = head.forbidsBody(to: transfer.request.method) ? nil : try head.fields.declaredLength()
+        transfer.received(head, length: headers.endStream ? length ?? 0 : length, version: "2")
+        if headers.endStream { self.finish(trailers: Fields()) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.isClosed = true
+        // What came before may be all of the response.
+        if self.waiting.isEmpty { self.failed(.closed) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard self.waiting.isEmpty else { return self.isClosed = true }
+        let isRefused = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .refusedStream
+        self.failed(isRefused && !self.hasAnswer ? .refused : .reset)
+    }
+
+    // MARK: The end
+
+    private func finish(trailers: Fields) {
+        guard let transfer else { return }
+        self.leave()
+        transfer.finished(trailers: trailers)
+    }
+
+    fileprivate func failed(_ failure: CarrierFailure) {
+        guard let transfer else { return }
+        let (hasAnswer, hasHead, wasKept) = (self.hasAnswer, self.hasHead, self.connection.hasServed)
+        self.leave()
+        transfer.lost(failure, afterUse: wasKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: false)
+    }
+
+    func abandon() { self.leave() }
+
+    /// Lets the transfer go, and ends the stream where it has not ended.
+    private func leave() {
+        self.transfer = nil
+        self.waiting.removeAll()
+        self.channel?.close(promise: nil)
+        self.connection.ended(self)
+    }
+}

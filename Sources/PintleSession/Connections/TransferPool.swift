@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleTrust
+
+/// The connections and transfers of one session on one loop.
+///
+/// Never shared between sessions: a connection serves under the one security policy that it was made under (invariant 1 of
+/// the design).
+final class TransferPool: @unchecked Sendable {
+    // Why @unchecked holds: after `init` only the loop's thread uses the pool; `start` and `closeAll` assert it.
+
+    let loop: Loop
+    let configuration: SessionConfiguration
+    let evaluator: TrustEvaluator
+    let handshake: HandshakeQuestions?
+    let dialler: CurlDialler
+    /// The proxy of the session's configuration.
+    private let proxy: ProxyLink?
+    private var hosts: [ConnectionKey: OriginHost] = [:]
+    /// Which origins have chosen HTTP/2, beyond the time that there are connections to them.
+    private var versions: [ConnectionKey: Bool] = [:]
+    private var running: [ObjectIdentifier: Transfer] = [:]
+    /// Transfers that are over, for later requests.
+    private var spare: [Transfer] = []
+    private var kept = KeptConnections()
+    private var connectionCount = 0
+    private var expiry: LoopTimer?
+    private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
+    /// The last verdict for each host, and when it was made.
+    private var verdicts: [Authority: DatedVerdict] = [:]
+    private var isClosed = false
+
+    private static let mostSpare = 256
+    private static let rememberedHosts = 4096
+
+    init(
+        loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
+        judge: (any AddressJudge)?, proxy: ProxyLink?, names: NameLookups
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.evaluator = evaluator
+        self.handshake = handshake
+        self.proxy = proxy
+        self.dialler = CurlDialler(loop: loop, configuration: configuration, judge: judge, names: names)
+        // unowned: `closeAll` disarms the timer before the pool goes.
+        self.expiry = LoopTimer { [unowned self] in self.closeExpired() }
+    }
+
+    // MARK: Transfers
+
+    /// How many transfers are under way.
+    var runningCount: Int { self.running.count }
+
+    /// Starts a transfer. The delegate is held until it is told of the end.
+    func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
+        self.loop.assertInEventLoop()
+        precondition(!self.isClosed, "BUG: a transfer is started on a closed session")
+        let transfer = self.spare.popLast() ?? Transfer(pool: self)
+        self.running[ObjectIdentifier(transfer)] = transfer
+        transfer.begin(request, by: self.proxy(for: request), delegate: delegate)
+        return transfer
+    }
+
+    /// A transfer is over.
+    func retire(_ transfer: Transfer) {
+        guard self.running.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+        if self.spare.count < Self.mostSpare, !self.isClosed { self.spare.append(transfer) }
+    }
+
+    /// The proxy by which a request goes.
+    private func proxy(for request: TransferRequest) -> ProxyLink? {
+        switch request.way {
+        case .configured: self.proxy.flatMap { $0.server.serves(request.authority) ? $0 : nil }
+        case .direct: nil
+        case .by(let proxy): proxy
+        }
+    }
+
+    // MARK: Hosts
+
+    /// The connections that may carry `request`.
+    func host(for request: TransferRequest, by proxy: ProxyLink?) -> OriginHost {
+        let key = ConnectionKey(request, by: proxy)
+        if let host = self.hosts[key] { return host }
+        let host = OriginHost(key, by: proxy, limit: self.configuration.connectionsPerHost)
+        switch self.configuration.httpVersion {
+        case .http1: host.speaksHTTP2 = false
+        case .http2:
+            // A proxy that forwards is spoken to in HTTP/1.1 all the same.
+            host.knowsHTTP2 = request.forwarder(proxy) == nil
+            host.speaksHTTP2 = host.knowsHTTP2
+        case .automatic: host.speaksHTTP2 = key.scheme == .http ? false : self.versions[key]
+        }
+        self.hosts[key] = host
+        return host
+    }
+
+    /// An origin has chosen a version.
+    func note(speaksHTTP2: Bool, at host: OriginHost) {
+        guard host.speaksHTTP2 != speaksHTTP2 else { return }
+        host.speaksHTTP2 = speaksHTTP2
+        if self.versions.count >= Self.rememberedHosts { self.versions.removeAll() }
+        // The key of a proxy may become another one's when the proxy is gone.
+        if host.key.proxy == nil { self.versions[host.key] = speaksHTTP2 }
+        // Any number of transfers share a connection of HTTP/2.
+        if speaksHTTP2 { self.give(host.places?.giveToAll() ?? []) }
+    }
+
+    /// A transfer is over: who waits for its place has it next.
+    func giveBackPlace(at host: OriginHost, of client: TransferClient?) {
+        self.give(host.places?.giveBack(of: client) ?? [])
+        self.forget(host)
+    }
+
+    private func give(_ places: [ObjectIdentifier]) {
+        let transfers = places.map { ticket in
+            guard let transfer = self.running[ticket] else {
+                preconditionFailure("BUG: a transfer that is over waits for a connection")
+            }
+            return transfer
+        }
+        // All have theirs before one goes on: what it tells may end another one.
+        for transfer in transfers { transfer.gotPlace() }
+        for transfer in transfers { transfer.goOnWithPlace() }
+    }
+
+    /// Lets a host go that nobody would miss.
+    func forget(_ host: OriginHost) {
+        if host.isUnused, self.hosts[host.key] === host { self.hosts[host.key] = nil }
+    }
+
+    // MARK: Connections
+
+    func opened(at host: OriginHost) {
+        self.connectionCount += 1
+        host.connectionCount += 1
+    }
+
+    func closed(at host: OriginHost) {
+        self.connectionCount -= 1
+        host.connectionCount -= 1
+        self.forget(host)
+    }
+
+    /// A connection is idle from now on.
+    func keep(_ connection: any KeptConnection) {
+        self.kept.append(connection)
+        // It may be the oldest itself.
+        while let oldest = self.kept.oldest, self.connectionCount > self.configuration.idleConnections {
+            oldest.close()
+        }
+        guard let expiry, !expiry.isArmed, let oldest = self.kept.oldest else { return }
+        self.loop.arm(expiry, at: oldest.keptSince + self.configuration.idleTimeout)
+    }
+
+    /// A connection is idle no more.
+    func unkeep(_ connection: any KeptConnection) { self.kept.remove(connection) }
+
+    private func closeExpired() {
+        while let oldest = self.kept.oldest {
+            let end = oldest.keptSince + self.configuration.idleTimeout
+            guard end <= self.loop.turnTime else {
+                if let expiry { self.loop.arm(expiry, at: end) }
+                return
+            }
+            oldest.close()
+        }
+    }
+
+    // MARK: What is remembered
+
+    /// What was decided about every host that is remembered.
+    var knownVerdicts: [Authority: DatedVerdict] { self.verdicts }
+
+    func note(_ verdict: Verdict, on host: Authority) {
+        // Forgetting costs what a policy that only reports says; remembering every host for ever would cost memory.
+        if self.verdicts.count >= Self.rememberedHosts { self.verdicts.removeAll() }
+        self.verdicts[host] = DatedVerdict(verdict: verdict, moment: .now)
+    }
+
+    /// A session of TLS to resume, with the verdict that it began with.
+    func session(for host: Authority) -> (session: TLSSession, verdict: Verdict?)? { self.sessions[host] }
+
+    func remember(_ session: TLSSession, _ verdict: Verdict?, for host: Authority) {
+        if self.sessions.count >= Self.rememberedHosts { self.sessions.removeAll() }
+        self.sessions[host] = (session, verdict)
+    }
+
+    // MARK: The end
+
+    /// Ends everything: running transfers fail as cancelled, connections close.
+    func closeAll() {
+        self.loop.assertInEventLoop()
+        guard !self.isClosed else { return }
+        self.isClosed = true
+        self.endTransfers()
+        self.dialler.close()
+    }
+
+    /// Ends everything and begins anew: no connection, TLS session, resolved name or verdict is left.
+    func reset() {
+        self.loop.assertInEventLoop()
+        guard !self.isClosed else { return }
+        self.endTransfers()
+        self.dialler.reset()
+    }
+
+    private func endTransfers() {
+        for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
+        self.spare.removeAll()
+        while let oldest = self.kept.oldest { oldest.close() }
+        for host in self.hosts.values {
+            for connection in host.http2 { connection.close() }
+        }
+        if let expiry { self.loop.disarm(expiry) }
+        self.sessions.removeAll()
+        self.verdicts.removeAll()
+        self.versions.removeAll()
+    }
+}
+
+/// The idle connections of a pool, the one that was kept first in front: a list whose members know their neighbours.
+private struct KeptConnections {
+    private(set) var oldest: (any KeptConnection)?
+    private var newest: (any KeptConnection)?
+
+    mutating func append(_ connection: any KeptConnection) {
+        connection.older = self.newest
+        self.newest?.newer = connection
+        self.newest = connection
+        if self.oldest == nil { self.oldest = connection }
+    }
+
+    /// Takes a connection out; nothing happens where it is none of them.
+    mutating func remove(_ connection: any KeptConnection) {
+        if self.oldest === connection { self.oldest = connection.newer }
+        if self.newest === connection { self.newest = connection.older }
+        connection.older?.newer = connection.newer
+        connection.newer?.older = connection.older
+        (connection.older, connection.newer) = (nil, nil)
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import NIOCore
+internal import PintleMessage
+
+/// Owns one `CURL *`. Used on one thread; freed with its owner, after it was taken out of its multi handle.
+struct EasyHandle: ~Copyable {
+    let pointer: UnsafeMutableRawPointer
+    /// What is set already, so that a reused handle does not parse it again.
+    private var end: Authority?
+    private var socks: ProxyLink?
+    private var connectMilliseconds = -1
+    /// libcurl reads the list while it is set, and never frees it.
+    private var addresses: UnsafeMutablePointer<curl_slist>?
+
+    init() {
+        guard let pointer = curl_easy_init() else { preconditionFailure("BUG: libcurl cannot make an easy handle") }
+        self.pointer = pointer
+    }
+
+    deinit {
+        curl_easy_cleanup(self.pointer)
+        curl_slist_free_all(self.addresses)
+    }
+
+    /// Sets what never changes for a handle of this session: dialling, in design's words.
+    func configure(
+        _ configuration: SessionConfiguration, context: UnsafeMutableRawPointer, dialler: UnsafeMutableRawPointer
+    ) {
+        self.set(CURLOPT_NOSIGNAL, 1)
+        self.set(CURLOPT_PROTOCOLS_STR, "http")
+        self.set(CURLOPT_CONNECT_ONLY, 1)
+        // Without this libcurl obeys the environment, and a proxy would call itself.
+        self.set(CURLOPT_PROXY, "")
+        self.set(CURLOPT_NOPROXY, "")
+        self.set(CURLOPT_SOCKS5_AUTH, pintle_auth_basic)
+        if let interface = configuration.interface { self.set(CURLOPT_INTERFACE, "if!\(interface)") }
+        self.set(CURLOPT_TCP_NODELAY, 1)
+        self.set(CURLOPT_TCP_KEEPALIVE, 1)
+        // With 0 libcurl would forget the addresses that it is given before it dials one.
+        self.set(CURLOPT_DNS_CACHE_TIMEOUT, max(1, Int(configuration.dnsCache.nanoseconds / 1_000_000_000)))
+        self.set(CURLOPT_PRIVATE, context)
+        self.set(CURLOPT_OPENSOCKETDATA, context)
+        self.set(CURLOPT_RESOLVER_START_DATA, context)
+        self.set(CURLOPT_CLOSESOCKETDATA, dialler)
+        self.check(pintle_set_open_function(self.pointer, openSocketCallback), CURLOPT_OPENSOCKETFUNCTION)
+        self.check(pintle_set_close_function(self.pointer, closeSocketCallback), CURLOPT_CLOSESOCKETFUNCTION)
+        self.check(
+            pintle_set_resolver_function(self.pointer, resolverCallback), CURLOPT_RESOLVER_START_FUNCTION)
+    }
+
+    /// Sets what belongs to one dial.
+    ///
+    /// - Returns: whether libcurl took it all.
+    mutating func prepare(_ target: DialTarget) -> Bool {
+        var isTaken = true
+        if self.end != target.end {
+            isTaken = self.takes(CURLOPT_URL, "http://\(target.end.description(for: .http))/")
+            // Set anew the next time.
+            self.end = isTaken ? target.end : nil
+        }
+        if self.socks !== target.socks {
+            self.socks = target.socks
+            isTaken = self.takes(CURLOPT_PROXY, target.socks?.url ?? "") && isTaken
+        }
+        self.forgetAddresses()
+        self.limitConnecting(to: target.timeLimit)
+        return isTaken
+    }
+
+    /// Limits the time for connecting, from when libcurl is given the handle.
+    mutating func limitConnecting(to time: TimeAmount) {
+        let milliseconds = Int(time.nanoseconds / 1_000_000)
+        guard milliseconds != self.connectMilliseconds else { return }
+        self.connectMilliseconds = milliseconds
+        self.set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+    }
+
+    /// Puts addresses of a name into libcurl's cache, where they stay as long as those that it has looked up itself.
+    ///
+    /// - Returns: whether that can be said to libcurl at all.
+    mutating func use(_ addresses: [SocketAddress], of name: String, port: UInt16) -> Bool {
+        // To libcurl a star is every name.
+        guard name != "*", !name.contains(":") else { return false }
+        let list = addresses.compactMap { address in
+            address.ipAddress.map { $0.contains(":") ? "[\($0.prefix { $0 != "%" })]" : $0 }
+        }.joined(separator: ",")
+        self.forgetAddresses()
+        // The plus has the entry expire. Versions differ in whether they keep a dot at the end of the name.
+        let bare = name.hasSuffix(".") ? String(name.dropLast()) : name
+        self.addresses = curl_slist_append(nil, "+\(bare):\(port):\(list)")
+        self.addresses = curl_slist_append(self.addresses, "+\(bare).:\(port):\(list)")
+        return !list.isEmpty && pintle_set_list(self.pointer, CURLOPT_RESOLVE, self.addresses) == CURLE_OK
+    }
+
+    private mutating func forgetAddresses() {
+        guard self.addresses != nil else { return }
+        self.check(pintle_set_list(self.pointer, CURLOPT_RESOLVE, nil), CURLOPT_RESOLVE)
+        curl_slist_free_all(self.addresses)
+        self.addresses = nil
+    }
+
+    // MARK: Asking
+
+    /// Completes `metrics` when the dial has ended.
+    func fill(_ metrics: inout TransferMetrics) {
+        metrics.nameLookup = self.offset(CURLINFO_NAMELOOKUP_TIME_T)
+        metrics.connect = self.offset(CURLINFO_CONNECT_TIME_T)
+        metrics.total = self.offset(CURLINFO_TOTAL_TIME_T)
+        metrics.address = self.text(CURLINFO_PRIMARY_IP)
+    }
+
+    private func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        return pintle_get_offset(self.pointer, info, &value) == CURLE_OK ? Int64(value) : 0
+    }
+
+    func long(_ info: CURLINFO) -> Int {
+        var value = 0
+        return pintle_get_long(self.pointer, info, &value) == CURLE_OK ? value : 0
+    }
+
+    private func text(_ info: CURLINFO) -> String {
+        var value: UnsafePointer<CChar>?
+        guard pintle_get_text(self.pointer, info, &value) == CURLE_OK, let value else { return "" }
+        return String(cString: value)
+    }
+
+    func activeSocket() -> Int32? {
+        var socket: curl_socket_t = -1
+        return pintle_get_socket(self.pointer, &socket) == CURLE_OK && socket >= 0 ? socket : nil
+    }
+
+    // MARK: Setting
+
+    private func set(_ option: CURLoption, _ value: Int) {
+        self.check(pintle_set_long(self.pointer, option, value), option)
+    }
+
+    private func set(_ option: CURLoption, _ value: String) {
+        self.check(pintle_set_text(self.pointer, option, value), option)
+    }
+
+    private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+        self.check(pintle_set_pointer(self.pointer, option, value), option)
+    }
+
+    private func takes(_ option: CURLoption, _ value: String) -> Bool {
+        pintle_set_text(self.pointer, option, value) == CURLE_OK
+    }
+
+    /// What is set here depends on nothing from outside: a libcurl that refuses it is not the one that this was built for.
+    private func check(_ result: CURLcode, _ option: CURLoption) {
+        precondition(result == CURLE_OK, "BUG: libcurl refuses option \(option.rawValue): code \(result.rawValue)")
+    }
+}
+
+extension TransferMetrics {
+    /// Adds what had passed when libcurl's clock started, in microseconds, to all phases that there were.
+    mutating func delay(by time: Int64) {
+        for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte, \.total] where self[keyPath: phase] > 0 {
+            self[keyPath: phase] += time
+        }
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintleTrust
+import Testing
+
+@testable import PintleSession
+
+/// What is read of a Set-Cookie field (RFC 6265 §5.2, §5.3). What becomes of it over the wire is in the jar's tests.
+@Suite struct CookieReadingTests {
+    private static let now = UnixTime(seconds: 1_800_000_000)
+
+    private func cookie(_ line: String, from url: String = "https://a.example/one/two?q=/three/") throws -> Cookie? {
+        Cookie(line, from: try HTTPURL(url), at: Self.now)
+    }
+
+    @Test(arguments: [
+        ("a=1", "a", "1"), (" a = 1 ", "a", "1"), ("a=", "a", ""), ("=1", "", "1"), ("1", "", "1"),
+        ("a=b=c", "a", "b=c"), ("a=\"b c\"", "a", "\"b c\""),
+    ])
+    func `name and value are what stands around the first sign of equality`(
+        line: String, name: String, value: String
+    ) throws {
+        let read = try #require(try self.cookie(line))
+        #expect(read.name == name && read.value == value)
+    }
+
+    @Test(arguments: ["", "=", ";", "a=\u{1}", "a=\u{7F}", "a=" + String(repeating: "x", count: 4096)])
+    func `what is no cookie is left out`(line: String) throws {
+        #expect(try self.cookie(line) == nil)
+    }
+
+    @Test(arguments: [
+        ("a=1", "/one"), ("a=1; Path=/x", "/x"), ("a=1; path=x", "/one"), ("a=1; Path", "/one"),
+        ("a=1; Path=/x; Path=/y", "/y"),
+    ])
+    func `the path is the attribute's or the folder's`(line: String, path: String) throws {
+        #expect(try self.cookie(line)?.path == path)
+    }
+
+    @Test(arguments: [
+        ("a=1", "a.example", true), ("a=1; Domain=a.example", "a.example", false),
+        ("a=1; Domain=.A.Example", "a.example", false), ("a=1; Domain=", "a.example", true),
+    ])
+    func `a domain lets in the names below it`(line: String, domain: String, isHostOnly: Bool) throws {
+        let read = try #require(try self.cookie(line))
+        #expect(read.domain == domain && read.isHostOnly == isHostOnly)
+    }
+
+    @Test(arguments: ["b.example", "sub.a.example", "example", "xa.example"])
+    func `a domain that is not the host's is refused`(domain: String) throws {
+        #expect(try self.cookie("a=1; Domain=\(domain)") == nil)
+    }
+
+    @Test(.enabled(if: PublicSuffixes.areKnown), arguments: [("co.uk", "x.co.uk"), ("github.io", "me.github.io")])
+    func `no cookie is for all whom a registry or a company gives names to`(domain: String, host: String) throws {
+        #expect(try self.cookie("a=1; Domain=\(domain)", from: "https://\(host)/") == nil)
+    }
+
+    @Test func `an address has no names below it`() throws {
+        let read = try #require(try self.cookie("a=1; Domain=192.0.2.1", from: "https://192.0.2.1/"))
+        #expect(read.isHostOnly && read.domain == "192.0.2.1")
+    }
+
+    @Test func `what is said to be secure is taken in secret only`() throws {
+        #expect(try self.cookie("a=1; Secure", from: "http://a.example/") == nil)
+        #expect(try self.cookie("a=1; Secure", from: "http://localhost/") != nil)
+        let read = try #require(try self.cookie("a=1; Secure; Path=/"))
+        let (secret, open) = (try HTTPURL("https://a.example/"), try HTTPURL("http://a.example/"))
+        #expect(read.belongs(to: secret) && !read.belongs(to: open))
+    }
+
+    @Test(arguments: [
+        ("a=1; Max-Age=10", 1_800_000_010), ("a=1; Max-Age=0", 0), ("a=1; Max-Age=-5", 0),
+        ("a=1; Expires=Wed, 21 Oct 2015 07:28:00 GMT; Max-Age=10", 1_800_000_010),
+        ("a=1; Expires=Wed, 21 Oct 2015 07:28:00 GMT", 1_445_412_480),
+        ("a=1; Expires=Wednesday, 21-Oct-15 07:28:00 GMT", 1_445_412_480),
+        ("a=1; Expires=Wed Oct 21 07:28:00 2015", 1_445_412_480),
+        ("a=1; Max-Age=99999999999999999999", Int64.max),
+    ])
+    func `the end is Max-Age's, or that of a date in any of its forms`(line: String, end: Int64) throws {
+        #expect(try self.cookie(line)?.expiry == UnixTime(seconds: end))
+    }
+
+    @Test(arguments: [
+        "a=1", "a=1; Expires=never", "a=1; Expires=31 Feb 2027 00:00:00", "a=1; Expires=21 Oct 2015",
+        "a=1; Expires=21 Oct 1600 07:28:00", "a=1; Expires=21 Oct 2015 24:00:00", "a=1; Max-Age=1x", "a=1; Max-Age=",
+    ])
+    func `what is no date ends with the session`(line: String) throws {
+        let read = try #require(try self.cookie(line))
+        #expect(read.expiry == nil)
+    }
+
+    @Test(arguments: [
+        ("/one", "/one", true), ("/one", "/one/", true), ("/one", "/one/two?x", true), ("/one", "/oneself", false),
+        ("/one/", "/one/two", true), ("/one/", "/one", false), ("/", "/anything", true),
+    ])
+    func `a path holds for what is below it`(path: String, asked: String, belongs: Bool) throws {
+        let read = try #require(try self.cookie("a=1; Path=\(path)"))
+        let url = try HTTPURL("https://a.example\(asked)")
+        #expect(read.belongs(to: url) == belongs)
+    }
+
+    @Test func `a jar has room for so many of one host and so many in all`() throws {
+        let jar = CookieJar()
+        let (one, other) = (try HTTPURL("https://a.example/"), try HTTPURL("https://h0.example/"))
+        for number in 0..<200 { jar.take(["Set-Cookie": "c\(number)=1"], from: one, at: Self.now) }
+        let sent = try #require(jar.header(for: one, at: Self.now))
+        #expect(sent.split(separator: "; ").count == 150 && sent.hasPrefix("c50=1; "))
+        for number in 0..<3000 {
+            jar.take(["Set-Cookie": "c=1"], from: try HTTPURL("https://h\(number).example/"), at: Self.now)
+        }
+        #expect(jar.header(for: one, at: Self.now) == nil)
+        #expect(jar.header(for: other, at: Self.now) == "c=1")
+    }
+}
