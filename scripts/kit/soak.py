@@ -304,6 +304,7 @@ log: {{format: json, exchanges: off, level: warning}}
 routes:
   - name: generation
     match: {{hosts: ["127.0.0.1"]}}
+    connect: tunnel
     response: {{headers: {{set: {{X-Generation: "{number}"}}}}}}
 """)
     os.rename(path + ".new", path)
