@@ -107,8 +107,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// The number of this turn.
     package var turn: UInt64 { self.local.turn }
 
-    /// Whether every descriptor that was ready when this turn began has been told of by the end of it: a turn attends to a
-    /// limited number of events.
+    /// True where the wait before this turn returned all that was ready: a turn attends to a limited number of events, and
+    /// where there were as many, more may be waiting.
     package var sawAllEvents: Bool { self.local.sawAllEvents }
 
     /// The turns so far, that are over. On any thread.

@@ -12,7 +12,7 @@ internal import PintleTrust
 final class ConnectionAttempt {
     typealias Completion = (Result<MadeConnection, SessionError>, TransferMetrics) -> Void
 
-    /// Whom a handshake is with.
+    /// The other side of a handshake.
     private enum Peer { case proxy, origin }
 
     private enum State {
@@ -25,7 +25,7 @@ final class ConnectionAttempt {
 
     /// The wish for a tunnel, and the proxy's answer.
     private struct Wish {
-        /// What is left to be sent.
+        /// The bytes of the wish that are left to be sent.
         var unsent: ByteBuffer
         var reader: ResponseReader
         /// The beginning of a line of the answer.
@@ -34,7 +34,7 @@ final class ConnectionAttempt {
 
     private let request: TransferRequest
     private let proxy: ProxyLink?
-    /// What may be spoken with an https origin, as ALPN names it.
+    /// The protocols that are offered to an https origin by ALPN (RFC 7301), the best first.
     private let protocols: [String]
     private unowned let pool: TransferPool  // The pool ends its attempts before it goes.
     private var state = State.over
@@ -62,7 +62,7 @@ final class ConnectionAttempt {
 
     private var loop: Loop { self.pool.loop }
 
-    /// Whether the proxy is asked for a tunnel (RFC 9110 §9.3.6).
+    /// True where the proxy has to be asked for a tunnel (RFC 9110 §9.3.6).
     private var needsTunnel: Bool {
         guard let server = self.proxy?.server, server.forwards else { return false }
         return self.request.scheme == .https || self.request.connectOnly

@@ -39,13 +39,13 @@ final class OriginHost {
     var idle: [HTTP1Connection] = []
     /// Connections of HTTP/2 that take more streams.
     var http2: [HTTP2Connection] = []
-    /// Whether the origin has chosen HTTP/2; nil while that is not known.
+    /// The origin's choice of HTTP/2, true or false; nil while it is not known.
     var speaksHTTP2: Bool?
     /// Transfers that wait for the connection that is being made, of which all may have a stream.
     var joining: [Transfer] = []
-    /// Whether such a connection is being made.
+    /// True while the connection for ``joining`` is being made.
     var isBeingJoined = false
-    /// Whether HTTP/2 is spoken without asking, over clear text too.
+    /// True where HTTP/2 is spoken without asking, over clear text too.
     var knowsHTTP2 = false
     /// How many connections are open, those in use among them.
     var connectionCount = 0
