@@ -29,6 +29,9 @@ struct BodyReader {
         }
     }
 
+    /// True where nothing but the end is left of a body with a length.
+    var isAtEnd: Bool { if case .length(left: 0) = self.framing { true } else { false } }
+
     /// Takes one piece from the front of `inbox`.
     mutating func next(_ inbox: inout ByteBuffer) throws(WireError) -> Step {
         switch self.framing {

@@ -197,7 +197,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func takeBody(_ exchange: Exchange) -> Bool {
-        guard exchange.wantsBody else { return false }
+        // The end takes no room: an origin that has all bytes may answer before more of them would be wanted, and the answer
+        // would say that the connection closes.
+        guard exchange.wantsBody || self.reader.isAtEnd && exchange.streamsBody else { return false }
         do throws(WireError) {
             switch try self.reader.next(&self.inbox) {
             case .waiting:

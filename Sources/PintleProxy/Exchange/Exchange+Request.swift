@@ -311,6 +311,11 @@ extension Exchange {
         return transfer.unsentBodyBytes < Self.window
     }
 
+    /// True while the body goes on to the transfer as it comes.
+    var streamsBody: Bool {
+        !self.awaitsAdmission && self.job == nil && self.heldBody == nil && self.transfer != nil
+    }
+
     /// The upstream has taken some of the body.
     func proceedWithBody() {
         self.pacer?.proceed()
