@@ -107,7 +107,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
                 "PintleSession",
-                "CPintleCrypt",
+                "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams"),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),

@@ -37,12 +37,6 @@ public struct Counts: Hashable, Sendable {
     public var violations = Violations()
     /// Handshakes that presented no pinned key.
     public var pinFailures = 0
-    /// Answers from the cache.
-    public var cacheHits = 0
-    /// Questions that the cache could not answer.
-    public var cacheMisses = 0
-    /// Exchanges that joined another's transfer.
-    public var coalesced = 0
     /// Tunnels established.
     public var tunnelsOpened = 0
     /// Tunnels established and not closed.
@@ -56,8 +50,7 @@ public struct Counts: Hashable, Sendable {
         [
             ("started", self.started), ("active", self.active), ("completed", self.completed),
             ("failed", self.failed), ("cancelled", self.cancelled), ("bytes_up", self.bytesUp),
-            ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures), ("cache_hits", self.cacheHits),
-            ("cache_misses", self.cacheMisses), ("coalesced", self.coalesced),
+            ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures),
             ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
         ]
     }
@@ -73,9 +66,6 @@ public struct Counts: Hashable, Sendable {
         sum.bytesDown += other.bytesDown
         for kind in ViolationKind.allCases { sum.violations[kind] += other.violations[kind] }
         sum.pinFailures += other.pinFailures
-        sum.cacheHits += other.cacheHits
-        sum.cacheMisses += other.cacheMisses
-        sum.coalesced += other.coalesced
         sum.tunnelsOpened += other.tunnelsOpened
         sum.tunnelsActive += other.tunnelsActive
     }

@@ -63,8 +63,6 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var reused: Bool?
     /// How often the request was sent again.
     public var retries: Int?
-    /// What the cache had to say.
-    public var cache: String?
     /// How the response broke its contract.
     public var violations: [ViolationKind] = []
     /// Why there was no proper answer.

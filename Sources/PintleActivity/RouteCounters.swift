@@ -26,9 +26,6 @@ public final class RouteCounters: Sendable {
     private let bytesUp = Atomic<Int>(0)
     private let bytesDown = Atomic<Int>(0)
     private let pinFailures = Atomic<Int>(0)
-    private let cacheHits = Atomic<Int>(0)
-    private let cacheMisses = Atomic<Int>(0)
-    private let coalescences = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One per kind, by its index.
@@ -75,21 +72,6 @@ public final class RouteCounters: Sendable {
         self.pinFailures.wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// An answer came from the cache.
-    public func cacheHit() {
-        self.cacheHits.wrappingAdd(1, ordering: .relaxed)
-    }
-
-    /// The cache was asked in vain.
-    public func cacheMissed() {
-        self.cacheMisses.wrappingAdd(1, ordering: .relaxed)
-    }
-
-    /// An exchange joined another's transfer.
-    public func coalesced() {
-        self.coalescences.wrappingAdd(1, ordering: .relaxed)
-    }
-
     /// A tunnel is up.
     public func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
@@ -115,9 +97,6 @@ public final class RouteCounters: Sendable {
         counts.bytesUp = self.bytesUp.load(ordering: .relaxed)
         counts.bytesDown = self.bytesDown.load(ordering: .relaxed)
         counts.pinFailures = self.pinFailures.load(ordering: .relaxed)
-        counts.cacheHits = self.cacheHits.load(ordering: .relaxed)
-        counts.cacheMisses = self.cacheMisses.load(ordering: .relaxed)
-        counts.coalesced = self.coalescences.load(ordering: .relaxed)
         for kind in ViolationKind.allCases {
             counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
         }

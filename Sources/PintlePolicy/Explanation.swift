@@ -3,7 +3,8 @@
 package import PintleMessage
 private import PintleSession
 
-/// What the policy does with one request, and why: what `pintle explain` prints. Nothing is connected to.
+/// The ``RequestPlan`` for one request in words, with the grounds for it: what `pintle explain` prints. Nothing is connected
+/// to.
 package struct Explanation: Sendable, Equatable {
     /// One line: what is told, and what there is to tell.
     package struct Line: Sendable, Equatable, CustomStringConvertible {
@@ -24,31 +25,33 @@ package struct Explanation: Sendable, Equatable {
 
     private let policy: Policy
     private let head: RequestHead
+    private let plan: RequestPlan
 
     /// Follows a request through the policy, as a client would send it to the proxy.
     ///
     /// - Parameter head: the target in absolute form, or an authority for CONNECT.
-    /// - Throws: the reason when the request would be answered with 400.
-    package init(_ policy: Policy, _ head: RequestHead) throws(Malformed) {
+    /// - Throws: the answer, where the request would be refused before any rule is asked.
+    package init(_ policy: Policy, _ head: RequestHead) throws(Problem) {
         self.policy = policy
         self.head = head
+        self.plan = RequestPlan(head, .none, by: policy)
         let clients = policy.configuration.clients.allow.map(\.description).joined(separator: ", ")
         self.add("clients", "may be in \(clients)")
         if let auth = policy.configuration.clients.basicAuth {
             let users = auth.users.count == 1 ? "the one user" : "one of \(auth.users.count) users"
             self.add("clients", "must be \(users) of clients.basic_auth")
         }
-        let query: RouteQuery
         switch head.target {
-        case .absolute(let scheme, let authority, let path):
-            query = RouteQuery(method: head.method, scheme: scheme, authority: authority, path: path)
-            self.tell(query, try policy.decide(query))
-        case .authority(let authority):
-            query = RouteQuery(method: head.method, scheme: .https, authority: authority, path: "/")
-            self.tell(query, policy.decideTunnel(query))
+        case .absolute, .authority: break
         case .origin, .asterisk:
-            throw Malformed("give the whole URL: http://host/path or https://host/path")
+            throw Problem(.badRequest, "give the whole URL: http://host/path or https://host/path")
         }
+        guard let query = self.plan.query, let decision = self.plan.decision else {
+            if case .refuse(let problem) = self.plan.step { throw problem }
+            preconditionFailure("BUG: a request is neither refused nor decided on")
+        }
+        self.tell(query, decision)
+        self.tellStep()
     }
 
     package static func == (left: Explanation, right: Explanation) -> Bool { left.lines == right.lines }
@@ -71,6 +74,18 @@ package struct Explanation: Sendable, Equatable {
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
+    }
+
+    private mutating func tellStep() {
+        switch self.plan.step {
+        case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
+        case .answer: self.add("answer", "this proxy's own: Max-Forwards lets the request go no further")
+        case .collect:
+            let reason = self.plan.isSerialized ? "the serializer" : "the contract"
+            self.add("sent", "when all of its body is here, which \(reason) needs")
+        case .send: self.add("sent", "as it comes")
+        case .tunnel: self.add("sent", "nothing: bytes are relayed")
+        }
     }
 
     private mutating func tellRoute(_ query: RouteQuery, _ decision: Decision) {
@@ -188,15 +203,20 @@ package struct Explanation: Sendable, Equatable {
     private mutating func tellContract(_ decision: Decision) {
         guard let contract = self.policy.apiContract(for: decision) else { return }
         let subject = contract.checksRequests ? "requests and responses" : "responses"
-        let isReported = self.policy.onViolation(on: decision.route) == .report
-        do throws(Malformed) {
-            let operation = try contract.operation(method: self.head.method, path: decision.path)
+        let isReported = self.plan.onViolation == .report
+        if let operation = self.plan.operation {
             let text = "\(operation.name) of \(contract.file), for \(subject)"
-            self.add("contract", isReported ? text + ", whose violations are only reported" : text)
-        } catch {
-            let refusal = isReported ? "the request is sent all the same, and reported" : "the request is refused"
-            let consequence = contract.checksRequests ? refusal : "nothing is judged by it"
-            self.add("contract", "\(contract.file): \(error.reason); \(consequence)")
+            return self.add("contract", isReported ? text + ", whose violations are only reported" : text)
+        }
+        switch self.plan.step {
+        case .refuse(let problem) where problem.name == .unserializableRequest:
+            self.add("contract", "\(contract.file): \(problem.detail); the request is refused")
+        case .refuse: break
+        case .answer, .collect, .send, .tunnel:
+            guard let undeclared = self.plan.undeclared else {
+                return self.add("contract", "\(contract.file): it declares no such operation; nothing is judged by it")
+            }
+            self.add("contract", "\(contract.file): \(undeclared); the request is sent all the same, and reported")
         }
     }
 

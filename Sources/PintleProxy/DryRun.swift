@@ -3,19 +3,20 @@
 internal import NIOCore
 package import PintleMessage
 package import PintlePolicy
+internal import PintleSession
 
-/// A request taken the whole way up, but for the network: what `pintle check --sample` prints.
+/// A request taken through a ``PintlePolicy/RequestPlan``, without network: what `pintle check --sample` prints.
 package struct DryRun: Sendable {
     /// Where it goes.
     package let decision: Decision
     /// The request as it goes upstream, with Host and framing.
     package let head: RequestHead
-    /// Its body.
+    /// Its body, without the framing of chunks.
     package let body: [UInt8]
-    /// What went into it, but for the route's rules.
-    private let input: (received: RequestHead, body: [UInt8], policy: Policy)
     /// How it breaks its API contract, where that is only reported.
-    package let violations: [String]
+    package let breaches: [String]
+    private let plan: RequestPlan
+    private let input: (received: RequestHead, body: RequestPlan.Body)
 
     /// Takes a request through `policy`.
     ///
@@ -23,31 +24,34 @@ package struct DryRun: Sendable {
     ///   a body without Content-Length or Transfer-Encoding is what is left, without a line end at its end.
     /// - Throws: what the client would be answered instead.
     package init(_ bytes: [UInt8], policy: Policy) throws(Problem) {
-        let configuration = policy.configuration
-        let limits = HeadLimits(
-            bytes: configuration.limits.headerBytes, line: configuration.limits.headerLine,
-            count: configuration.limits.headerCount)
-        let received: RequestHead
-        let body: [UInt8]
+        let limits = policy.configuration.limits
+        let sample: Sample
         do throws(WireError) {
-            (received, body) = try Self.parse(bytes, limits)
+            sample = try Sample(
+                bytes,
+                HeadLimits(bytes: limits.headerBytes, line: limits.headerLine, count: limits.headerCount))
         } catch {
             throw Problem(error)
         }
-        guard body.count <= configuration.limits.bodyBuffer else {
-            throw Problem(.bodyTooLarge, "the body of the sample is over limits.body_buffer")
+        let plan = RequestPlan(sample.head, sample.framing, by: policy)
+        var body = RequestPlan.Body.streamed
+        switch plan.step {
+        case .refuse(let problem): throw problem
+        case .tunnel, .answer:
+            throw Problem(
+                .badRequest, "a sample is a request that is forwarded, and this proxy answers this one itself")
+        case .send: break
+        case .collect where sample.body.count <= limits.bodyBuffer:
+            body = .whole(ByteBuffer(bytes: sample.body), trailers: sample.trailers)
+        case .collect:
+            guard plan.passesUnjudged else { throw Problem.unbuffered }
+            body = .unbuffered(beginning: ByteBuffer())
         }
-        if let via = configuration.via, Forwarding.hasPassed(via, received.fields) {
-            throw Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via")
-        }
-        let decision = try Self.decide(received, policy)
-        if let rule = decision.destination.denial {
-            throw Problem(.destinationDenied, "\(decision.authority) is denied by \(rule)")
-        }
-        self.decision = decision
-        self.input = (received, body, policy)
-        (self.head, self.body) = try Self.rewrite(received, body, decision, policy, decision.route?.rewriter)
-        self.violations = try Self.check(self.head, self.body, decision, policy)
+        guard let decision = plan.decision else { preconditionFailure("BUG: a request is sent without a decision") }
+        (self.plan, self.decision, self.input) = (plan, decision, (sample.head, body))
+        let made = try plan.request(from: sample.head, body, within: .unlimited)
+        (self.head, self.body) = Self.spelled(made, streaming: sample.body)
+        self.breaches = made.breaches.map(\.reason)
     }
 
     /// The request as it may be shown: with a mask for whatever the route's rules put into it, and the length that its body
@@ -55,115 +59,45 @@ package struct DryRun: Sendable {
     ///
     /// - Throws: what the client would be answered if the mask were the value.
     package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
-        let rules = self.decision.route?.configuration.request.masked(by: mask)
-        let input = self.input
-        return try Self.rewrite(
-            input.received, input.body, self.decision, input.policy, rules.map { RequestRewriter($0) })
+        let made = try self.plan.masked(by: mask).request(
+            from: self.input.received, self.input.body, within: .unlimited)
+        return Self.spelled(made, streaming: self.body)
     }
 
-    private static func decide(_ head: RequestHead, _ policy: Policy) throws(Problem) -> Decision {
-        let query: RouteQuery
-        switch head.target {
-        case .absolute(let scheme, let authority, let path):
-            query = RouteQuery(
-                method: head.method, scheme: scheme, authority: authority, path: path,
-                isWebSocket: head.hasWebSocketScheme)
-        case .origin(let path):
-            guard let host = head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
-                throw Problem(.badRequest, "a request with a path for a target needs a Host")
-            }
-            query = RouteQuery(
-                method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
-        case .authority, .asterisk:
-            throw Problem(.badRequest, "a sample is a request that is forwarded, not \(head.method)")
+    /// - Parameter streamed: the body that follows as it came.
+    private static func spelled(_ made: PlannedRequest, streaming streamed: [UInt8]) -> (RequestHead, [UInt8]) {
+        let request = made.transfer
+        let authority = request.authority
+        var fields: Fields = ["Host": authority.description(for: request.scheme)]
+        if case .stream(nil) = request.body { fields.append("Transfer-Encoding", "chunked") }
+        for (name, value) in request.fields.pairs { fields.append(name, value) }
+        var body: [UInt8] = []
+        switch request.body {
+        case .none: break
+        case .bytes(let bytes):
+            body = Array(bytes.readableBytesView)
+            fields.append("Content-Length", String(body.count))
+        case .stream(let length):
+            body = made.isWhole ? Array(made.content.readableBytesView) : streamed
+            if let length { fields.append("Content-Length", String(length)) }
         }
-        let decision: Decision
-        do throws(Malformed) {
-            decision = try policy.decide(query)
-        } catch {
-            throw Problem(.badRequest, error.reason)
+        if let upgrade = request.upgrade {
+            fields.append("Connection", "Upgrade")
+            fields.append("Upgrade", upgrade)
         }
-        guard query.form == .proxy || decision.route != nil else {
-            throw Problem(
-                .badRequest,
-                "no gateway route matches \(query.authority); write the whole URL into the request line, or give a route "
-                    + "an upstream")
-        }
-        return decision
+        let target = RequestTarget.absolute(scheme: request.scheme, authority: authority, path: request.path)
+        return (RequestHead(method: request.method, target: target, fields: fields), body)
     }
+}
 
-    private static func rewrite(
-        _ received: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy, _ rewriter: RequestRewriter?
-    ) throws(Problem) -> (RequestHead, [UInt8]) {
-        let configuration = policy.configuration
-        var request = SerializedRequest(head: received.forwarded(by: decision, via: configuration.via), body: nil)
-        let hasBody = !body.isEmpty || received.fields.contains(.contentLength)
-        if let rewriter {
-            if rewriter.serializes(received, hasBody: !body.isEmpty) {
-                do throws(SerializationError) {
-                    request.head.fields.remove(.expect)
-                    request = try rewriter.serialize(
-                        request.head, body: body, limits: RequestRewriter.Limits(configuration.limits))
-                    if hasBody, body.isEmpty, request.body == nil { request.body = [] }
-                } catch {
-                    throw Problem(error)
-                }
-            } else if hasBody {
-                request.body = body
-            }
-            rewriter.apply(to: &request.head.fields)
-        } else if hasBody {
-            request.body = body
-        }
-        if received.method == "HEAD" {
-            guard request.body?.isEmpty ?? true else {
-                throw Problem(.badRequest, "a HEAD request with content is not forwarded")
-            }
-            request.body = nil
-        }
-        Self.judge(of: received, decision, policy).prepare(&request.head.fields)
-        var fields: Fields = ["Host": decision.authority.description(for: decision.scheme)]
-        for (name, value) in request.head.fields.pairs { fields.append(name, value) }
-        if let body = request.body { fields.append("Content-Length", String(body.count)) }
-        request.head.fields = fields
-        return (request.head, request.body ?? [])
-    }
+/// A saved request.
+private struct Sample {
+    var head: RequestHead
+    var framing = BodyFraming.none
+    var body: [UInt8] = []
+    var trailers = Fields()
 
-    /// What would judge the response.
-    private static func judge(of head: RequestHead, _ decision: Decision, _ policy: Policy) -> ResponseJudge {
-        let contract = policy.apiContract(for: decision)
-        let operation = contract.flatMap { try? $0.operation(method: head.method, path: decision.path) }
-        return ResponseJudge(
-            decision.route?.contract, operation, method: head.method,
-            onViolation: policy.onViolation(on: decision.route),
-            maxBody: nil)
-    }
-
-    /// Holds the request to its API contract, where that is about requests.
-    ///
-    /// - Returns: what is wrong, where it is only reported.
-    private static func check(
-        _ head: RequestHead, _ body: [UInt8], _ decision: Decision, _ policy: Policy
-    ) throws(Problem) -> [String] {
-        guard let contract = policy.apiContract(for: decision), contract.checksRequests else { return [] }
-        let violations: [String]
-        do throws(Malformed) {
-            let operation = try contract.operation(method: head.method, path: decision.path)
-            violations = operation.violations(
-                of: head, body: body, hasBody: !body.isEmpty, rules: decision.route?.configuration.request,
-                within: .unlimited)
-        } catch {
-            violations = [error.reason]
-        }
-        guard let first = violations.first, policy.onViolation(on: decision.route) != .report else { return violations }
-        throw Problem(.unserializableRequest, "the request breaks its contract: \(first)")
-    }
-
-    // MARK: Reading the sample
-
-    private static func parse(
-        _ bytes: [UInt8], _ limits: HeadLimits
-    ) throws(WireError) -> (RequestHead, [UInt8]) {
+    init(_ bytes: [UInt8], _ limits: HeadLimits) throws(WireError) {
         let bytes = Self.withLineEnds(bytes)
         var parser = RequestParser(limits: limits)
         var parsed: Result<(head: RequestHead, length: Int)?, WireError> = .success(nil)
@@ -171,25 +105,28 @@ package struct DryRun: Sendable {
         guard let (head, length) = try parsed.get() else {
             throw WireError(.malformed, "the sample has no empty line at the end of its head")
         }
+        self.head = head
         guard head.fields.contains(.contentLength) || head.fields.contains(.transferEncoding) else {
             var rest = bytes[length...]
             if rest.last == 0x0A { rest.removeLast() }
             if rest.last == 0x0D { rest.removeLast() }
-            return (head, Array(rest))
+            self.body = Array(rest)
+            if !rest.isEmpty { self.framing = .length(UInt64(rest.count)) }
+            return
         }
-        return (head, try Self.body(bytes[length...], framing: try head.bodyFraming(), limits))
+        self.framing = try head.bodyFraming()
+        try self.readBody(bytes[length...], limits)
     }
 
-    private static func body(
-        _ bytes: ArraySlice<UInt8>, framing: BodyFraming, _ limits: HeadLimits
-    ) throws(WireError) -> [UInt8] {
+    private mutating func readBody(_ bytes: ArraySlice<UInt8>, _ limits: HeadLimits) throws(WireError) {
         var inbox = ByteBuffer(bytes: bytes)
-        var reader = BodyReader(framing, limits: limits)
-        var body: [UInt8] = []
+        var reader = BodyReader(self.framing, limits: limits)
         while true {
             switch try reader.next(&inbox) {
-            case .data(let piece): body += piece.readableBytesView
-            case .end: return body
+            case .data(let piece): self.body += piece.readableBytesView
+            case .end(let trailers):
+                self.trailers = trailers
+                return
             case .waiting:
                 throw WireError(.malformed, "the sample ends before its body does; see its Content-Length")
             }

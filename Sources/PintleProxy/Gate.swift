@@ -18,7 +18,8 @@ package final class Gate: Sendable {
     let headLimits: HeadLimits
     let limits: LimitsConfiguration
     let patience: Patience
-    let routes: [RouteRules]
+    /// Those of the routes, in their order.
+    let routeCounters: [RouteCounters]
     let activity: Activity
     let counters: Counters
     let exchangeLog: ExchangeLog
@@ -73,9 +74,7 @@ package final class Gate: Sendable {
         self.logger = logger
         self.outlook = Outlook(reachability: reachability)
         self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))
-        self.routes = policy.routes.routes.map {
-            RouteRules($0, counters: counters[$0.index], enforcement: configuration.enforcement)
-        }
+        self.routeCounters = policy.routes.routes.map { counters[$0.index] }
         var settings = SessionConfiguration(configuration.engine)
         settings.responseHead = self.headLimits
         let judge = DestinationJudge(rules: policy.destinations, own: self.ownAddresses)
@@ -104,6 +103,15 @@ package final class Gate: Sendable {
                 identity: index.flatMap { policy.clientIdentities[$0] },
                 connectFields: configuration.via.map { ["Via": "1.1 \($0)"] } ?? Fields())
         }
+    }
+
+    /// The answer to a client that may not use the proxy; nil where it may. Asked at each request: what a client may is a matter
+    /// of the configuration in force, not of the one when it connected.
+    func refusal(of client: Client?) -> Problem? {
+        guard case .address(let ip)? = client, case .denied(let rule) = self.policy.clients.judge(ip) else {
+            return nil
+        }
+        return Problem(.clientDenied, "\(ip) is not in \(rule)")
     }
 
     /// How transfers take the way that was decided on.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSystem
 
 /// Renders a problem as a response.

@@ -95,11 +95,8 @@ package final class Proxy: Sendable {
             lane.census.leave(client)
             return channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
         }
-        var refusal: Problem?
-        if case .address(let ip) = client, case .denied(let rule) = lane.gate.policy.clients.judge(ip) {
-            refusal = Problem(.clientDenied, "\(ip) is not in \(rule)")
-        } else if let overLimit {
-            refusal = Problem(.overloaded, "there are as many connections as \(overLimit) allows")
+        let refusal = overLimit.map {
+            Problem(.overloaded, "there are as many connections as \($0) allows")
         }
         let connection = ClientConnection(
             lane: lane, channel: channel, tls: tls, client: client, refusal: refusal)

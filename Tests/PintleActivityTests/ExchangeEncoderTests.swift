@@ -42,7 +42,6 @@ import Testing
         record.http = "2"
         record.reused = false
         record.retries = 1
-        record.cache = "miss"
         record.violations = [.responseStatus, .responseBody]
         record.error = "response-status: 500 is not among 200-299"
         return record
@@ -56,7 +55,7 @@ import Testing
                 + #"address=[2001:db8::1]:443 route=charge rule="allow api.pay.example" decision=allow "#
                 + #"trust=payments pin=sha256/AAAA= chain=sha256/AAAA=,sha256/BBBB= assurance=probed status=502 upstream_status=200 bytes_in=10 "#
                 + #"bytes_out=0 duration_ms=13 connect_ms=0 tls_ms=3 first_byte_ms=2000 tls=TLSv1.3 http=2 "#
-                + #"reused=false retries=1 cache=miss violations=response-status,response-body "#
+                + #"reused=false retries=1 violations=response-status,response-body "#
                 + #"error="response-status: 500 is not among 200-299""# + "\n")
     }
 
@@ -69,7 +68,7 @@ import Testing
                 + #""rule":"allow api.pay.example","decision":"allow","trust":"payments","pin":"sha256/AAAA=","#
                 + #""chain":["sha256/AAAA=","sha256/BBBB="],"assurance":"probed","status":502,"upstream_status":200,"bytes_in":10,"bytes_out":0,"#
                 + #""duration_ms":13,"connect_ms":0,"tls_ms":3,"first_byte_ms":2000,"tls":"TLSv1.3","http":"2","#
-                + #""reused":false,"retries":1,"cache":"miss","violations":["response-status","response-body"],"#
+                + #""reused":false,"retries":1,"violations":["response-status","response-body"],"#
                 + #""error":"response-status: 500 is not among 200-299"}"# + "\n")
     }
 

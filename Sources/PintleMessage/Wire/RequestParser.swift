@@ -5,7 +5,8 @@
 /// llhttp, which SwiftNIO carries, knows a closed list of methods and has no limit on a whole head; a proxy must pass any
 /// method and say which limit was met. The rules that a peer could use to smuggle are all in this folder.
 public struct RequestParser: Sendable {
-    private let limits: HeadLimits
+    /// The limits for the head that is read.
+    public var limits: HeadLimits
     /// How many bytes of the waiting head were searched for its end already.
     private var searched = 0
 

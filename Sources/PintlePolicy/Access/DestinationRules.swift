@@ -13,6 +13,14 @@ package enum DestinationDecision: Sendable, Equatable {
     /// No rule about names decides; one about networks may, once the address is known.
     case byAddress
 
+    /// The rule that decides; nil where one about addresses may.
+    package var rule: String? {
+        switch self {
+        case .allowed(let rule), .denied(let rule), .prohibited(let rule): rule
+        case .byAddress: nil
+        }
+    }
+
     /// The rule that refuses; nil where none has.
     package var denial: String? {
         switch self {

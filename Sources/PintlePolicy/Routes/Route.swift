@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import NIOCore
 package import PintleMessage
 
 /// One compiled route. A class, so that a decision carries it for the price of one reference.
@@ -16,6 +17,10 @@ package final class Route: Sendable {
     package let contract: ResponseContract?
     /// The API description that its messages must keep to.
     package let apiContract: APIContract?
+    /// The longest silence of an upstream that has something to say.
+    package let timeout: TimeAmount
+    /// The longest time for making a connection.
+    package let connectTimeout: TimeAmount
 
     private let methods: [String]
     private let paths: [PathPattern]
@@ -30,6 +35,8 @@ package final class Route: Sendable {
         self.rewriter = RequestRewriter(configuration.request)
         self.contract = contracts.response
         self.apiContract = contracts.api
+        self.timeout = TimeAmount(configuration.request.timeout)
+        self.connectTimeout = TimeAmount(configuration.request.connectTimeout)
         self.ownNames = ownNames
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths

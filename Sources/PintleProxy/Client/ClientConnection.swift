@@ -6,17 +6,19 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 internal import PintleTrust
 
-/// One client connection: takes requests off it one after another, and hands each to an ``Exchange``.
+/// A connection of a client that speaks HTTP/1.1: takes requests off it one after another, hands each to an ``Exchange``, and
+/// writes its answer.
 ///
 /// Pipelined requests wait in `inbox` until the exchange before them is answered, so answers keep the requests' order.
 final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Where the next byte of the client belongs.
-    enum Phase {
+    /// Tells where the next byte of the client belongs.
+    private enum Phase {
         /// To a request head.
         case head
         /// To the body of this exchange's request, which `reader` takes.
@@ -29,30 +31,50 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case closed
     }
 
+    /// The answer that is written.
+    private struct Answer {
+        let method: String
+        let minorVersion: UInt8
+        /// True where the client would send another request (RFC 9112 §9.3).
+        let wantsKeepAlive: Bool
+        /// Nil until the head is written.
+        var framing: ResponseFraming?
+        /// What the head has said about the connection.
+        var keepsAlive = false
+        /// How much of a body with a length is still to be written.
+        var owedBytes: UInt64 = 0
+    }
+
     let lane: Lane
     let channel: SocketChannel
     /// Nil where the system does not say.
     let client: Client?
-    /// Why this client is not served, if it is not.
-    private(set) var refusal: Problem?
+    /// Why nothing is served over this connection, if that is so.
+    private var refusal: Problem?
     /// Nil where the client speaks in clear.
     private let tls: TLSTransport?
-    private(set) var phase = Phase.head
+    private var phase = Phase.head
+    private var answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
     private var parser: RequestParser
     private var reader: BodyReader
     private var inbox = ByteBuffer()
     /// What is drawn from the common memory for the inbox.
     private var inboxShare = MemoryShare()
     private var isProcessing = false
-    /// Whether the client has sent everything; it may still read.
+    /// True once the client has sent everything; it may still read.
     private(set) var hasFinished = false
     private var timer: ConnectionTimer?
     /// Bytes for the client that were not given to the channel yet.
-    var output: ByteBuffer?
-    var flushRequested = false
+    private var output: ByteBuffer?
+    private var flushRequested = false
+    private var isWriting = false
+    /// The exchange that is told at the end of the turn that its client is gone: it was writing.
+    private var abandoned: Exchange?
 
     /// How much of what the client sends ahead is kept.
     private static let inboxLimit = 64 * 1024
+    /// Above this, gathered bytes are sent at once: more would only take memory.
+    private static let gatherLimit = 64 * 1024
 
     init(lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem?) {
         self.lane = lane
@@ -106,8 +128,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        self.exchange?.clientLeft()
+        let exchange = self.exchange
         self.leave()
+        if self.isWriting {
+            // The exchange is told when it does not write.
+            self.abandoned = exchange
+        } else {
+            exchange?.clientLeft()
+        }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -123,8 +151,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             }
             return
         }
-        if self.channel.isWritable { exchange.clientCaughtUp() } else { self.timer?.expect(.clientToRead) }
-        if self.channel.isWritable { self.expectNext() }
+        guard self.channel.isWritable else {
+            self.timer?.expect(.clientToRead)
+            return
+        }
+        self.expectNext()
+        // The exchange is told of room at the end of the turn where it writes.
+        if !self.isWriting { exchange.clientCaughtUp() }
     }
 
     // MARK: Taking requests
@@ -155,6 +188,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.timer?.expect(.clientToRead)
             return false
         }
+        // Those in force: nothing is remembered by a connection.
+        self.parser.limits = self.lane.gate.headLimits
         do throws(WireError) {
             guard let (head, length) = try self.parseHead() else {
                 self.timer?.expect(.restOfHead)
@@ -185,7 +220,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func begin(_ head: RequestHead, _ framing: BodyFraming) {
-        let exchange = Exchange(connection: self, head: head, framing: framing)
+        let refusal = self.refusal ?? self.lane.gate.refusal(of: self.client)
+        self.answer = Answer(
+            method: head.method, minorVersion: head.minorVersion,
+            wantsKeepAlive: refusal == nil && head.wantsKeepAlive)
+        let exchange = Exchange(head, framing, from: self, of: self.client, on: self.lane)
         if framing == .none {
             self.phase = .answering(exchange)
         } else {
@@ -193,13 +232,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.phase = .body(exchange)
         }
         self.expectNext()
-        exchange.begin()
+        self.lane.watchProgress()
+        if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
     }
 
     private func takeBody(_ exchange: Exchange) -> Bool {
         // The end takes no room: an origin that has all bytes may answer before more of them would be wanted, and the answer
         // would say that the connection closes.
-        guard exchange.wantsBody || self.reader.isAtEnd && exchange.streamsBody else { return false }
+        guard self.reader.isAtEnd ? exchange.wantsEndOfBody : exchange.wantsBody else { return false }
         do throws(WireError) {
             switch try self.reader.next(&self.inbox) {
             case .waiting:
@@ -209,7 +249,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             case .data(let piece):
                 self.expectNext()
                 // This may end the exchange, and with it the phase.
-                exchange.receivedBody(piece)
+                exchange.received(piece)
                 return true
             case .end(let trailers):
                 self.phase = .answering(exchange)
@@ -226,12 +266,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Answers bytes that are no request: there is no exchange that could be forwarded.
     private func refuse(_ problem: Problem) {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
-        let exchange = Exchange(connection: self, head: head, framing: .none)
+        let exchange = Exchange(head, .none, from: self, of: self.client, on: self.lane)
+        self.answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
         self.phase = .answering(exchange)
         exchange.refuse(problem)
     }
-
-    // MARK: Called by the exchange
 
     /// The exchange under way.
     var exchange: Exchange? {
@@ -241,12 +280,39 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Whether another request may come.
-    var mayAskMore: Bool { !self.hasFinished || self.inbox.readableBytes > 0 }
+    // MARK: Writing
 
-    /// The exchange is answered. The connection takes the next request, or closes where it cannot or must not.
-    func finished(_ exchange: Exchange, keepAlive: Bool) {
-        guard self.exchange === exchange else { return }
+    /// Gathers bytes during a turn, which are sent with one system call at its end.
+    private func write(_ body: (inout ByteBuffer) -> Void) {
+        if case .closed = self.phase { return }
+        // Taken out while it is written to, so that it is never copied.
+        var buffer = self.output ?? self.lane.takeOutput()
+        self.output = nil
+        body(&buffer)
+        let count = buffer.readableBytes
+        self.output = buffer
+        if count >= Self.gatherLimit {
+            self.isWriting = true
+            self.flush()
+            self.isWriting = false
+        }
+        guard !self.flushRequested else { return }
+        self.flushRequested = true
+        self.lane.loop.atEndOfTurn(self)
+    }
+
+    /// Sends what was gathered. After it, `channel.isWritable` says whether the client keeps up.
+    private func flush() {
+        guard let output = self.output else { return }
+        self.output = nil
+        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
+        self.lane.giveBack(output)
+    }
+
+    // MARK: The end of an answer
+
+    /// The next request is taken, or the connection closes where there cannot or must not be one.
+    private func answered(keepAlive: Bool) {
         if keepAlive, case .answering = self.phase, !self.lane.isDraining {
             self.phase = .head
             self.flush()
@@ -255,19 +321,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         } else {
             self.flush()
             self.closeGently()
-        }
-    }
-
-    /// Ends the connection in the middle of an answer, so that the client knows that it is cut (invariant 4).
-    ///
-    /// - Parameter framing: of the answer; nil when nobody is there to read it.
-    func cut(_ framing: ResponseFraming?) {
-        switch framing {
-        case .length, .chunked, .none?:
-            // The end of the connection is not the end that the framing promised; what was sent still arrives.
-            self.flush()
-            self.closeGently()
-        case .untilClose, nil: self.abort()
         }
     }
 
@@ -281,7 +334,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Hands the channel over to a tunnel, with the bytes that came behind the request.
-    func detach() -> ByteBuffer {
+    private func detach() -> ByteBuffer {
         self.flush()
         self.phase = .closed
         let rest = self.inbox
@@ -294,9 +347,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     func drain() {
         if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }
     }
-
-    /// The body can be taken on, because the upstream caught up.
-    func resumeBody() { self.process() }
 
     // MARK: Inside
 
@@ -385,5 +435,98 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.gate.logger.info(
             LogKeys.handshakeFailed,
             metadata: [LogKeys.client: "\(self.client?.description ?? "")", LogKeys.reason: "\(reason)"])
+    }
+}
+
+extension ClientConnection: ClientStream {
+    var isWritable: Bool { self.channel.isWritable }
+
+    func send(interim head: ResponseHead) {
+        guard self.answer.minorVersion == 1 else { return }
+        self.write { $0.writeInterim(head) }
+    }
+
+    func send(_ head: ResponseHead, length: UInt64?) {
+        precondition(self.answer.framing == nil, "BUG: a request is answered twice")
+        let framing = ResponseFraming(
+            method: self.answer.method, minorVersion: self.answer.minorVersion, head: head, length: length)
+        let isTaken = if case .answering = self.phase { true } else { false }
+        let mayAskMore = !self.hasFinished || self.inbox.readableBytes > 0
+        let keepsAlive =
+            isTaken && self.answer.wantsKeepAlive && framing != .untilClose && !self.lane.isDraining && mayAskMore
+        self.answer.framing = framing
+        self.answer.keepsAlive = keepsAlive
+        if case .length(let length) = framing { self.answer.owedBytes = length }
+        let minorVersion = self.answer.minorVersion
+        self.write { $0.writeHead(head, framing: framing, keepAlive: keepsAlive, minorVersion: minorVersion) }
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch self.answer.framing {
+        case nil: preconditionFailure("BUG: a body is written before its head")
+        case .some(.none): return 0
+        case .length:
+            precondition(UInt64(bytes.count) <= self.answer.owedBytes, "BUG: more is written than was declared")
+            self.answer.owedBytes -= UInt64(bytes.count)
+            self.write { $0.writeBytes(bytes) }
+        case .chunked: self.write { $0.writeChunk(bytes) }
+        case .untilClose: self.write { $0.writeBytes(bytes) }
+        }
+        return bytes.count
+    }
+
+    func finish(trailers: Fields) {
+        precondition(self.answer.owedBytes == 0, "BUG: less is written than was declared")
+        if self.answer.framing == .chunked { self.write { $0.writeLastChunk(trailers) } }
+        self.answered(keepAlive: self.answer.keepsAlive)
+    }
+
+    /// Ends the connection in the middle of an answer, so that the client knows that it is cut (invariant 4).
+    func cut() {
+        switch self.answer.framing {
+        case .length, .chunked, .some(.none):
+            // The end of the connection is not the end that the framing promised; what was sent still arrives.
+            self.flush()
+            self.closeGently()
+        case .untilClose, nil: self.abort()
+        }
+    }
+
+    func resumeBody() { self.process() }
+
+    func relay(_ terms: TunnelTerms) {
+        self.write { output in
+            if let head = terms.head {
+                output.writeInterim(head)
+            } else {
+                output.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
+            }
+        }
+        let early = self.detach()
+        self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
+        Tunnel.open(
+            terms, to: self.channel, of: self.client, on: self.lane, early: early, hasFinished: self.hasFinished)
+    }
+}
+
+extension ClientConnection: TurnEndWork {
+    func runAtEndOfTurn() {
+        self.flushRequested = false
+        self.flush()
+        if let abandoned {
+            self.abandoned = nil
+            return abandoned.clientLeft()
+        }
+        guard let exchange else { return }
+        if self.channel.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }
+    }
+}
+
+extension RequestHead {
+    /// Whether the client would send another request on this connection (RFC 9112 §9.3).
+    fileprivate var wantsKeepAlive: Bool {
+        guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
+        if self.fields.hasToken("close", in: .connection) { return false }
+        return self.minorVersion == 1 || self.fields.hasToken("keep-alive", in: .connection)
     }
 }

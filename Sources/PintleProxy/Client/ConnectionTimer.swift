@@ -37,7 +37,6 @@ final class ConnectionTimer {
     private unowned let connection: ClientConnection
     private let loop: Loop
     private let channel: SocketChannel
-    private let patience: Patience
     private var timer: LoopTimer?
     private var expectation = Expectation.nothing
     private var deadline: NIODeadline?
@@ -49,7 +48,6 @@ final class ConnectionTimer {
         self.connection = connection
         self.loop = connection.lane.loop
         self.channel = connection.channel
-        self.patience = connection.lane.gate.patience
         // `stop` disarms the timer before this object goes.
         self.timer = LoopTimer { [unowned self] in self.fired() }
     }
@@ -79,11 +77,13 @@ final class ConnectionTimer {
     }
 
     private var limit: TimeAmount? {
-        switch self.expectation {
-        case .firstHead, .restOfHead: self.patience.head
-        case .nextHead: self.patience.idle
-        case .body, .clientToRead: self.patience.body
-        case .clientToClose: self.channel.pendingWriteBytes > 0 ? self.patience.body : Self.lingering
+        // Those in force: nothing is remembered by a connection.
+        let patience = self.connection.lane.gate.patience
+        return switch self.expectation {
+        case .firstHead, .restOfHead: patience.head
+        case .nextHead: patience.idle
+        case .body, .clientToRead: patience.body
+        case .clientToClose: self.channel.pendingWriteBytes > 0 ? patience.body : Self.lingering
         case .nothing: nil
         }
     }

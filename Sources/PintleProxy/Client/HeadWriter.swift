@@ -14,11 +14,12 @@ enum ResponseFraming: Equatable {
     case untilClose
 
     /// The framing for a response to `method` from a client of HTTP/1.`minorVersion`.
+    ///
+    /// - Parameter length: of the body, or of the one that there would be.
     init(method: String, minorVersion: UInt8, head: ResponseHead, length: UInt64?) {
         if head.forbidsBody(to: method) {
             // 1xx and 204 must not have one at all (RFC 9110 §8.6).
-            let declared = head.status == 204 || head.status < 200 ? nil : (try? head.fields.declaredLength()) ?? nil
-            self = .none(wouldBe: declared)
+            self = .none(wouldBe: head.status == 204 || head.status < 200 ? nil : length)
         } else if let length {
             self = .length(length)
         } else {

@@ -3,6 +3,8 @@
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
 
 /// What the connections of one loop share. Used on the loop's thread only.
 final class Lane: @unchecked Sendable {
@@ -15,6 +17,8 @@ final class Lane: @unchecked Sendable {
     let memory: MemoryBudget
     /// Does on other threads what would hold this one up.
     let pool: WorkPool
+    /// Asks origins.
+    let origins: any OriginOpener
     private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
@@ -26,15 +30,22 @@ final class Lane: @unchecked Sendable {
     private var output = ByteBuffer()
     private var sequence: UInt64
     private let instance: UInt64
+    /// Fires each second while something is under way.
+    private var progress: LoopTimer?
+    private static let progressInterval = TimeAmount.seconds(1)
 
-    init(loop: Loop, gate: Gate, census: ConnectionCensus, pool: WorkPool) {
+    init(
+        loop: Loop, gate: Gate, census: ConnectionCensus, pool: WorkPool, origins: (any OriginOpener)? = nil
+    ) {
         self.loop = loop
+        self.origins = origins ?? SessionOrigins(loop: loop)
         self.gate = gate
         self.census = census
         self.memory = gate.counters.memory
         self.pool = pool
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
+        self.progress = LoopTimer { [weak self] in self?.tellProgress() }
     }
 
     /// Puts another configuration in force.
@@ -50,12 +61,81 @@ final class Lane: @unchecked Sendable {
 
     /// Keeps an exchange until its work is done.
     func wait(for exchange: Exchange) -> UInt64 {
-        self.waiting[exchange.report.id.sequence] = exchange
-        return exchange.report.id.sequence
+        self.waiting[exchange.sequence] = exchange
+        return exchange.sequence
     }
 
     /// The exchange that waited.
     func resume(_ ticket: UInt64) -> Exchange? { self.waiting.removeValue(forKey: ticket) }
+
+    /// Has a client say who it is (`clients.basic_auth`), and tells the exchange: now, or in a later turn.
+    func check(_ fields: Fields, of client: Client?, by passwords: PasswordCheck, for exchange: Exchange) {
+        let user = fields[.proxyAuthorization].flatMap(BasicCredentials.init)?.user
+        let ticket = self.wait(for: exchange)
+        let known = passwords.check(fields, of: client) { isRight in
+            self.loop.execute {
+                self.resume(ticket)?.admitted(
+                    isRight ? .success(user) : .failure(passwords.refusal(hasTried: true)))
+            }
+        }
+        if known == .pending { return }
+        _ = self.resume(ticket)
+        switch known {
+        case .right: exchange.admitted(.success(user))
+        case .busy:
+            let reason = "as many passwords wait to be checked as may, for this client or for all together"
+            exchange.admitted(.failure(Problem(.overloaded, reason)))
+        case .wrong, .pending:
+            let hasTried = fields.contains(.proxyAuthorization)
+            exchange.admitted(.failure(passwords.refusal(hasTried: hasTried)))
+        }
+    }
+
+    /// Has work done for an exchange by the pool.
+    ///
+    /// - Parameters:
+    ///   - work: done on another thread, so it must not know the exchange.
+    ///   - proceed: called on the loop, in a later turn.
+    /// - Throws: where as many jobs wait as may.
+    func work<Value: Sendable>(
+        for exchange: Exchange, of client: Client?, within limits: WorkPool.Limits,
+        _ work: @escaping @Sendable (WorkBudget) -> Value,
+        then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
+    ) throws(WorkPool.Refusal) -> WorkPool.Ticket {
+        let ticket = self.wait(for: exchange)
+        do throws(WorkPool.Refusal) {
+            return try self.pool.submit(for: client, limits) { budget in
+                let value = work(budget)
+                let interruption = budget.interruption
+                self.loop.execute {
+                    guard let exchange = self.resume(ticket) else { return }
+                    proceed(exchange, value, interruption)
+                }
+            }
+        } catch {
+            _ = self.resume(ticket)
+            throw error
+        }
+    }
+
+    // MARK: Progress
+
+    /// Tells the counters each second what moves in exchanges and tunnels: hours of a stream do not appear all at once.
+    func watchProgress() {
+        guard let progress, !progress.isArmed else { return }
+        self.loop.arm(progress, at: self.loop.turnTime + Self.progressInterval)
+    }
+
+    private func tellProgress() {
+        var isBusy = !self.tunnels.isEmpty
+        for tunnel in self.tunnels.values { tunnel.tellProgress() }
+        for connection in self.connections.values {
+            guard let exchange = connection.exchange else { continue }
+            exchange.tellProgress()
+            isBusy = true
+        }
+        if isBusy { self.watchProgress() }
+    }
 
     // MARK: Buffers
 
@@ -80,7 +160,10 @@ final class Lane: @unchecked Sendable {
         self.tellIfEmpty()
     }
 
-    func add(_ tunnel: Tunnel) { self.tunnels[ObjectIdentifier(tunnel)] = tunnel }
+    func add(_ tunnel: Tunnel) {
+        self.tunnels[ObjectIdentifier(tunnel)] = tunnel
+        self.watchProgress()
+    }
 
     func remove(_ tunnel: Tunnel) {
         self.tunnels[ObjectIdentifier(tunnel)] = nil
@@ -114,4 +197,8 @@ struct ExchangeID: CustomStringConvertible {
     let sequence: UInt64
 
     var description: String { String(self.instance, radix: 16) + "-" + String(self.sequence, radix: 16) }
+}
+
+extension MemoryBudget: PendingWriteAccount {
+    package func waitingBytes(changedBy change: Int) { self.change(by: change) }
 }

@@ -3,35 +3,36 @@
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSession
 
 /// Sends a request's body at a route's pace: packets of a size, and a rest after each.
 ///
-/// It lives on the loop of its exchange, which it asks for more when a packet has left. What the origin has not taken
+/// It asks the client for more when a packet has left, and is used on one loop. What the origin has not taken
 /// counts as waiting, too: a pace is no reason to pile up a body for who does not read.
 final class BodyPacer {
     private let packet: Int
     private let delay: TimeAmount
-    private let exchange: Exchange
-    private let transfer: Transfer
+    private let origin: any OriginStream
+    private let client: any ClientStream
+    private let loop: Loop
     private var waiting = ByteBuffer()
     /// The trailers, once the body has come to its end.
     private var end: Fields?
     private var timer: LoopTimer?
 
-    private var loop: Loop { self.exchange.connection.lane.loop }
-
-    /// Holds `exchange` until ``stop()`` or the end of the body.
-    init(packet: Int, delay: TimeAmount, exchange: Exchange, transfer: Transfer) {
-        self.packet = packet
-        self.delay = delay
-        self.exchange = exchange
-        self.transfer = transfer
+    /// Holds the streams until ``stop()`` or the end of the body.
+    init(_ pace: RequestRules.Throttle, to origin: any OriginStream, on loop: Loop, client: any ClientStream) {
+        self.packet = pace.packet
+        self.delay = TimeAmount(pace.delay)
+        self.origin = origin
+        self.client = client
+        self.loop = loop
         self.timer = LoopTimer { [weak self] in self?.rested() }
     }
 
-    /// How much waits for its turn, here or at the transfer.
-    var waitingBytes: Int { self.waiting.readableBytes + self.transfer.unsentBodyBytes }
+    /// How much waits for its turn, here or at the origin's stream.
+    var waitingBytes: Int { self.waiting.readableBytes + self.origin.unsentBodyBytes }
 
     func send(_ bytes: ByteBuffer) {
         if self.waiting.readableBytes == 0 {
@@ -59,23 +60,23 @@ final class BodyPacer {
 
     private func rested() {
         self.sendPacket()
-        self.exchange.connection.resumeBody()
+        self.client.resumeBody()
     }
 
     private func sendPacket() {
         guard let timer, !timer.isArmed else { return }
         let count = min(self.packet, self.waiting.readableBytes)
         if count > 0 {
-            guard self.transfer.unsentBodyBytes < Exchange.window else { return }
+            guard self.origin.unsentBodyBytes < RequestUpload.window else { return }
             // A copy: a slice would keep all of a large body for as long as the packet waits.
-            self.transfer.send(ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count)))
+            self.origin.send(ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count)))
             self.waiting.moveReaderIndex(forwardBy: count)
             if self.waiting.readableBytes > 0 || self.end == nil {
                 return self.loop.arm(timer, at: self.loop.turnTime + self.delay)
             }
         }
         guard self.waiting.readableBytes == 0, let end else { return }
-        self.transfer.finishBody(trailers: end)
+        self.origin.finishBody(trailers: end)
         self.stop()
     }
 }

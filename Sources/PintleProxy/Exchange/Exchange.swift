@@ -7,175 +7,695 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
 
-/// One request and its answer, from decision to record. `Exchange+Request.swift` tells the way up,
-/// `Exchange+Response.swift` the way back.
+/// One request and its answer, from the plan to the record: a machine between a ``ClientStream`` and an ``OriginStream``.
 ///
-/// It lives on one loop together with the client's connection and the transfer, so it needs neither lock nor task.
+/// Its two halves, the way of the request's body and that of the answer, move by themselves. What a stream must not do traps
+/// with `BUG:`; what a peer can cause is an action. It lives on one loop together with both streams, so it needs neither lock
+/// nor task.
 final class Exchange {
-    /// What has become of the answer.
-    enum Answer {
-        /// Nothing was written to the client yet.
+    /// Tells what has become of the answer.
+    private enum Answer {
+        /// Nothing was sent to the client but interim responses.
         case none
-        /// The response is kept back until its contract can be judged.
-        case checking(HeldResponse)
-        /// The head was written; the body follows in this framing.
-        case body(ResponseFraming)
-        /// Everything was written, or never will be.
-        case done
+        /// The response is kept back until it can be judged.
+        case inspected(ResponseInspection)
+        /// The head was sent, and the body follows.
+        case passing(ResponseInspection?)
+        /// Everything was sent, or never will be; or the connections are a tunnel's.
+        case over
     }
 
-    let connection: ClientConnection
-    let gate: Gate
-    /// The request; its fields move into the outgoing request when that is made.
-    var head: RequestHead
-    let framing: BodyFraming
+    private let client: any ClientStream
+    private let lane: Lane
+    private let gate: Gate
+    /// Who asks; nil where the system does not say.
+    private let peer: Client?
+    private var head: RequestHead
+    private let framing: BodyFraming
     /// The client's Accept, which decides what a problem looks like.
-    let accept: String?
-    /// The host of a gateway request.
-    var host: String?
-    private let wantsKeepAlive: Bool
-    let hasEmptyBody: Bool
-    var report: ExchangeReport
-    var answer = Answer.none
-    var rules: RouteRules?
-    var transfer: Transfer?
-    /// Where another protocol is offered to the origin, what carries the request.
-    var upgrade: UpgradeAttempt?
-    /// What the client offers; nil where none of it may pass.
-    var offer: UpgradeOffer?
-    /// Where the route sets a pace, what sends the body.
-    var pacer: BodyPacer?
-    /// What connects a tunnel whose destination has proved itself.
-    var dialler: Dialler?
-    /// What a tunnel's destination is asked to prove, while a handshake with it is made by an https parent.
-    var asked: TunnelVerifier.Question?
-    /// What a tunnel's destination has proved, while a connection to it is made.
-    var proven: TunnelVerifier.Question?
-    /// What a contract says of this request; nil where none is about it.
-    var operation: ContractedOperation?
-    /// What the response must keep to; nil where it may be anything.
-    var judge: ResponseJudge?
-    /// What looks at the response's body while it streams.
-    var streamedCheck: StreamedCheck?
-    /// Whether the response has come to its end, and its check has not.
-    var awaitsCheck = false
-    /// How much of the response's body has come, in bytes on the wire.
-    var receivedBytes = 0
-    /// Whether the body was found to be too long.
-    var hasExceeded = false
-    /// How much of a body with a length is still to be written.
-    var owedBytes: UInt64 = 0
-    /// What the head of the answer said about the connection.
-    var announcedKeepAlive = false
-    var decision: Decision?
-    var sentTo: Gate.TrustSession?
-    /// The request's body, where all of it is needed before anything can be sent.
-    var heldBody: ByteBuffer?
-    /// The beginning of a request's body that turned out to be too long to be judged, until it is sent.
-    var unjudgedBody: ByteBuffer?
-    var requestEnded: Bool
-    /// Whether it is being found out who the client is.
-    var awaitsAdmission = false
-    /// Whether the connection is to look for more of the body at the end of this turn.
-    var resumesBody = false
-    /// Of the request.
-    var trailers = Fields()
-    /// Work on another thread that the exchange waits for.
-    var job: WorkPool.Ticket?
-    /// What is drawn from the common memory for the request, and for the response.
-    var requestShare = MemoryShare()
-    var responseShare = MemoryShare()
-    /// How many bytes of a body the transfer keeps until its end, because it may have to send it again.
-    var wholeBody = 0
+    private let accept: String?
+    private var report: ExchangeReport
+    private var plan: RequestPlan?
+    private var upload: RequestUpload
+    private var answer = Answer.none
+    private var origin: (any OriginStream)?
+    private var opening: TunnelOpening?
+    /// Connects a tunnel whose destination has proved itself.
+    private var dialler: Dialler?
+    /// The protocols that the origin may switch to.
+    private var offer: UpgradeOffer?
+    private var judge: ResponseJudge?
+    private var requestTrailers = Fields()
+    private var responseTrailers = Fields()
+    /// True while the connection is to look for more of the body at the end of this turn.
+    private var resumesBody = false
+    private var held: HeldShares
 
-    init(connection: ClientConnection, head: RequestHead, framing: BodyFraming) {
-        self.connection = connection
-        self.gate = connection.lane.gate
+    init(
+        _ head: RequestHead, _ framing: BodyFraming, from client: any ClientStream, of peer: Client?, on lane: Lane
+    ) {
+        self.client = client
+        self.lane = lane
+        self.gate = lane.gate
+        self.peer = peer
         self.head = head
         self.framing = framing
         self.accept = head.fields[.accept]
-        self.wantsKeepAlive = head.wantsKeepAlive && connection.refusal == nil
-        self.hasEmptyBody = framing == .none && head.fields.contains(.contentLength)
-        self.requestEnded = framing == .none
-        self.report = ExchangeReport(
-            id: connection.lane.nextID(), counters: self.gate.counters.unrouted, start: connection.lane.loop.turnTime)
+        self.upload = RequestUpload(framing, limit: lane.gate.limits.bodyBuffer)
+        self.held = HeldShares(limit: lane.gate.limits.heldBytes, of: lane.memory)
+        self.report = ExchangeReport(head, of: peer, on: lane)
     }
 
     // Ends have given everything back; this is for exchanges that a loop leaves behind when it stops.
-    deinit { self.letGo() }
+    deinit { self.giveBack() }
 
-    // MARK: The client
+    /// Names the exchange among those of its loop.
+    var sequence: UInt64 { self.report.id.sequence }
 
-    /// The client does not read as fast as the upstream sends.
-    func clientFellBehind() {
-        self.transfer?.pauseReading()
-        self.upgrade?.pauseReading()
+    // MARK: Admission
+
+    /// Begins the request of a client that may use the proxy, as far as its address tells.
+    func begin() {
+        guard !self.lane.memory.isOver(self.gate.limits.heldBytes) else {
+            return self.refuse(Problem(.overloaded, self.gate.limits.memoryShortage))
+        }
+        guard let passwords = self.gate.passwords else { return self.performPlan() }
+        self.lane.check(self.head.fields, of: self.peer, by: passwords, for: self)
     }
 
+    /// Begins the request in the name of a user, or of nobody in particular, unless the client has left in the meantime.
+    func admitted(_ result: Result<String?, Problem>) {
+        guard case .none = self.answer else { return }
+        switch result {
+        case .success(let user):
+            self.report.user = user
+            self.performPlan()
+        case .failure(let problem): self.refuse(problem)
+        }
+        self.client.resumeBody()
+    }
+
+    // MARK: The plan
+
+    private func performPlan() {
+        let plan = RequestPlan(self.head, self.framing, by: self.gate.policy)
+        self.plan = plan
+        self.report.note(plan, in: self.gate)
+        switch plan.step {
+        case .refuse(let problem): self.refuse(problem)
+        case .answer: self.answer(OwnResponse(asLastOf: self.head), .completed)
+        case .collect: self.collect()
+        case .send: self.makeRequest(.streamed)
+        case .tunnel(let authority): self.openTunnel(to: authority, plan)
+        }
+    }
+
+    // MARK: Making the request
+
+    private func collect() {
+        let limit = self.gate.limits.bodyBuffer
+        if case .length(let length) = self.framing, length > UInt64(limit) {
+            // Known before a byte has come.
+            return self.goOnUnbuffered(.unbuffered, ByteBuffer())
+        }
+        self.upload.collect()
+        if self.upload.hasEnded { return self.makeRequestOfWholeBody() }
+        if self.head.fields.hasToken("100-continue", in: .expect) {
+            // The body is wanted here, before the origin can be asked.
+            self.client.send(interim: ResponseHead(status: 100, reason: "Continue"))
+        }
+    }
+
+    /// Goes on with a body that there is no room for.
+    private func goOnUnbuffered(_ problem: Problem, _ beginning: ByteBuffer) {
+        guard self.plan?.passesUnjudged == true else { return self.refuse(problem) }
+        self.makeRequest(.unbuffered(beginning: beginning), shortage: problem)
+    }
+
+    private func makeRequestOfWholeBody() {
+        guard let bytes = self.upload.takeCollected() else { preconditionFailure("BUG: no body was collected") }
+        self.makeRequest(.whole(bytes, trailers: self.requestTrailers))
+    }
+
+    /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
+    ///
+    /// - Parameter shortage: the problem for which nothing judges the body.
+    private func makeRequest(_ body: RequestPlan.Body, shortage: Problem? = nil) {
+        guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
+        guard plan.takesWork else {
+            var head = RequestHead(
+                method: self.head.method, target: self.head.target, minorVersion: self.head.minorVersion)
+            swap(&head.fields, &self.head.fields)
+            return self.send(plan.make(head, body, shortage: shortage?.detail, within: .unlimited))
+        }
+        let head = self.head
+        if body.isPrompt(head) {
+            let budget = WorkBudget(steps: WorkBudget.promptSteps)
+            let result = plan.make(head, body, shortage: shortage?.detail, within: budget)
+            if budget.interruption == nil { return self.send(result) }
+        }
+        do throws(WorkPool.Refusal) {
+            try self.leaveLoop(within: .request(self.gate.limits)) { budget in
+                plan.make(head, body, shortage: shortage?.detail, within: budget)
+            } then: { exchange, result, _ in
+                exchange.send(result)
+            }
+        } catch {
+            let budget = WorkBudget(steps: WorkBudget.promptSteps)
+            self.send(plan.make(head, body, shortage: error.reason, within: budget))
+        }
+    }
+
+    // MARK: Sending
+
+    private func send(_ result: Result<PlannedRequest, Problem>) {
+        do throws(Problem) {
+            try self.send(result.get())
+        } catch {
+            self.refuse(error)
+        }
+    }
+
+    private func send(_ planned: PlannedRequest) throws(Problem) {
+        guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
+        for breach in planned.breaches { self.report.note(breach) }
+        self.judge = planned.judge
+        self.offer = planned.offer
+        var request = planned.transfer
+        request.collectsMetrics = self.gate.exchangeLog.isEnabled
+        if planned.offer != nil { try self.holdTunnel() }
+        if case .bytes(let bytes) = request.body { self.held.wholeBody = bytes.readableBytes }
+        try self.open(request, in: self.gate.session(for: decision.trust).session)
+        guard case .stream = request.body, let origin else {
+            self.upload.stop()
+            return self.countUpload()
+        }
+        let pace = decision.route?.configuration.request.throttle
+        self.upload.stream(
+            to: origin, pace.map { BodyPacer($0, to: origin, on: self.lane.loop, client: self.client) })
+        if planned.isWhole { self.held.wholeBody = planned.content.readableBytes }
+        if planned.content.readableBytes > 0 { self.upload.send(planned.content) }
+        if planned.isWhole { self.requestTrailers = planned.trailers }
+        if planned.isWhole || self.upload.hasEnded { self.upload.finish(trailers: self.requestTrailers) }
+        self.countUpload()
+    }
+
+    /// Asks for the origin, unless there is no way to it.
+    private func open(_ request: TransferRequest, in session: Session) throws(Problem) {
+        guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
+        var request = request
+        request.way = self.gate.way(decision.way)
+        (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
+        if let problem = self.gate.outlook.refusal(of: &request) { throw problem }
+        self.origin = self.lane.origins.open(request, in: session, for: self)
+    }
+
+    private func holdTunnel() throws(Problem) {
+        if let limit = self.lane.census.enterTunnel(self.peer, self.gate.limits) {
+            throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
+        }
+        self.report.holdsTunnel = true
+    }
+
+    // MARK: The client's events
+
+    /// Whether more of the body is taken now.
+    var wantsBody: Bool { self.upload.wantsBody }
+
+    /// Whether the end of the body is taken now.
+    var wantsEndOfBody: Bool { self.upload.wantsEnd }
+
+    func received(_ bytes: ByteBuffer) {
+        self.report.bytesIn += bytes.readableBytes
+        guard let count = self.upload.receive(bytes) else { return self.countUpload() }
+        let problem: Problem
+        if count > self.gate.limits.bodyBuffer {
+            problem = .unbuffered
+        } else if !self.held.holdRequest(count) {
+            problem = Problem(.overloaded, self.gate.limits.memoryShortage)
+        } else {
+            return
+        }
+        self.goOnUnbuffered(problem, self.upload.takeCollected() ?? ByteBuffer())
+    }
+
+    func receivedEndOfBody(trailers: Fields) {
+        self.upload.noteEnd()
+        self.requestTrailers = trailers
+        if self.upload.isCollecting { return self.makeRequestOfWholeBody() }
+        if !trailers.isEmpty, let plan { self.requestTrailers = plan.forwarded(trailers: trailers) }
+        self.upload.finish(trailers: self.requestTrailers)
+    }
+
+    /// The client does not read as fast as the origin sends.
+    func clientFellBehind() { self.origin?.pauseReading() }
+
     func clientCaughtUp() {
-        if self.streamedCheck?.isBehind == true { return }
-        self.transfer?.resumeReading()
-        self.upgrade?.resumeReading()
+        if !self.isBehind { self.origin?.resumeReading() }
     }
 
     /// The client is gone: nobody waits for the answer.
     func clientLeft() {
-        if case .done = self.answer { return }
+        if case .over = self.answer { return }
         self.report.error = "the client closed the connection"
-        self.finish(.cancelled, cutting: true)
+        self.end(.cancelled)
     }
-
-    // MARK: The end
 
     /// Ends the exchange from the client's side: answers, or cuts the answer that has begun.
     func fail(with problem: Problem) {
         switch self.answer {
-        case .none, .checking: self.refuse(problem)
-        case .body:
-            self.report.error = problem.detail
-            self.finish(.failed, cutting: true)
-        case .done: break
+        case .none, .inspected: self.refuse(problem)
+        case .passing: self.cut(problem.detail)
+        case .over: break
         }
     }
 
-    /// - Parameter cutting: whether the answer stays incomplete, so that the connection must break.
-    func finish(_ outcome: Outcome, cutting: Bool = false) {
-        if case .done = self.answer { return }
-        var framing: ResponseFraming?
-        if case .body(let begun) = self.answer { framing = begun }
-        self.answer = .done
+    // MARK: The origin's events
+
+    func originSent(interim head: ResponseHead) {
+        guard case .none = self.answer else { preconditionFailure("BUG: an interim response follows the final one") }
+        var head = head
+        Forwarding.removeHopByHop(from: &head.fields)
+        self.client.send(interim: head)
+    }
+
+    func originAnswered(_ head: ResponseHead, length: UInt64?) {
+        guard case .none = self.answer, let origin else { preconditionFailure("BUG: there is an answer already") }
+        self.report.upstreamStatus = head.status
+        self.report.upstreamVersion = origin.responseVersion
+        self.noteVerdicts(of: origin)
+        if head.status == 407, let parent = self.forwarder { return self.refuse(Problem(unadmittedBy: parent)) }
+        guard let inspection = self.makeInspection() else {
+            return self.pass(head, length: length, marks: [], inspection: nil)
+        }
+        self.answer = .inspected(inspection)
+        self.perform(inspection.receive(head, length: length), inspection)
+    }
+
+    private func noteVerdicts(of origin: any OriginStream) {
+        self.report.note(parent: origin.proxyVerdict)
+        guard let decision = self.plan?.decision else { return }
+        let reportsOnly = self.gate.session(for: decision.trust).session.reportsOnly
+        guard self.gate.exchangeLog.isEnabled || reportsOnly else { return }
+        if let verdict = origin.verdict { self.report.note(verdict) }
+    }
+
+    private func makeInspection() -> ResponseInspection? {
+        guard let judge else { return nil }
+        return ResponseInspection(
+            judge, limits: self.gate.limits, loop: self.lane.loop,
+            // unowned: the inspection is the exchange's own, and asks from within its calls.
+            reserve: { [unowned self] in self.held.holdResponse($0) },
+            whenBehind: { [weak self] in self?.proceedWithInspection() })
+    }
+
+    func originSent(_ bytes: UnsafeRawBufferPointer) {
+        switch self.answer {
+        case .none: preconditionFailure("BUG: a body comes without a head")
+        case .passing(nil): self.write(bytes)
+        case .inspected(let inspection), .passing(.some(let inspection)):
+            self.perform(inspection.receive(bytes), inspection, on: bytes)
+            if self.isBehind { self.origin?.pauseReading() }
+        case .over: break
+        }
+    }
+
+    func originSent(trailers fields: Fields) {
+        var fields = fields
+        Forwarding.removeForbidden(fromTrailers: &fields)
+        self.plan?.decision?.route?.configuration.response.headers.apply(toTrailers: &fields)
+        switch self.answer {
+        case .none: preconditionFailure("BUG: trailers come without a head")
+        case .inspected(let inspection):
+            if !inspection.keep(trailers: fields) { self.appendInFront(fields) }
+        case .passing: self.appendInFront(fields)
+        case .over: break
+        }
+    }
+
+    /// Puts the origin's trailers in front of what was noted before they came.
+    private func appendInFront(_ trailers: Fields) {
+        var all = trailers
+        for (name, value) in self.responseTrailers.pairs { all.append(name, value) }
+        self.responseTrailers = all
+    }
+
+    /// The origin has taken some of the body. From within the stream; the client is asked for more when it has returned.
+    func originTookBody() {
+        guard !self.resumesBody else { return }
+        self.resumesBody = true
+        self.lane.loop.atEndOfTurn(self)
+    }
+
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        self.report.metrics = metrics
+        self.letOriginGo()
+        if let error {
+            if self.opening != nil { return self.performOpening { $0.failed(error) } }
+            return self.fail(with: error)
+        }
+        switch self.answer {
+        case .none: preconditionFailure("BUG: a response ends that has not begun")
+        case .inspected(let inspection), .passing(.some(let inspection)): self.perform(inspection.end(), inspection)
+        case .passing(nil): self.complete()
+        case .over: break
+        }
+    }
+
+    /// A connection is there for a tunnel, or has become one.
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+        self.report.metrics = metrics
+        guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
+        let verdict = origin.verdict
+        if self.opening == nil { self.noteVerdicts(of: origin) } else { self.report.note(parent: origin.proxyVerdict) }
+        self.letOriginGo()
+        if let head = handover.head { return self.switchProtocols(handover, head) }
+        self.performOpening { $0.connected(handover.connection, verdict: verdict) }
+    }
+
+    private func fail(with error: SessionError) {
+        if let verdict = error.verdict { self.report.refused(by: verdict) }
+        let problem = self.gate.outlook.problem(error, with: self.parent?.authority ?? self.plan?.decision?.authority)
+        if error.code == .untrusted { self.report.noteUntrusted(problem.name) }
+        self.fail(with: problem)
+    }
+
+    private func letOriginGo() {
+        self.origin = nil
+        self.upload.originIsGone()
+    }
+
+    // MARK: Parents
+
+    /// The proxy by which the request goes; nil where it goes to its origin.
+    private var parent: ProxyServer? {
+        guard let decision = self.plan?.decision, case .by(let link) = self.gate.way(decision.way) else { return nil }
+        return link.server
+    }
+
+    /// The parent that has the request itself, and so may ask who it is from: that is for Pintle to know, not for the
+    /// client. In a tunnel, and behind SOCKS, a parent has no say.
+    private var forwarder: ProxyServer? {
+        guard self.plan?.decision?.scheme == .http, let parent, parent.scheme != .socks5 else { return nil }
+        return parent
+    }
+
+    // MARK: The inspection
+
+    private var isBehind: Bool {
+        switch self.answer {
+        case .inspected(let inspection), .passing(.some(let inspection)): inspection.isBehind
+        case .none, .passing(nil), .over: false
+        }
+    }
+
+    /// - Parameter bytes: the piece of the body that the action is about.
+    private func perform(
+        _ action: ResponseInspection.Action, _ inspection: ResponseInspection,
+        on bytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        switch action {
+        case .wait: break
+        case .pass(let held, let violation): self.pass(held, violation, inspection)
+        case .reject(let violation): self.reject(violation)
+        case .refuse(let reason): self.refuse(Problem(.overloaded, reason))
+        case .judge(let held, let judge): self.leave(held, to: judge, inspection)
+        case .forward(let violations):
+            for violation in violations { self.note(violation) }
+            if bytes.count > 0 { self.write(bytes) }
+        case .cut(let violations):
+            for violation in violations { self.note(violation) }
+            self.cut(violations.last?.message ?? "")
+        case .finish(let violation):
+            if let violation { self.note(violation) }
+            self.complete()
+        }
+    }
+
+    private func leave(_ held: HeldResponse, to judge: ResponseJudge, _ inspection: ResponseInspection) {
+        do throws(WorkPool.Refusal) {
+            try self.leaveLoop(within: .response(self.gate.limits)) { budget in
+                ResponseInspection.judge(held, by: judge, within: budget)
+            } then: { exchange, verdict, interruption in
+                guard case .inspected(let inspection) = exchange.answer else { return }
+                exchange.perform(inspection.judged(verdict, interruption), inspection)
+            }
+        } catch {
+            self.perform(inspection.notJudged(error.reason), inspection)
+        }
+    }
+
+    private func proceedWithInspection() {
+        switch self.answer {
+        case .inspected(let inspection), .passing(.some(let inspection)):
+            self.perform(inspection.proceed(), inspection)
+            if !self.isBehind, self.client.isWritable { self.origin?.resumeReading() }
+        case .none, .passing(nil), .over: break
+        }
+    }
+
+    /// Notes a violation of a response whose head has left: in the log, and in a trailer where there can be one.
+    private func note(_ violation: ValidationError) {
+        self.report.violated(violation)
+        for kind in violation.kinds { self.responseTrailers.append("Pintle-Violation", kind.rawValue) }
+    }
+
+    private func pass(_ held: HeldResponse, _ violation: ValidationError?, _ inspection: ResponseInspection) {
+        if let violation { self.report.violated(violation) }
+        var length = self.origin == nil && held.need != .nothing ? UInt64(held.body.readableBytes) : held.length
+        if !held.trailers.isEmpty, !held.isReplaced {
+            // Only chunks have trailers behind them.
+            length = nil
+            self.appendInFront(held.trailers)
+        }
+        self.pass(held.head, length: length, marks: violation?.kinds ?? [], inspection: inspection)
+        if held.body.readableBytes > 0 { held.body.withUnsafeReadableBytes { self.write($0) } }
+        // From here on the channel counts what its client does not take. A check under way goes on.
+        self.held.letResponseGo(butFor: inspection.memory)
+        if self.origin == nil { self.complete() }
+    }
+
+    // MARK: Answering
+
+    private func pass(_ head: ResponseHead, length: UInt64?, marks: [ViolationKind], inspection: ResponseInspection?) {
+        self.report.status = head.status
+        self.answer = .passing(inspection)
+        // The origin may say how long the body would be that there is none of.
+        let declared = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : nil
+        self.client.send(self.forwarded(head, marks: marks), length: length ?? declared)
+    }
+
+    /// The head of a response as the client gets it, without framing.
+    private func forwarded(_ head: ResponseHead, marks: [ViolationKind]) -> ResponseHead {
+        var head = head
+        Forwarding.removeHopByHop(from: &head.fields)
+        self.plan?.decision?.route?.configuration.response.headers.apply(to: &head.fields)
+        for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: self.report.upstreamVersion, to: &head.fields) }
+        for violation in [self.report.trustViolation, self.report.requestViolation] {
+            if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
+        }
+        return head
+    }
+
+    /// Writes a piece of the body: every byte of it is written, and counted, here.
+    private func write(_ bytes: UnsafeRawBufferPointer) {
+        self.report.bytesOut += self.client.send(bytes)
+        if !self.client.isWritable { self.origin?.pauseReading() }
+    }
+
+    /// Everything was sent.
+    private func complete() {
+        self.end(.completed)
+        self.client.finish(trailers: self.responseTrailers)
+    }
+
+    /// Breaks off an answer that has begun.
+    private func cut(_ reason: String) {
+        if self.report.error == nil { self.report.error = reason }
+        self.end(.failed)
+        self.client.cut()
+    }
+
+    /// Answers with a problem of Pintle's own.
+    func refuse(_ problem: Problem) {
+        self.report.problem = problem.name
+        self.report.error = problem.detail
+        let context = ProblemWriter.Context(
+            exchangeID: self.report.id.description, route: self.plan?.decision?.route?.name, trust: self.report.trust,
+            json: ProblemWriter.acceptsJSON(self.accept))
+        self.answer(OwnResponse(problem, context), .failed)
+    }
+
+    /// Answers in place of a response that breaks its contract.
+    private func reject(_ violation: ValidationError) {
+        self.report.violated(violation)
+        let problem = Problem(violation)
+        guard self.judge?.onViolation == .placeholder,
+            let placeholder = self.plan?.decision?.route?.configuration.response.placeholder
+        else { return self.refuse(problem) }
+        self.report.problem = problem.name
+        self.answer(OwnResponse(placeholder, for: violation), .completed)
+    }
+
+    private func answer(_ response: OwnResponse, _ outcome: Outcome) {
+        self.cancelOrigin()
+        self.report.status = response.head.status
+        self.client.send(response.head, length: UInt64(response.body.count))
+        self.report.bytesOut += response.body.withUnsafeBytes { self.client.send($0) }
+        self.end(outcome)
+        self.client.finish(trailers: Fields())
+    }
+
+    // MARK: The end
+
+    private func end(_ outcome: Outcome) {
+        switch self.answer {
+        case .over: preconditionFailure("BUG: an exchange ends twice")
+        case .inspected(let inspection), .passing(.some(let inspection)): inspection.stop()
+        case .none, .passing(nil): break
+        }
+        self.answer = .over
+        self.cancelOrigin()
+        self.upload.stop()
+        self.giveBack()
+        self.report.close(outcome, in: self.gate)
+    }
+
+    private func cancelOrigin() {
+        let origin = self.origin
+        self.letOriginGo()
+        origin?.cancel()
+        self.opening = nil
         self.dialler?.cancel()
         self.dialler = nil
-        self.forgetRunningTransfer()
-        self.letGo()
-        self.streamedCheck?.stop()
-        self.report.close(self, outcome: outcome)
-        if cutting { return self.connection.cut(self.connection.channel.isActive ? framing : nil) }
-        self.connection.finished(self, keepAlive: self.keepsAlive && self.announcedKeepAlive)
     }
 
-    /// Whether the connection can carry another request: the client wants it, and this one was taken to its end.
-    var keepsAlive: Bool {
-        self.requestEnded && self.wantsKeepAlive
+    // MARK: Tunnels
+
+    private func openTunnel(to authority: Authority, _ plan: RequestPlan) {
+        do throws(Problem) {
+            try self.holdTunnel()
+        } catch {
+            return self.refuse(error)
+        }
+        // Whom the CONNECT has passed, for a parent that might lead back here.
+        var fields = Fields()
+        for passed in self.head.fields.values(of: "Via") { fields.append("Via", passed) }
+        if let via = self.gate.via { Forwarding.appendVia(via, version: "1.\(self.head.minorVersion)", to: &fields) }
+        self.opening = TunnelOpening(
+            to: authority, plan, by: self.parent, fields, in: self.gate)
+        self.performOpening { $0.begin() }
     }
 
-    /// Whether anybody wants to know on what grounds the origin was trusted: the log, or a policy that only reports.
-    var asksForVerdict: Bool { self.gate.exchangeLog.isEnabled || self.sentTo?.session.reportsOnly == true }
-
-    /// The transfer is over, or was handed on.
-    func forgetTransfer() {
-        self.transfer = nil
-        self.upgrade = nil
-        self.pacer?.stop()
-        self.pacer = nil
+    private func performOpening(_ event: (inout TunnelOpening) -> TunnelOpening.Action) {
+        guard var opening = self.opening else { return }
+        let action = event(&opening)
+        self.opening = opening
+        if let proof = opening.proof { self.report.note(proof, assurance: .probed) }
+        switch action {
+        case .wait: break
+        case .connect(let request, let session):
+            do throws(Problem) {
+                try self.open(request, in: session)
+            } catch {
+                self.refuse(error)
+            }
+        case .prove(let question, let socket, let patience):
+            self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.gate.tunnelProofs) {
+                answer in
+                // The client may have left in the meantime.
+                self.performOpening { $0.proved(answer) }
+            }
+        case .dial(let address, let patience):
+            let dialler = Dialler(address: address, timeLimit: patience, loop: self.lane.loop)
+            self.dialler = dialler
+            dialler.start { result in
+                self.dialler = nil
+                self.performOpening { $0.dialled(result) }
+            }
+        case .relay(let connection, let watch): self.relay(Handover(connection: connection), watch, head: nil)
+        case .fail(let error): self.fail(with: error)
+        case .refuse(let problem):
+            self.report.noteUntrusted(problem.name)
+            self.refuse(problem)
+        }
     }
+
+    /// The origin switches: from here on there are only bytes.
+    private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
+        self.report.upstreamStatus = head.status
+        self.report.upstreamVersion = handover.version
+        guard let accepted = self.offer?.accepted(by: head.fields) else {
+            handover.connection.close()
+            return self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
+        }
+        var marks: [ViolationKind] = []
+        switch self.makeInspection()?.receive(switching: head) {
+        case .pass(_, let violation)?:
+            if let violation { self.report.violated(violation) }
+            marks = violation?.kinds ?? []
+        case .reject(let violation)?:
+            handover.connection.close()
+            return self.reject(violation)
+        case nil: break
+        default: preconditionFailure("BUG: a response without a body waits for one")
+        }
+        var head = self.forwarded(head, marks: marks)
+        head.fields.append("Connection", "Upgrade")
+        head.fields.append("Upgrade", accepted)
+        self.relay(handover, nil, head: head)
+    }
+
+    private func relay(_ handover: Handover, _ watch: TunnelWatch?, head: ResponseHead?) {
+        self.answer = .over
+        self.opening = nil
+        self.giveBack()
+        self.report.status = head?.status ?? 200
+        self.client.relay(
+            TunnelTerms(
+                origin: handover.connection, head: head, early: handover.early, watch: watch,
+                authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, gate: self.gate))
+    }
+
+    // MARK: Work elsewhere, and memory
+
+    /// Has work done on another thread. The exchange goes on in a later turn, unless it is over by then.
+    ///
+    /// - Parameters:
+    ///   - work: must not know the exchange, which stays on its loop.
+    ///   - proceed: told what came of it, and what interrupted it.
+    /// - Throws: where as many jobs wait as may.
+    private func leaveLoop<Value: Sendable>(
+        within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
+        then proceed: @escaping @Sendable (Exchange, Value, WorkBudget.Interruption?) -> Void
+    ) throws(WorkPool.Refusal) {
+        self.held.job = try self.lane.work(for: self, of: self.peer, within: limits, work) {
+            exchange, value, interruption in
+            exchange.held.job = nil
+            // The client may have left in the meantime.
+            if case .over = exchange.answer { return }
+            proceed(exchange, value, interruption)
+            exchange.client.resumeBody()
+        }
+    }
+
+    private func countUpload() { self.held.count(waiting: self.upload.waitingBytes) }
+
+    private func giveBack() {
+        if self.held.giveBack(self.lane.pool) { _ = self.lane.resume(self.sequence) }
+    }
+
+    /// Tells the counters of the route what has moved since it was told last.
+    func tellProgress() { self.report.tellProgress() }
 }
 
-extension RequestHead {
-    /// Whether the client would send another request on this connection (RFC 9112 §9.3).
-    fileprivate var wantsKeepAlive: Bool {
-        guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
-        if self.fields.hasToken("close", in: .connection) { return false }
-        return self.minorVersion == 1 || self.fields.hasToken("keep-alive", in: .connection)
+/// Takes the request's body on, once the origin's stream has returned.
+extension Exchange: TurnEndWork {
+    func runAtEndOfTurn() {
+        self.resumesBody = false
+        self.upload.proceed()
+        self.countUpload()
+        self.client.resumeBody()
     }
 }

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleActivity
+internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
@@ -20,48 +21,92 @@ struct ExchangeReport {
     }
 
     let id: ExchangeID
-    var counters: RouteCounters
-    var mode = Mode.forward
+    private let lane: Lane
+    private let client: Client?
+    private let method: String
+    private let target: RequestTarget
+    private let start: NIODeadline
+    private(set) var counters: RouteCounters
+    private(set) var mode = Mode.forward
     /// Who the client has proved to be.
     var user: String?
+    /// Body bytes received from the client.
     var bytesIn = 0
+    /// Body bytes written to the client.
     var bytesOut = 0
     var status: UInt16?
     var upstreamStatus: UInt16?
     /// The version that the origin answered with.
     var upstreamVersion = "1.1"
-    var trust: String?
+    private(set) var trust: String?
     var rule: String?
     var problem: Problem.Name?
     var error: String?
-    var trailers = Fields()
-    /// Whether the exchange was counted as started.
-    var isCounted = false
-    /// Whether it holds one of the places for tunnels.
+    /// True where it holds one of the places for tunnels.
     var holdsTunnel = false
     /// A violation by the request that is only reported.
-    var requestViolation: ViolationKind?
+    private(set) var requestViolation: ViolationKind?
     /// A violation of a trust policy that only reports.
     private(set) var trustViolation: ViolationKind?
-    private var violations: [ViolationKind] = []
-    private let start: NIODeadline
-    /// A peer may send hundreds of certificates; a line lists so many of their keys.
-    private static let longestChain = 16
     var metrics = TransferMetrics()
+    /// The host of a gateway request.
+    private var host: String?
+    private var route: String?
+    private var violations: [ViolationKind] = []
     private var verdict: Verdict?
     private var assurance: Assurance?
+    /// True once the exchange was counted as started.
+    private var isCounted = false
+    /// How much of the bytes the counters know.
+    private var told = (up: 0, down: 0)
+    /// A peer may send hundreds of certificates; a line lists so many of their keys.
+    private static let longestChain = 16
 
-    init(id: ExchangeID, counters: RouteCounters, start: NIODeadline) {
-        self.id = id
-        self.counters = counters
-        self.start = start
+    init(_ head: RequestHead, of client: Client?, on lane: Lane) {
+        self.id = lane.nextID()
+        self.lane = lane
+        self.client = client
+        self.method = head.method
+        self.target = head.target
+        self.start = lane.loop.turnTime
+        self.counters = lane.gate.counters.unrouted
+        if case .origin = head.target { self.host = head.fields[.host] }
     }
 
-    /// The origin's trailers, in front of what was noted before they came.
-    mutating func append(trailers: Fields) {
-        var all = trailers
-        for (name, value) in self.trailers.pairs { all.append(name, value) }
-        self.trailers = all
+    /// Notes what becomes of the request, and counts its start.
+    mutating func note(_ plan: RequestPlan, in gate: Gate) {
+        switch plan.query?.method {
+        case "CONNECT"?: self.mode = .tunnel
+        case _? where plan.query?.form == .gateway: self.mode = .gateway
+        default: break
+        }
+        guard let query = plan.query, let decision = plan.decision else { return }
+        if let route = decision.route {
+            self.route = route.name
+            self.counters = gate.routeCounters[route.index]
+        }
+        self.trust = gate.session(for: decision.trust).name
+        self.rule = decision.destination.rule
+        gate.trustUses.note(query, decision, isTunnel: self.mode == .tunnel)
+        gate.activity.started(route: self.counters)
+        self.isCounted = true
+    }
+
+    /// Notes a breach of a contract by the request that does not keep it back.
+    mutating func note(_ breach: PlannedRequest.Breach) {
+        guard let kind = ViolationKind(rawValue: breach.kind.rawValue) else {
+            preconditionFailure("BUG: \(breach.kind) is no violation")
+        }
+        self.violated(kind)
+        self.error = breach.reason
+        self.requestViolation = kind
+    }
+
+    /// Notes that the other end was not trusted, where the problem says so.
+    mutating func noteUntrusted(_ problem: Problem.Name) {
+        guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
+        self.violated(kind)
+        if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
     mutating func violated(_ kind: ViolationKind) {
@@ -88,8 +133,8 @@ struct ExchangeReport {
     mutating func refused(by verdict: Verdict) { self.verdict = verdict }
 
     /// Notes that a policy which only reports let an https parent pass.
-    mutating func noteParentVerdict(of transfer: Transfer) {
-        guard let reported = transfer.proxyVerdict?.reported, let kind = ViolationKind(reported) else { return }
+    mutating func note(parent verdict: Verdict?) {
+        guard let reported = verdict?.reported, let kind = ViolationKind(reported) else { return }
         self.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
@@ -104,31 +149,38 @@ struct ExchangeReport {
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
-    /// Counts the end, and writes the line.
-    mutating func close(_ exchange: Exchange, outcome: Outcome) {
-        let gate = exchange.gate
-        if !self.isCounted { gate.activity.started(route: self.counters) }
-        gate.activity.finished(
-            route: self.counters, outcome: outcome, bytesUp: self.bytesIn, bytesDown: self.bytesOut)
-        if self.holdsTunnel { exchange.connection.lane.census.leaveTunnel(exchange.connection.client) }
-        guard gate.exchangeLog.isEnabled else { return }
-        gate.exchangeLog.write(self.record(of: exchange, outcome))
+    /// Tells the counters what has moved since they were told last.
+    mutating func tellProgress() {
+        guard self.bytesIn != self.told.up || self.bytesOut != self.told.down else { return }
+        self.counters.moved(bytesUp: self.bytesIn - self.told.up, bytesDown: self.bytesOut - self.told.down)
+        self.told = (self.bytesIn, self.bytesOut)
     }
 
-    private func record(of exchange: Exchange, _ outcome: Outcome) -> ExchangeRecord {
+    /// Counts the end, and writes the line.
+    mutating func close(_ outcome: Outcome, in gate: Gate) {
+        if !self.isCounted { gate.activity.started(route: self.counters) }
+        gate.activity.finished(
+            route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
+            bytesDown: self.bytesOut - self.told.down)
+        if self.holdsTunnel { self.lane.census.leaveTunnel(self.client) }
+        guard gate.exchangeLog.isEnabled else { return }
+        gate.exchangeLog.write(self.record(outcome))
+    }
+
+    private func record(_ outcome: Outcome) -> ExchangeRecord {
         let duration = NIODeadline.now() - self.start
         let now = Timestamp.now()
         var record = ExchangeRecord(
             time: Timestamp(milliseconds: now.milliseconds - duration.nanoseconds / 1_000_000),
             id: self.id.description)
-        record.client = exchange.connection.client?.description
+        record.client = self.client?.description
         record.user = self.user
         record.mode = self.mode.rawValue
-        record.method = exchange.head.method.isEmpty ? nil : exchange.head.method
-        record.url = exchange.head.target.url
-        record.host = exchange.head.target.host ?? exchange.host
+        record.method = self.method.isEmpty ? nil : self.method
+        record.url = self.target.url
+        record.host = self.target.host ?? self.host
         record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
-        record.route = exchange.rules?.name
+        record.route = self.route
         record.rule = self.rule
         record.decision = self.decision
         record.trust = self.trust
@@ -150,6 +202,7 @@ struct ExchangeReport {
         record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
         record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
+        record.retries = self.metrics.retries > 0 ? self.metrics.retries : nil
         record.violations = self.violations
         record.error = self.error
         return record

@@ -2,6 +2,7 @@
 
 internal import PintleActivity
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
@@ -51,30 +52,6 @@ extension Problem {
         self.configuredPins = verdict.configuredPins.map(\.description)
         if let cause = error.cause { self.causes = [cause] }
     }
-
-    /// What is answered to a request that cannot take the route's form.
-    init(_ error: SerializationError) {
-        self.init(error.code == .tooLarge ? .bodyTooLarge : .unserializableRequest, error.description)
-    }
-
-    /// What is answered in place of a response that broke its contract.
-    init(_ error: ValidationError) {
-        let name: Name =
-            switch error.kind {
-            case .responseStatus: .responseStatus
-            case .responseContentType: .responseContentType
-            case .responseBody: .responseBody
-            case .bodyTooLarge: .bodyTooLarge
-            }
-        if error.kind == .bodyTooLarge {
-            self.init(name, error.message, status: 502, proxyError: "http_response_body_size")
-        } else {
-            self.init(name, error.message)
-        }
-        self.upstreamStatus = error.status
-        self.upstreamContentType = error.contentType
-        self.causes = error.chain.dropFirst().map(\.message)
-    }
 }
 
 extension ValidationError {
@@ -94,5 +71,15 @@ extension ViolationKind {
         case .responseBody: self = .responseBody
         case .bodyTooLarge: self = .bodyTooLarge
         }
+    }
+}
+
+extension Problem {
+    /// The answer where a parent does not let requests of this proxy through.
+    init(unadmittedBy parent: ProxyServer) {
+        let remedy =
+            parent.credential == nil
+            ? "set upstream_proxy.username and password" : "it does not take the credential of the configuration"
+        self.init(.connectFailure, "the proxy \(parent.authority) answered 407 to a request of this proxy; \(remedy)")
     }
 }

@@ -4,6 +4,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
+internal import PintleSession
 internal import PintleTrust
 
 /// A CONNECT tunnel, or a connection that switched protocols: two channels on one loop that write to each other what
@@ -11,8 +12,10 @@ internal import PintleTrust
 ///
 /// Each direction ends by itself: a client that has sent everything still gets its answer.
 final class Tunnel {
-    private let exchange: Exchange
     private let lane: Lane
+    private let gate: Gate
+    private let peer: Client?
+    private var report: ExchangeReport
     private let client: SocketChannel
     private let origin: SocketChannel
     /// Nil where there is nothing to be looked at, or no more.
@@ -26,66 +29,60 @@ final class Tunnel {
     private var openDirections = 2
     private var isClosed = false
 
-    /// Answers the request and begins to relay. Takes over both channels.
+    /// Begins to relay. Takes over both connections.
     ///
     /// - Parameters:
-    ///   - origin: a channel with an empty pipeline, started or not.
-    ///   - watch: looks at what the server sends in clear, before the client gets it.
-    ///   - early: what the origin has sent already.
-    ///   - answer: writes the head that the client gets.
+    ///   - channel: the client's, with an empty pipeline.
+    ///   - early: bytes that the client has sent already.
+    ///   - hasFinished: whether the client has sent everything.
     static func open(
-        for exchange: Exchange, to origin: SocketChannel, watchedBy watch: TunnelWatch? = nil,
-        early: ByteBuffer = ByteBuffer(), answer: (inout ByteBuffer) -> Void
+        _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, early: ByteBuffer,
+        hasFinished: Bool
     ) {
-        exchange.report.counters.tunnelOpened()
-        Tunnel(exchange: exchange, origin: origin, watch: watch).begin(early, answer)
+        terms.report.counters.tunnelOpened()
+        Tunnel(terms, channel, peer, lane).begin(terms.early, early, hasFinished)
     }
 
-    private init(exchange: Exchange, origin: SocketChannel, watch: TunnelWatch?) {
-        self.watch = watch
-        let policy = exchange.gate.policy
-        if exchange.report.mode == .tunnel, policy.configuration.destinations.requiresSNIMatch,
-            let decision = exchange.decision
-        {
-            self.helloWatch = HelloWatch(policy, tunnelTo: decision.authority)
+    private init(_ terms: TunnelTerms, _ channel: SocketChannel, _ peer: Client?, _ lane: Lane) {
+        self.watch = terms.watch
+        let policy = terms.gate.policy
+        if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
+            self.helloWatch = HelloWatch(policy, tunnelTo: authority)
         }
-        self.exchange = exchange
-        self.lane = exchange.connection.lane
-        self.client = exchange.connection.channel
-        self.origin = origin
-        origin.account = exchange.connection.lane.memory
-        self.start = exchange.connection.lane.loop.turnTime
+        self.lane = lane
+        self.gate = terms.gate
+        self.peer = peer
+        self.report = terms.report
+        self.client = channel
+        self.origin = terms.origin.makeChannel(on: lane.loop)
+        self.origin.account = lane.memory
+        self.start = lane.loop.turnTime
         self.lastActivity = self.start
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
-    private func begin(_ earlyAnswer: ByteBuffer, _ answer: (inout ByteBuffer) -> Void) {
-        let connection = self.exchange.connection
-        guard self.client.isActive else {
-            self.isClosed = true
-            self.origin.close0(error: ChannelError.eof, mode: .all, promise: nil)
-            return self.report()
-        }
-        connection.write(answer)
+    private func begin(_ earlyAnswer: ByteBuffer, _ early: ByteBuffer, _ hasFinished: Bool) {
         self.lane.add(self)
-        let early = connection.detach()
+        guard self.client.isActive else { return self.close() }
         let (up, down) = (TunnelEnd(self, .up), TunnelEnd(self, .down))
         do {
-            let pipeline = self.client.pipeline.syncOperations
-            pipeline.removeHandler(connection, promise: nil)
-            try pipeline.addHandler(up)
+            try self.client.pipeline.syncOperations.addHandler(up)
             try self.origin.pipeline.syncOperations.addHandler(down)
         } catch {
             return self.close()
         }
-        self.origin.start()
+        // Before the channel begins to read: what it reads comes behind these, and it may be the end.
         if earlyAnswer.readableBytes > 0 { self.relay(earlyAnswer, .down) }
+        self.origin.start()
         if early.readableBytes > 0 { self.relay(early, .up) }
         self.origin.setAutoRead(self.client.isWritable)
         self.client.setAutoRead(self.origin.isWritable)
         if let idle { self.lane.loop.arm(idle, at: self.deadline) }
-        if connection.hasFinished { self.ended(.up) }
+        if hasFinished { self.ended(.up) }
     }
+
+    /// Tells the counters of the route what has moved since they were told last.
+    func tellProgress() { self.report.tellProgress() }
 
     // MARK: Relaying
 
@@ -100,8 +97,8 @@ final class Tunnel {
         }
         let (from, to) = self.ends(of: direction)
         switch direction {
-        case .up: self.exchange.report.bytesIn += bytes.readableBytes
-        case .down: self.exchange.report.bytesOut += bytes.readableBytes
+        case .up: self.report.bytesIn += bytes.readableBytes
+        case .down: self.report.bytesOut += bytes.readableBytes
         }
         to.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
         if !to.isWritable { from.setAutoRead(false) }
@@ -114,11 +111,11 @@ final class Tunnel {
         case .hidden: break
         case .seen(let verdict):
             guard let error = verdict.error else {
-                self.exchange.report.note(verdict, assurance: .observed)
+                self.report.note(verdict, assurance: .observed)
                 break
             }
-            if let kind = ViolationKind(error) { self.exchange.report.violated(kind) }
-            if error.code == .pinMismatch { self.exchange.report.counters.pinFailed() }
+            if let kind = ViolationKind(error) { self.report.violated(kind) }
+            if error.code == .pinMismatch { self.report.counters.pinFailed() }
             self.breakOff("the tunnel shows its client a certificate that is refused: \(error.message)")
             return false
         case .unreadable:
@@ -145,11 +142,11 @@ final class Tunnel {
 
     private func refuseHello(_ reason: String) {
         let rule = "destinations.require_sni_match"
-        self.exchange.report.rule = rule
-        self.exchange.report.problem = .destinationDenied
-        self.exchange.report.error = "the tunnel is broken off by \(rule): \(reason)"
+        self.report.rule = rule
+        self.report.problem = .destinationDenied
+        self.report.error = "the tunnel is broken off by \(rule): \(reason)"
         self.outcome = .failed
-        if self.exchange.report.bytesOut == 0, self.client.isActive {
+        if self.report.bytesOut == 0, self.client.isActive {
             // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).
             let alert = ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49])
             self.client.pipeline.syncOperations.writeAndFlush(NIOAny(alert), promise: nil)
@@ -159,7 +156,7 @@ final class Tunnel {
     }
 
     private func breakOff(_ reason: String) {
-        self.exchange.report.error = reason
+        self.report.error = reason
         self.outcome = .failed
         self.abort()
     }
@@ -193,8 +190,8 @@ final class Tunnel {
                 channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
             }
         }
-        self.report()
-        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.exchange.gate.patience.body) }
+        self.closeReport()
+        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.gate.patience.body) }
         self.leaveIfOver()
     }
 
@@ -209,13 +206,13 @@ final class Tunnel {
         guard !self.client.isActive, !self.origin.isActive, let idle else { return }
         self.lane.loop.disarm(idle)
         self.idle = nil
-        self.lane.census.leave(self.exchange.connection.client)
+        self.lane.census.leave(self.peer)
         self.lane.remove(self)
     }
 
-    private func report() {
-        self.exchange.report.counters.tunnelClosed()
-        self.exchange.report.close(self.exchange, outcome: self.outcome)
+    private func closeReport() {
+        self.report.counters.tunnelClosed()
+        self.report.close(self.outcome, in: self.gate)
     }
 
     private func ends(of direction: TunnelEnd.Direction) -> (from: SocketChannel, to: SocketChannel) {
@@ -225,12 +222,13 @@ final class Tunnel {
     /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
     /// protocols may well be silent: it was spoken on before.
     private var awaitsFirstBytes: Bool {
-        let (report, patience) = (self.exchange.report, self.exchange.gate.patience)
-        return report.mode == .tunnel && report.bytesIn == 0 && report.bytesOut == 0 && patience.head < patience.tunnel
+        let patience = self.gate.patience
+        return self.report.mode == .tunnel && self.report.bytesIn == 0 && self.report.bytesOut == 0
+            && patience.head < patience.tunnel
     }
 
     private var deadline: NIODeadline {
-        let patience = self.exchange.gate.patience
+        let patience = self.gate.patience
         return self.awaitsFirstBytes ? self.start + patience.head : self.lastActivity + patience.tunnel
     }
 
@@ -240,7 +238,7 @@ final class Tunnel {
             if let idle { self.lane.loop.arm(idle, at: self.deadline) }
             return
         }
-        self.exchange.report.error =
+        self.report.error =
             self.awaitsFirstBytes
             ? "nothing was sent in the tunnel within limits.header_timeout"
             : "the tunnel was idle for limits.tunnel_idle_timeout"

@@ -4,6 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 

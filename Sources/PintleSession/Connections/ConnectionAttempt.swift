@@ -50,8 +50,7 @@ final class ConnectionAttempt {
     private var timeLimit = TimeAmount.zero
     private var timer: LoopTimer?
 
-    /// - Parameter request: what the connection is for; with ``TransferRequest/connectOnly`` for a tunnel or something like
-    ///   one.
+    /// - Parameter request: what the connection is for; one that is to be handed over goes by a tunnel.
     init(for request: TransferRequest, by proxy: ProxyLink?, protocols: [String], in pool: TransferPool) {
         self.request = request
         self.proxy = proxy
@@ -65,7 +64,7 @@ final class ConnectionAttempt {
     /// True where the proxy has to be asked for a tunnel (RFC 9110 §9.3.6).
     private var needsTunnel: Bool {
         guard let server = self.proxy?.server, server.forwards else { return false }
-        return self.request.scheme == .https || self.request.connectOnly
+        return self.request.scheme == .https || self.request.wantsConnection
     }
 
     /// Begins.

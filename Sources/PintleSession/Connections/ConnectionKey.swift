@@ -23,7 +23,9 @@ extension TransferRequest {
     /// The proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil where it goes to its origin, if
     /// through a tunnel.
     func forwarder(_ proxy: ProxyLink?) -> ProxyServer? {
-        guard let server = proxy?.server, server.forwards, self.scheme == .http, !self.connectOnly else { return nil }
+        guard let server = proxy?.server, server.forwards, self.scheme == .http, !self.wantsConnection else {
+            return nil
+        }
         return server
     }
 }

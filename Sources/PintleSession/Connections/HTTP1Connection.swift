@@ -62,6 +62,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var rest = ByteBuffer()
     private var hasAnswer = false
     private var isConsuming = false
+    /// The `101 Switching Protocols` that has come.
+    private var switching: ResponseHead?
 
     /// Bodies that come with their request leave together with its head up to this many bytes.
     private static let togetherLimit = 16 * 1024
@@ -116,17 +118,29 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// Closes the connection; whoever has it is not told.
     func close() {
         if case .closed = self.phase { return }
+        // Says that nothing more comes (RFC 8446 §6.1), where that can be said at once.
+        _ = self.tls?.finishOutput()
+        self.leave()
+        Glibc.close(self.descriptor)
+    }
+
+    /// Ends the part of this object in the connection, which stays as it is.
+    private func leave() {
         let wasIdle = if case .idle = self.phase { true } else { false }
         self.phase = .closed
         self.loop.unwatch(self.descriptor)
-        // Says that nothing more comes (RFC 8446 §6.1), where that can be said at once.
-        _ = self.tls?.finishOutput()
-        Glibc.close(self.descriptor)
         self.rest = ByteBuffer()
         self.staged = ByteBuffer()
         if wasIdle { self.pool.unkeep(self) }
         self.host.idle.removeAll { $0 === self }
         self.pool.closed(at: self.host)
+    }
+
+    /// Gives the connection away, with what came behind the head.
+    private func handOver(_ head: ResponseHead, to transfer: Transfer) {
+        let early = self.rest
+        self.leave()
+        transfer.switched(head, to: self.made, version: self.response.version, early: early)
     }
 
     // MARK: For the transfer
@@ -443,6 +457,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.isConsuming = false
         guard self.isAsking(transfer) else { return }
         if let failure { return self.end(.malformed(failure), transfer) }
+        if let switching { return self.handOver(switching, to: transfer) }
         if self.response.isBodyOver, self.isSent { self.finish(transfer) }
     }
 
@@ -451,7 +466,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// - Returns: how many that were.
     private func step(_ bytes: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) -> Int {
         var offset = 0
-        while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete {
+        while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete, self.switching == nil {
             guard self.response.isComplete else {
                 guard let line = try self.line(in: bytes, from: offset) else { return offset }
                 offset = line.upperBound
@@ -480,6 +495,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
         switch try self.response.line(line, method: transfer.request.method) {
         case .more: break
         case .interim(let head): transfer.received(interim: head)
+        case .head(let head, _) where head.status == 101:
+            guard transfer.request.upgrade != nil else {
+                throw WireError(.malformed, "it switches protocols without being asked")
+            }
+            self.switching = head
         case .head(let head, let length):
             // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
             if head.status >= 300, !self.isSent {
@@ -510,7 +530,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         if isWhole, !endedByPeer, self.response.keepsConnection, !self.response.hasExcess, self.rest.readableBytes == 0,
-            !self.isHungUp
+            !self.isHungUp, transfer.request.upgrade == nil
         {
             self.keep()
         } else {
@@ -636,6 +656,11 @@ extension ByteBuffer {
         case .none, .stream(nil): break
         case .bytes(let bytes): self.writeLength(UInt64(bytes.readableBytes))
         case .stream(.some(let length)): self.writeLength(length)
+        }
+        if let upgrade = request.upgrade {
+            self.writeStaticString("Connection: Upgrade\r\nUpgrade: ")
+            self.writeString(upgrade)
+            self.writeStaticString("\r\n")
         }
         self.writeStaticString("\r\n")
     }

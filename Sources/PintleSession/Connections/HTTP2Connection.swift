@@ -180,6 +180,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var hasSentAll = false
     /// How much of a body with a length was not sent.
     private var owedBytes: UInt64?
+    /// How much of the response's body is still to come, where that is known.
+    private var awaitedBytes: UInt64?
     private var isPumping = false
     /// What came while the transfer was paused.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
@@ -215,18 +217,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard let transfer, let channel else { return }
         transfer.beganToSend()
         let request = transfer.request
-        let endsHere =
-            switch request.body {
-            case .none: true
-            case .bytes(let bytes): bytes.readableBytes == 0
-            case .stream: false
-            }
+        let isStreamed = if case .stream = request.body { true } else { false }
+        let endsHere = !isStreamed && (request.body.length ?? 0) == 0
         self.hasSentAll = endsHere
-        switch request.body {
-        case .none, .stream(nil): break
-        case .bytes(let bytes): self.owedBytes = UInt64(bytes.readableBytes)
-        case .stream(.some(let length)): self.owedBytes = length
-        }
+        self.owedBytes = request.body.length
         let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
         channel.writeAndFlush(head, promise: nil)
         self.sendMore()
@@ -330,7 +324,12 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             }
         case .data(let data):
             guard self.hasHead, case .byteBuffer(let bytes) = data.data else { return self.failed(.brokenFrames) }
-            if bytes.readableBytes > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
+            let count = UInt64(bytes.readableBytes)
+            if let awaitedBytes {
+                guard count <= awaitedBytes else { return self.failed(.brokenFrames) }
+                self.awaitedBytes = awaitedBytes - count
+            }
+            if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
         case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
         case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
@@ -350,7 +349,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             return transfer.received(interim: head)
         }
         self.hasHead = true
-        let length = head.forbidsBody(to: transfer.request.method) ? nil : try head.fields.declaredLength()
+        let forbidsBody = head.forbidsBody(to: transfer.request.method)
+        let length = forbidsBody ? nil : try head.fields.declaredLength()
+        self.awaitedBytes = forbidsBody ? 0 : length
         transfer.received(head, length: headers.endStream ? length ?? 0 : length, version: "2")
         if headers.endStream { self.finish(trailers: Fields()) }
     }
@@ -371,6 +372,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     private func finish(trailers: Fields) {
         guard let transfer else { return }
+        guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
         self.leave()
         transfer.finished(trailers: trailers)
     }

@@ -203,8 +203,6 @@ extension TransferFlow: TransferDelegate {
 
     func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) { self.sent = offset }
 
-    func transfer(_ transfer: Transfer, connected connection: MadeConnection) { connection.close() }
-
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
         self.metrics = metrics
         self.finish(error.map { .failure($0) } ?? .success(()))

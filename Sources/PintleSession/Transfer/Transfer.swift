@@ -146,14 +146,16 @@ package final class Transfer {
         if request.connectOnly {
             self.makeConnection(by: proxy)
         } else {
-            self.takePlace(at: self.pool.host(for: request, by: proxy))
+            let host = self.pool.host(for: request, by: proxy)
+            self.host = host
+            host.users += 1
+            // What becomes of a connection that may be switched is no matter of the host's limit.
+            if request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
         if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
     private func takePlace(at host: OriginHost) {
-        self.host = host
-        host.users += 1
         if host.speaksHTTP2 == true { return self.connect() }
         if host.places?.take(ObjectIdentifier(self), for: self.request.client) == false {
             self.stage = .waiting
@@ -216,7 +218,7 @@ package final class Transfer {
     private func makeConnection(by proxy: ProxyLink?) {
         let protocols =
             switch self.pool.configuration.httpVersion {
-            case _ where self.request.connectOnly: ["http/1.1"]
+            case _ where self.request.wantsConnection: ["http/1.1"]
             case .http1: ["http/1.1"]
             case .automatic: ["h2", "http/1.1"]
             case .http2: ["h2"]
@@ -242,11 +244,8 @@ package final class Transfer {
         case .success(let made):
             self.verdict = made.verdict
             self.proxyVerdict = made.proxyVerdict
-            guard let host else {
-                self.delegate?.transfer(self, connected: made)
-                if self.isRunning { self.tellEnd(nil) }
-                return
-            }
+            guard let host else { return self.handOver(Handover(connection: made)) }
+            if self.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
             let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
             if speaksHTTP2 {
                 HTTP2Connection(made, to: host, pool: self.pool).carry(self)
@@ -409,6 +408,14 @@ package final class Transfer {
         self.delegate?.transfer(self, receivedBody: bytes)
     }
 
+    /// The origin has switched the connection to a protocol that it was offered.
+    func switched(_ head: ResponseHead, to connection: MadeConnection, version: String, early: ByteBuffer) {
+        self.stage = .none
+        self.noteArrival()
+        self.metrics.httpVersion = version
+        self.handOver(Handover(connection: connection, head: head, version: version, early: early))
+    }
+
     /// The response is complete.
     func finished(trailers: Fields) {
         self.stage = .none
@@ -463,11 +470,20 @@ package final class Transfer {
     }
 
     private func tellEnd(_ error: SessionError?) {
+        self.end { delegate, metrics in delegate.transfer(self, finishedWith: error, metrics: metrics) }
+    }
+
+    private func handOver(_ handover: Handover) {
+        self.end { delegate, metrics in delegate.transfer(self, handedOver: handover, metrics: metrics) }
+    }
+
+    private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
+        guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
         self.metrics.total = self.elapsed
-        let (delegate, metrics) = (self.delegate, self.metrics)
+        self.metrics.retries = max(0, self.attempts - 1)
         self.giveBackPlace()
         self.delegate = nil
-        delegate?.transfer(self, finishedWith: error, metrics: metrics)
+        tell(delegate, self.metrics)
         self.forget()
     }
 

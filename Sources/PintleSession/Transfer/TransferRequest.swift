@@ -13,6 +13,15 @@ package struct TransferRequest: Sendable {
         case bytes(ByteBuffer)
         /// They arrive while the transfer runs; without a length they are sent chunked.
         case stream(length: UInt64?)
+
+        /// How many there are; nil where there is no body, or nobody knows.
+        var length: UInt64? {
+            switch self {
+            case .none: nil
+            case .bytes(let bytes): UInt64(bytes.readableBytes)
+            case .stream(let length): length
+            }
+        }
     }
 
     /// Which way a request goes.
@@ -45,6 +54,9 @@ package struct TransferRequest: Sendable {
     package var collectsMetrics = true
     /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
+    /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a request
+    /// has a connection of its own, and goes by a tunnel where a proxy would forward it. Default nil: none.
+    package var upgrade: String?
     /// Default: as the session's configuration says.
     package var way = Way.configured
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
@@ -76,6 +88,11 @@ package struct TransferRequest: Sendable {
     }
 }
 
+extension TransferRequest {
+    /// True where a connection is made for the request alone.
+    var wantsConnection: Bool { self.connectOnly || self.upgrade != nil }
+}
+
 /// How a transfer went. Times are microseconds since its start; zero where a phase did not happen.
 public struct TransferMetrics: Sendable, Equatable {
     /// When the name was resolved.
@@ -92,6 +109,8 @@ public struct TransferMetrics: Sendable, Equatable {
     public var reusedConnection = false
     /// The peer's address, empty where no connection was made.
     public var address = ""
+    /// How often the request was sent again.
+    public var retries = 0
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""
     /// Such as `TLSv1.3`; empty without TLS.
@@ -134,12 +153,36 @@ package protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, sentBodyBytes count: Int)
     /// A body of `.bytes` is sent again from `offset`, on another connection.
     func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int)
-    /// A connection was made for `connectOnly`; the end of the transfer is told next.
-    func transfer(_ transfer: Transfer, connected connection: MadeConnection)
+    /// The connection is the delegate's: one that was made for `connectOnly`, or one whose origin has switched its protocol.
+    /// Nothing comes after this.
+    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics)
     /// The transfer is over, well when `error` is nil. Nothing comes after this.
     func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics)
 }
 
+/// A connection that leaves its transfer.
+package struct Handover {
+    /// Belongs to who gets it.
+    package let connection: MadeConnection
+    /// The `101 Switching Protocols` of an origin; nil where only a connection was wanted.
+    package var head: ResponseHead?
+    /// The version of that answer.
+    package var version = ""
+    /// Bytes that came behind it.
+    package var early = ByteBuffer()
+
+    package init(
+        connection: MadeConnection, head: ResponseHead? = nil, version: String = "", early: ByteBuffer = ByteBuffer()
+    ) {
+        (self.connection, self.head, self.version, self.early) = (connection, head, version, early)
+    }
+}
+
 extension TransferDelegate {
     package func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) {}
+
+    /// Closes the connection: who asks for none has no use for it.
+    package func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
+        handover.connection.close()
+    }
 }

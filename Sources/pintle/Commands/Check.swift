@@ -54,7 +54,7 @@ struct Check: ParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
-            for violation in run.violations { Output.error("reported: the request breaks its contract: \(violation)") }
+            for breach in run.breaches { Output.error("reported: the request breaks its contract: \(breach)") }
             sent = try Self.sent(run, policy.configuration.log.redact ? .on : .off)
         } catch {
             throw CommandFailure(

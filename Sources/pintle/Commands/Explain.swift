@@ -38,10 +38,11 @@ struct Explain: ParsableCommand {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
         let explanation: Explanation
-        do throws(Malformed) {
+        do throws(Problem) {
             explanation = try Explanation(policy, head)
         } catch {
-            throw CommandFailure(.found, "pintle explain: answered with 400 Malformed Request: \(error.reason)")
+            throw CommandFailure(
+                .found, "pintle explain: answered with \(error.status) \(error.name.title): \(error.detail)")
         }
         for line in explanation.lines { try Output.data(line.description) }
     }

@@ -91,7 +91,7 @@ struct Service {
         for await _ in stop { break }
         self.manager?.stopping("waiting for \(proxy.connections) connections to end")
         logger.notice("draining", metadata: ["connections": .stringConvertible(proxy.connections)])
-        let patience = self.policy.configuration.limits.drainTimeout
+        let patience = await reloader.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         await reloader.gate.close()
         reachability.stop()

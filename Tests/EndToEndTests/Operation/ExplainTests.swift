@@ -61,6 +61,7 @@ struct ExplainTests {
                 "fields       Accept stays: the request has one",
                 "fields       Authorization is added",
                 "response     accepts only 200-299, JSON",
+                "sent         when all of its body is here, which the serializer needs",
             ], "\(process.lines)")
     }
 

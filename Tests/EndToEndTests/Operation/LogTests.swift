@@ -6,7 +6,7 @@ import Testing
 
 /// Counters, the activity state, and the line of each exchange.
 struct LogTests {
-    @Test func `counters are right for a known mix, on SIGUSR1 and at exit`() throws {
+    @Test func `LOOK-45 counters are right for a known mix, on SIGUSR1 and at exit`() throws {
         let origin = try ScriptedOrigin { connection in
             while true {
                 let request = try connection.readRequest()
@@ -21,7 +21,12 @@ struct LogTests {
             "routes: [{name: strict, match: {paths: [\"/s/**\"]}, response: {status: [200]}}]")
         let base = "http://127.0.0.1:\(origin.port)"
         for _ in 0..<3 { #expect(try Curl.run(proxy: pintle.port, "\(base)/s/ok").status == 200) }
-        for _ in 0..<2 { #expect(try Curl.run(proxy: pintle.port, "\(base)/s/bad").status == 502) }
+        var problemBytes = 0
+        for _ in 0..<2 {
+            let refused = try Curl.run(proxy: pintle.port, "\(base)/s/bad")
+            #expect(refused.status == 502)
+            problemBytes += refused.body.count
+        }
         #expect(try Curl.run(proxy: pintle.port, "-d", "1234567", "\(base)/other").status == 200)
         #expect(try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(try FreePort.find())/").status == 502)
         try pintle.waitForExchanges(7)
@@ -35,10 +40,38 @@ struct LogTests {
         #expect(
             strict["started"] as? Int == 5 && strict["completed"] as? Int == 3 && strict["failed"] as? Int == 2,
             "\(now)")
-        #expect(strict["bytes_down"] as? Int == 15, "the bytes of three answers of the origin: \(strict)")
+        #expect(
+            strict["bytes_down"] as? Int == 15 + problemBytes,
+            "LOOK-45: the bytes of three answers of the origin, and of two problems: \(strict)")
         #expect(try pintle.stop() == 0, "\(pintle.process.errors.suffix(5))")
         let atExit = try pintle.waitForMessages("activity.counters", 2)[1]
         for (name, value) in expected { #expect(atExit[name] as? Int ?? 0 == value, "\(name) in \(atExit)") }
+    }
+
+    @Test func `LOOK-45 counters of a tunnel and of a long stream move while they are open`() throws {
+        let release = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            let head = try connection.readRequestHead()
+            if head.startLine.hasPrefix("GET") {
+                try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+            }
+            try release.wait(for: "the counters to move") { $0 }
+        }
+        let pintle = try PintleProcess("destinations: {connect_ports: any, require_sni_match: false}")
+        let stream = try pintle.connect()
+        try stream.send(get(origin.port))
+        #expect(try stream.readHead().status == 200)
+        let tunnel = try pintle.connect()
+        try tunnel.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try tunnel.readHead().status == 200)
+        try tunnel.send("POST / HTTP/1.1\r\n")
+        while true {
+            let now = try pintle.counters()
+            guard now["bytes_up"] as? Int == 17, now["bytes_down"] as? Int == 4 else { continue }
+            #expect(now["active"] as? Int == 2, "\(now)")
+            break
+        }
+        release.change { $0 = true }
     }
 
     @Test func `activity goes through its states`() throws {

@@ -43,6 +43,45 @@ struct ReloadTests {
         #expect(try pintle.counters()["completed"] as? Int == 2)
     }
 
+    @Test func `LOOK-19 a client that a reload excludes is refused at its next request`() throws {
+        let pintle = try PintleProcess("", folder: self.folder)
+        let client = try pintle.connect()
+        try client.send(get(self.origin.port))
+        #expect(try client.readResponse().text == "done")
+        try self.write("clients: {allow: [192.0.2.0/24]}")
+        #expect(try self.reload().exitCode == 0)
+        try client.send(get(self.origin.port))
+        let refused = try client.readResponse()
+        #expect(refused.status == 403 && refused.text.contains("client-denied"), "\(refused)")
+        #expect(refused["Connection"] == "close")
+        try self.write("")
+        #expect(try self.reload().exitCode == 0)
+        #expect(try pintle.ask(get(self.origin.port)).text == "done", "whoever is let in again is served again")
+    }
+
+    @Test func `LOOK-19 the limits of a head are those in force when it comes`() throws {
+        let pintle = try PintleProcess("", folder: self.folder)
+        let client = try pintle.connect()
+        let field = "X: \(String(repeating: "a", count: 2000))\r\n"
+        try client.send(get(self.origin.port, fields: field))
+        #expect(try client.readResponse().text == "done")
+        try self.write("limits: {header_line: 1KiB}")
+        #expect(try self.reload().exitCode == 0)
+        try client.send(get(self.origin.port, fields: field))
+        #expect(try client.readResponse().status == 431)
+    }
+
+    @Test func `LOOK-19 the end waits as long as the configuration in force says`() throws {
+        let pintle = try PintleProcess("limits: {drain_timeout: 1h}", folder: self.folder)
+        let client = try pintle.connect()
+        try client.send("CONNECT 127.0.0.1:\(self.origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        try self.write("limits: {drain_timeout: 1ms}")
+        #expect(try self.reload().exitCode == 0)
+        // An hour would be waited for the tunnel.
+        #expect(try pintle.stop() == 0)
+    }
+
     @Test func `what is under way ends as it began`() throws {
         let mayAnswer = Watched(false)
         let slow = try ScriptedOrigin { connection in

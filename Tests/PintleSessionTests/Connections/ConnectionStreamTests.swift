@@ -125,15 +125,14 @@ private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked 
         return self.text.current
     }
 
-    func transfer(_ transfer: Transfer, connected connection: MadeConnection) {
-        self.channel = connection.makeChannel(on: self.loop)
+    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+        self.text.change { $0 = error?.code.rawValue ?? "nothing" }
+        self.isOver.change { $0 = true }
     }
 
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
-        guard error == nil, let channel else {
-            self.text.change { $0 = error?.code.rawValue ?? "nothing" }
-            return self.isOver.change { $0 = true }
-        }
+    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
+        let channel = handover.connection.makeChannel(on: self.loop)
+        self.channel = channel
         do {
             try channel.pipeline.syncOperations.addHandler(self)
         } catch {

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import NIOCore
-internal import PintleMessage
-internal import PintlePolicy
+package import NIOCore
+package import PintleMessage
 
 /// What a response must keep to: what its route says, then the contract of its operation.
-struct ResponseJudge {
-    let onViolation: ResponseRules.OnViolation
+package struct ResponseJudge: Sendable {
+    package let onViolation: ResponseRules.OnViolation
     /// The longest body that the route takes, in bytes on the wire.
-    let maxBody: Int?
+    package let maxBody: Int?
     private var contracts: [ResponseContract]
     private let operation: ContractedOperation?
     private let method: String
     /// Whether the operation does not declare such a response: then nothing else is asked.
-    private(set) var isUndeclared = false
+    package private(set) var isUndeclared = false
 
     /// - Parameter method: of the request.
-    init(
+    package init(
         _ contract: ResponseContract?, _ operation: ContractedOperation?, method: String,
         onViolation: ResponseRules.OnViolation, maxBody: Int?
     ) {
@@ -31,11 +30,11 @@ struct ResponseJudge {
     private var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
 
     /// Whether only heads are judged, so that what comes behind one may be a stream without end.
-    var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
+    package var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
 
     /// Asks the origin for what can be judged: codings that can be undone and, where a violation is not only reported, the
     /// whole of the representation. Any origin may ignore a Range (RFC 9110 §14.2), so doing without it is legal, too.
-    func prepare(_ fields: inout Fields) {
+    package func prepare(_ fields: inout Fields) {
         guard self.readsBody else { return }
         fields.narrowAcceptEncoding()
         guard self.onViolation != .report else { return }
@@ -44,7 +43,7 @@ struct ResponseJudge {
     }
 
     /// What the head alone breaks. Asked once, before anything is asked about the body.
-    mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
+    package mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
         do throws(ValidationError) {
             if let contract = try self.operation?.contract(for: head, to: self.method) {
                 self.contracts.append(contract)
@@ -61,7 +60,7 @@ struct ResponseJudge {
     }
 
     /// How much of the body must be seen.
-    func need(for head: ResponseHead) -> ResponseContract.BodyNeed {
+    package func need(for head: ResponseHead) -> ResponseContract.BodyNeed {
         // A part of a document is none itself.
         if head.status == 206, self.onViolation == .report { return .nothing }
         var need = ResponseContract.BodyNeed.nothing
@@ -79,7 +78,7 @@ struct ResponseJudge {
     /// nil where that takes the whole body.
     ///
     /// What the head has violated is not its business.
-    func streamedCheck(of head: ResponseHead) -> BodyCheck? {
+    package func streamedCheck(of head: ResponseHead) -> BodyCheck? {
         guard self.onViolation == .report else { return nil }
         let readers = self.contracts.filter { $0.bodyNeed(for: head, requestMethod: self.method) == .whole }
         guard readers.count == 1 else { return nil }
@@ -94,8 +93,8 @@ struct ResponseJudge {
 
     /// Whether judging may take so long that other clients would notice, and is not worth a try: images are decoded, and a
     /// content coding may unfold to anything.
-    func isSlow(_ held: HeldResponse) -> Bool {
-        let isLong = held.body.readableBytes > Exchange.promptBytes || held.head.fields.contains(.contentEncoding)
+    package func isSlow(_ held: HeldResponse) -> Bool {
+        let isLong = held.body.readableBytes > WorkBudget.promptBytes || held.head.fields.contains(.contentEncoding)
         return self.contracts.contains { contract in
             contract.bodyNeed(for: held.head, requestMethod: self.method) == .whole
                 && (isLong || contract.body.decodesImages)
@@ -103,7 +102,7 @@ struct ResponseJudge {
     }
 
     /// What the head of a response without content says of the one that would have had it, where that would be replaced.
-    func removeStaleFields(from head: inout ResponseHead) {
+    package func removeStaleFields(from head: inout ResponseHead) {
         let replaces = self.contracts.contains { $0.body.replacesBodies }
         guard replaces, head.status == 304 || (self.method == "HEAD" && head.status / 100 == 2) else { return }
         CheckedBody(replacement: []).removeStaleFields(from: &head.fields)
@@ -115,7 +114,7 @@ struct ResponseJudge {
     ///
     /// - Parameter budget: after an interruption of it neither result nor error means anything.
     /// - Throws: all that is broken, in the order status, type, body.
-    func judge(_ held: inout HeldResponse, within budget: WorkBudget) throws(ValidationError) {
+    package func judge(_ held: inout HeldResponse, within budget: WorkBudget) throws(ValidationError) {
         var errors: [ValidationError] = []
         for contract in self.contracts {
             guard budget.reserve(held.body.readableBytes) else { return }
@@ -134,7 +133,7 @@ struct ResponseJudge {
         if let error = ValidationError.ordered(errors) { throw error }
     }
 
-    static func beyond(_ limit: Int, _ head: ResponseHead) -> ValidationError {
+    package static func beyond(_ limit: Int, _ head: ResponseHead) -> ValidationError {
         ValidationError(
             .bodyTooLarge, "the body is longer than the \(limit) bytes that response.max_body allows",
             status: head.status, contentType: head.fields[.contentType])
@@ -142,16 +141,25 @@ struct ResponseJudge {
 }
 
 /// A response that is kept back until it is judged.
-struct HeldResponse {
-    var head: ResponseHead
-    var body = ByteBuffer()
-    let length: UInt64?
-    let need: ResponseContract.BodyNeed
+package struct HeldResponse: Sendable {
+    package var head: ResponseHead
+    package var body = ByteBuffer()
+    package let length: UInt64?
+    package let need: ResponseContract.BodyNeed
     /// What the head violates, where that is told only together with the body's verdict.
-    var violation: ValidationError?
-    var trailers = Fields()
+    package var violation: ValidationError?
+    package var trailers = Fields()
     /// Whether the body is not the origin's.
-    var isReplaced = false
+    package var isReplaced = false
+
+    package init(
+        head: ResponseHead, length: UInt64?, need: ResponseContract.BodyNeed, violation: ValidationError? = nil
+    ) {
+        self.head = head
+        self.length = length
+        self.need = need
+        self.violation = violation
+    }
 }
 
 extension ResponseContract.BodyRule {

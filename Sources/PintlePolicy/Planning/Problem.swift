@@ -32,8 +32,10 @@ package struct Problem: Error, Sendable {
 
     /// One certificate of the peer's chain.
     package struct Certificate: Sendable {
-        let subject: String
-        let pin: String
+        package let subject: String
+        package let pin: String
+
+        package init(subject: String, pin: String) { (self.subject, self.pin) = (subject, pin) }
     }
 
     /// Which problem.

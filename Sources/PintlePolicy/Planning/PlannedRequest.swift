@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import NIOCore
+package import PintleMessage
+package import PintleSession
+
+/// A request as it goes upstream, made by a ``RequestPlan``.
+package struct PlannedRequest: Sendable {
+    /// A breach that is reported, and does not keep the request back.
+    package struct Breach: Sendable {
+        package let kind: Problem.Name
+        /// A sentence for the log.
+        package let reason: String
+    }
+
+    /// The request, but for the way that it takes and the client for whom it is made.
+    package var transfer: TransferRequest
+    /// Bytes that are sent as the beginning of a streamed body: all of it, or what was collected before it turned out to be
+    /// too long.
+    package var content = ByteBuffer()
+    /// True where nothing of the body follows ``content``.
+    package var isWhole = false
+    /// The trailers behind a body that is here as a whole.
+    package var trailers = Fields()
+    /// The protocols that the origin may switch to.
+    package var offer: UpgradeOffer?
+    /// Judges the response; nil where it may be anything.
+    package var judge: ResponseJudge?
+    /// The breaches that are only reported.
+    package var breaches: [Breach] = []
+}
+
+extension RequestPlan {
+    /// The body of a request, as far as it is known when the request is made.
+    package enum Body: Sendable {
+        /// It follows as it comes; also where there is none.
+        case streamed
+        /// All of it is here.
+        case whole(ByteBuffer, trailers: Fields)
+        /// It is too long to be held, so that nothing judges it: its beginning is here, and the rest follows as it comes.
+        case unbuffered(beginning: ByteBuffer)
+    }
+
+    /// Makes the request.
+    ///
+    /// - Parameters:
+    ///   - received: the head of the request; its fields are moved.
+    ///   - shortage: why there is no room to judge the request; nil where there is.
+    ///   - budget: for serializing and judging. After an interruption of it by steps or time the result says so; one that is
+    ///     only tried in a small budget is of no worth then.
+    /// - Throws: the answer to the client in its place.
+    package func request(
+        from received: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget
+    ) throws(Problem) -> PlannedRequest {
+        guard let decision else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
+        let hasEmptyBody = self.framing == .none && received.fields.contains(.contentLength)
+        let offer = self.isSerialized || self.framing != .none ? nil : UpgradeOffer(copy received)
+        var head = received.forwarded(by: decision, via: self.policy.configuration.via)
+        var content: TransferRequest.Body
+        var operation = self.operation
+        var made = PlannedRequest(transfer: TransferRequest(decision))
+        if let undeclared { made.breaches.append(.init(kind: .unserializableRequest, reason: undeclared)) }
+        switch body {
+        case .streamed: content = self.streamedBody(isEmpty: hasEmptyBody)
+        case .unbuffered(let beginning):
+            content = self.streamedBody(isEmpty: hasEmptyBody)
+            made.content = beginning
+            made.breaches.append(.init(kind: .bodyTooLarge, reason: shortage ?? Problem.unbuffered.detail))
+            operation = operation?.withoutRequestBody
+        case .whole(let bytes, let trailers):
+            // The body is here: nobody has to be asked whether it is wanted.
+            head.fields.remove(.expect)
+            if self.isSerialized {
+                if let shortage { throw Problem(.overloaded, shortage) }
+                content = try self.serialize(&head, bytes, isDeclared: hasEmptyBody, within: budget)
+            } else {
+                content = bytes.readableBytes > 0 || self.framing != .none ? .bytes(bytes) : .none
+                made.trailers = self.forwarded(trailers: trailers)
+            }
+            made.isWhole = true
+        }
+        if head.method == "HEAD" {
+            guard content.isEmpty else {
+                throw Problem(.badRequest, "a HEAD request with content is not forwarded")
+            }
+            content = .none
+        }
+        self.rewriter?.apply(to: &head.fields)
+        if let operation, operation.checksRequests {
+            try self.judge(&made, head, content, operation, shortage: shortage, within: budget)
+        }
+        made.judge = self.makeJudge(operation, method: head.method)
+        made.judge?.prepare(&head.fields)
+        self.fill(&made, head, content, hasOperation: operation != nil, offer)
+        return made
+    }
+
+    /// Makes the request as ``request(from:_:shortage:within:)`` does.
+    package func make(
+        _ head: consuming RequestHead, _ body: Body, shortage: String?, within budget: WorkBudget
+    ) -> Result<PlannedRequest, Problem> {
+        do throws(Problem) {
+            return .success(try self.request(from: head, body, shortage: shortage, within: budget))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func streamedBody(isEmpty: Bool) -> TransferRequest.Body {
+        switch self.framing {
+        case .none, .untilClose: isEmpty ? .bytes(ByteBuffer()) : .none
+        case .length(let length): .stream(length: length)
+        case .chunked: .stream(length: nil)
+        }
+    }
+
+    private func serialize(
+        _ head: inout RequestHead, _ bytes: ByteBuffer, isDeclared: Bool, within budget: WorkBudget
+    ) throws(Problem) -> TransferRequest.Body {
+        guard let rewriter else { preconditionFailure("BUG: a request is serialized that has no route") }
+        let limits = self.policy.configuration.limits
+        let result = Result { () throws(SerializationError) in
+            guard budget.reserve(bytes.readableBytes) else { throw RequestRewriter.interrupted }
+            return try rewriter.serialize(
+                head, body: Array(bytes.readableBytesView), limits: RequestRewriter.Limits(limits), within: budget)
+        }
+        switch budget.interruption {
+        case nil: break
+        case .memory, .cancelled: throw Problem(.overloaded, limits.memoryShortage)
+        case .steps, .time:
+            let reason = budget.interruption?.reason ?? ""
+            throw Problem(.bodyTooLarge, "to be serialized it \(reason); send less at a time")
+        }
+        do throws(SerializationError) {
+            let made = try result.get()
+            head = made.head
+            if let body = made.body { return .bytes(ByteBuffer(bytes: body)) }
+            // An empty body is still a body: a server may refuse a POST that has no length.
+            let staysEmpty = bytes.readableBytes == 0 && (isDeclared || self.framing != .none)
+            return staysEmpty ? .bytes(ByteBuffer()) : .none
+        } catch {
+            throw Problem(error)
+        }
+    }
+
+    /// Holds a request to its contract, as it would be sent.
+    private func judge(
+        _ made: inout PlannedRequest, _ head: RequestHead, _ content: TransferRequest.Body,
+        _ operation: ContractedOperation, shortage: String?, within budget: WorkBudget
+    ) throws(Problem) {
+        let limits = self.policy.configuration.limits
+        let rules = self.decision?.route?.configuration.request
+        var violations: [String] = []
+        switch content {
+        case _ where shortage != nil: break
+        case .bytes(let bytes):
+            if budget.reserve(bytes.readableBytes) {
+                violations = operation.violations(
+                    of: head, body: Array(bytes.readableBytesView), hasBody: bytes.readableBytes > 0, rules: rules,
+                    within: budget)
+            }
+        case .none, .stream:
+            violations = operation.violations(
+                of: head, body: nil, hasBody: content.isStreamed, rules: rules, within: budget)
+        }
+        var missing = shortage
+        switch budget.interruption {
+        case nil: break
+        case .memory, .cancelled: missing = limits.memoryShortage
+        case .steps, .time:
+            violations = ["to be judged it \(budget.interruption?.reason ?? ""); send less at a time"]
+        }
+        if let missing {
+            guard self.passesUnjudged else { throw Problem(.overloaded, missing) }
+            made.breaches.append(.init(kind: .bodyTooLarge, reason: missing))
+        } else if let first = violations.first {
+            guard self.onViolation == .report else { throw Problem(breaking: violations) }
+            made.breaches.append(.init(kind: .unserializableRequest, reason: first))
+        }
+    }
+
+    private func makeJudge(_ operation: ContractedOperation?, method: String) -> ResponseJudge? {
+        let route = self.decision?.route
+        let maxBody = route?.configuration.response.maxBody
+        guard route?.contract != nil || maxBody != nil || operation != nil else { return nil }
+        return ResponseJudge(
+            route?.contract, operation, method: method, onViolation: self.onViolation, maxBody: maxBody)
+    }
+
+    private func fill(
+        _ made: inout PlannedRequest, _ head: consuming RequestHead, _ content: TransferRequest.Body,
+        hasOperation: Bool, _ offer: UpgradeOffer?
+    ) {
+        let route = self.decision?.route
+        made.transfer.method = head.method
+        if let path = head.target.path { made.transfer.path = path }
+        made.transfer.isRepeatable = head.isIdempotent && !content.isStreamed
+        made.transfer.fields = head.fields
+        made.transfer.body = content
+        if let route {
+            made.transfer.timeout = route.timeout
+            made.transfer.connectTimeout = route.connectTimeout
+        }
+        if case .bytes(let bytes) = content, route?.configuration.request.throttle != nil || !made.trailers.isEmpty {
+            // A pace is kept piece by piece, and only chunks have trailers behind them.
+            made.transfer.body = .stream(length: made.trailers.isEmpty ? UInt64(bytes.readableBytes) : nil)
+            made.content = bytes
+        }
+        // A stream has no content that a serializer could make, or a rule for bodies judge. Where nothing may pass, the request
+        // goes on without its Upgrade: a server is free to ignore one (RFC 9110 §7.8).
+        if let offer, head.method != "HEAD", !hasOperation, made.judge?.judgesHeadsOnly ?? true {
+            made.offer = offer
+            made.transfer.upgrade = offer.value
+        }
+    }
+}
+
+extension RequestPlan.Body {
+    /// True where the request is worth a try on the loop.
+    package func isPrompt(_ head: RequestHead) -> Bool {
+        guard case .whole(let bytes, _) = self, bytes.readableBytes > 0 else { return true }
+        return bytes.readableBytes <= WorkBudget.promptBytes && !head.fields.contains(.contentEncoding)
+            && DocumentWeight(of: bytes.readableBytesView).valueCount <= 1000
+    }
+}
+
+extension TransferRequest {
+    fileprivate init(_ decision: Decision) {
+        self.init(method: "", scheme: decision.scheme, authority: decision.authority, path: decision.path)
+    }
+}
+
+extension TransferRequest.Body {
+    package var isStreamed: Bool { if case .stream = self { true } else { false } }
+
+    fileprivate var isEmpty: Bool {
+        switch self {
+        case .none: true
+        case .bytes(let bytes): bytes.readableBytes == 0
+        case .stream: false
+        }
+    }
+}
+
+extension LimitsConfiguration {
+    /// The reason why nothing more can be held.
+    package var memoryShortage: String {
+        "as many bytes are held as limits.held_bytes (\(self.heldBytes.spelledAsBytes)) allows; try again later"
+    }
+}
+
+extension WorkBudget.Interruption {
+    /// Says why work was given up, behind what takes so long.
+    package var reason: String {
+        switch self {
+        case .steps(let limit): "takes more than \(limit) steps"
+        case .time: "takes too much time"
+        case .memory: "takes more memory than there is"
+        case .cancelled: "was given up"
+        }
+    }
+}

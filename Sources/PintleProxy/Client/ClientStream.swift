@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// Stands for the client in an ``Exchange``: takes the answer, and gives the body of the request.
+///
+/// Framing, keep-alive, the writing of heads and the way in which an answer breaks off belong to the stream. It tells the
+/// exchange of the body, of room, and of the end of the client, never from within one of these methods but
+/// ``resumeBody()``, and gives a piece of the body only while ``Exchange/wantsBody`` is true.
+protocol ClientStream: AnyObject {
+    /// False while the client does not read as fast as is written.
+    var isWritable: Bool { get }
+
+    /// Sends an interim response, where the client knows such (RFC 9110 §15.2).
+    func send(interim head: ResponseHead)
+
+    /// Sends the head of the answer, once.
+    ///
+    /// - Parameter length: of the body that follows, or that would follow if the answer could have one, in bytes; nil where it
+    ///   is not known.
+    func send(_ head: ResponseHead, length: UInt64?)
+
+    /// Sends bytes of the body, which are valid during the call only.
+    ///
+    /// - Returns: how many of them are written: none where the answer has no body by its nature.
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int
+
+    /// Ends the answer; nothing follows it.
+    ///
+    /// - Parameter trailers: left out where the framing has no place for them.
+    func finish(trailers: Fields)
+
+    /// Breaks the answer off, so that it does not look complete; nothing follows.
+    func cut()
+
+    /// Gives more of the body, where the exchange takes it again.
+    func resumeBody()
+
+    /// Leaves the connection of the client to a tunnel; nothing follows.
+    func relay(_ terms: TunnelTerms)
+}

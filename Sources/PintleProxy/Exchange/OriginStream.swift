@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// Stands for the origin in an ``Exchange``: takes the request, and gives the response.
+protocol OriginStream: AnyObject {
+    /// The verdict on the chain of the origin.
+    var verdict: Verdict? { get }
+    /// The verdict on the chain of an https parent, where the connection was made for this request.
+    var proxyVerdict: Verdict? { get }
+    /// The version of the response, once its head has come: `1.0`, `1.1` or `2`.
+    var responseVersion: String { get }
+    /// Bytes of the request's body that wait to be sent.
+    var unsentBodyBytes: Int { get }
+    /// Sends bytes of a streamed body.
+    func send(_ bytes: ByteBuffer)
+    /// Ends a streamed body.
+    func finishBody(trailers: Fields)
+    /// Takes no more of the response for now.
+    func pauseReading()
+    /// Takes more of the response.
+    func resumeReading()
+    /// Gives the request up. Nothing more is heard of it.
+    func cancel()
+}
+
+extension Transfer: OriginStream {}
+
+/// Opens streams to origins: a ``Session`` does, and in tests whatever records what is asked.
+protocol OriginOpener {
+    /// Sends a request, whose response the exchange is told of in later turns.
+    func open(_ request: TransferRequest, in session: Session, for exchange: Exchange) -> any OriginStream
+}
+
+/// Opens streams over the connections of sessions.
+struct SessionOrigins: OriginOpener {
+    let loop: Loop
+
+    func open(_ request: TransferRequest, in session: Session, for exchange: Exchange) -> any OriginStream {
+        session.start(request, on: self.loop, delegate: exchange)
+    }
+}
+
+extension Exchange: TransferDelegate {
+    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) { self.originSent(interim: head) }
+
+    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
+        self.originAnswered(head, length: length)
+    }
+
+    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) { self.originSent(bytes) }
+
+    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) { self.originSent(trailers: fields) }
+
+    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) { self.originTookBody() }
+
+    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
+        self.originHandedOver(handover, metrics)
+    }
+
+    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+        self.originEnded(error, metrics)
+    }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// Opens a tunnel: connects, and where the destination must prove itself first (`connect: verify`) has it do so.
+///
+/// A proof uses a connection up, so the tunnel gets another one to the same address. Not two at once: some servers take one
+/// after the other. By a parent there is a new tunnel to the name instead; by an https parent a connection is no bare socket,
+/// and the proof is a handshake of the session. A pure machine: it is told what happened, and says what comes next.
+struct TunnelOpening {
+    /// Tells what comes next.
+    enum Action {
+        case wait
+        /// A connection is to be made.
+        case connect(TransferRequest, Session)
+        /// The destination is to prove itself over this connection.
+        case prove(TunnelVerifier.Question, over: WaitingSocket, patience: Duration)
+        /// A connection is to be made to the address that has proved itself; it was judged when it was dialled the first time.
+        case dial(SocketAddress, patience: Duration)
+        /// The tunnel is open.
+        case relay(MadeConnection, watchedBy: TunnelWatch?)
+        /// There is no connection.
+        case fail(SessionError)
+        case refuse(Problem)
+    }
+
+    private enum State {
+        case fresh
+        /// The first connection is made, which may be for a proof.
+        case connecting
+        /// A handshake is made by an https parent.
+        case shakingHands(TunnelVerifier.Question)
+        case proving(TunnelVerifier.Question)
+        /// A connection to what has proved itself is made.
+        case connectingAgain(TunnelVerifier.Question)
+        case over
+    }
+
+    private let authority: Authority
+    private let trust: Gate.TrustSession?
+    private let parent: ProxyServer?
+    private let connectFields: Fields
+    private let gate: Gate
+    private let route: Route?
+    private var state = State.fresh
+    /// The proof of the destination, where it has given one.
+    private(set) var proof: Verdict?
+
+    /// - Parameters:
+    ///   - parent: by which the tunnel goes.
+    ///   - fields: of the CONNECT to it.
+    init(to authority: Authority, _ plan: RequestPlan, by parent: ProxyServer?, _ fields: Fields, in gate: Gate) {
+        self.authority = authority
+        self.trust = plan.decision?.trust.map { gate.session(for: $0) }
+        self.parent = parent
+        self.connectFields = fields
+        self.gate = gate
+        self.route = plan.decision?.route
+    }
+
+    mutating func begin() -> Action {
+        guard case .fresh = self.state else { preconditionFailure("BUG: a tunnel is opened twice") }
+        guard let trust, self.parent?.scheme == .https else {
+            self.state = .connecting
+            return .connect(self.request(.http), self.gate.session(for: nil).session)
+        }
+        let question = TunnelVerifier.Question(
+            authority: self.authority, address: nil, evaluator: trust.session.evaluator)
+        if let known = self.gate.tunnelProofs.answer(to: question) { return self.goOn(known, question) }
+        self.state = .shakingHands(question)
+        return .connect(self.request(.https), trust.session)
+    }
+
+    /// The connection is there.
+    mutating func connected(_ connection: MadeConnection, verdict: Verdict?) -> Action {
+        switch self.state {
+        case .connecting:
+            guard let trust else { return self.relay(connection, nil) }
+            return self.ask(trust, over: connection)
+        case .connectingAgain(let question): return self.relay(connection, TunnelWatch(question))
+        case .shakingHands(let question):
+            // It was for the handshake alone.
+            connection.close()
+            guard let verdict else { return self.refuse(Problem(nil, at: self.authority)) }
+            self.gate.tunnelProofs.keep(.success(verdict), to: question)
+            return self.goOn(.success(verdict), question)
+        case .fresh, .proving, .over: preconditionFailure("BUG: a connection comes that no tunnel asked for")
+        }
+    }
+
+    private mutating func ask(_ trust: Gate.TrustSession, over connection: MadeConnection) -> Action {
+        guard let descriptor = connection.socket else { preconditionFailure("BUG: a bare socket was asked for") }
+        let socket = WaitingSocket(descriptor)
+        guard let address = socket.peerAddress else {
+            return self.refuse(Problem(.connectFailure, "the connection to \(self.authority) was lost at once"))
+        }
+        let question = TunnelVerifier.Question(
+            authority: self.authority, address: address, evaluator: trust.session.evaluator)
+        switch self.gate.tunnelProofs.answer(to: question) {
+        case .success(let verdict)?:
+            self.proof = verdict
+            return self.relay(MadeConnection(socket: socket.take()), TunnelWatch(question))
+        case .failure(let problem)?: return self.refuse(problem)
+        case nil:
+            self.state = .proving(question)
+            return .prove(question, over: socket, patience: self.patience)
+        }
+    }
+
+    /// The destination has given its proof, or has not.
+    mutating func proved(_ answer: TunnelVerifier.Answer) -> Action {
+        guard case .proving(let question) = self.state else { preconditionFailure("BUG: a proof comes unasked") }
+        return self.goOn(answer, question)
+    }
+
+    /// Connects to what has proved itself.
+    private mutating func goOn(_ answer: TunnelVerifier.Answer, _ question: TunnelVerifier.Question) -> Action {
+        switch answer {
+        case .failure(let problem): return self.refuse(problem)
+        case .success(let verdict): self.proof = verdict
+        }
+        self.state = .connectingAgain(question)
+        guard self.parent == nil, let address = question.address else {
+            return .connect(self.request(.http), self.gate.session(for: nil).session)
+        }
+        return .dial(address, patience: self.patience)
+    }
+
+    mutating func dialled(_ result: Result<Int32, ProbeFailure>) -> Action {
+        switch result {
+        case .success(let descriptor): self.connected(MadeConnection(socket: descriptor), verdict: nil)
+        case .failure(let failure): self.refuse(Problem(failure, at: self.authority))
+        }
+    }
+
+    /// There is no connection.
+    mutating func failed(_ error: SessionError) -> Action {
+        if case .shakingHands(let question) = self.state, error.code == .untrusted,
+            error.verdict?.host == self.authority.host
+        {
+            self.gate.tunnelProofs.keep(.failure(Problem(error)), to: question)
+        }
+        self.state = .over
+        return .fail(error)
+    }
+
+    private mutating func refuse(_ problem: Problem) -> Action {
+        self.state = .over
+        return .refuse(problem)
+    }
+
+    private mutating func relay(_ connection: MadeConnection, _ watch: TunnelWatch?) -> Action {
+        self.state = .over
+        return .relay(connection, watchedBy: watch)
+    }
+
+    private func request(_ scheme: Scheme) -> TransferRequest {
+        var request = TransferRequest(method: "GET", scheme: scheme, authority: self.authority, path: "/")
+        request.connectOnly = true
+        request.connectFields = self.connectFields
+        if let route { request.connectTimeout = route.connectTimeout }
+        return request
+    }
+
+    private var patience: Duration { (self.route?.configuration.request ?? RequestRules()).connectTimeout }
+}
+
+/// A connected socket that nobody reads yet, and that is closed where nobody comes to.
+final class WaitingSocket {
+    private var descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { if self.descriptor >= 0 { close(self.descriptor) } }
+
+    /// Hands the socket over.
+    func take() -> Int32 {
+        defer { self.descriptor = -1 }
+        return self.descriptor
+    }
+
+    /// The other end.
+    var peerAddress: SocketAddress? {
+        var storage = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let isKnown = withUnsafeMutableBytes(of: &storage) { place in
+            place.withMemoryRebound(to: sockaddr.self) { getpeername(self.descriptor, $0.baseAddress, &size) == 0 }
+        }
+        guard isKnown else { return nil }
+        let family = Int32(storage.ss_family)
+        return withUnsafeBytes(of: storage) { place in
+            switch family {
+            case AF_INET: SocketAddress(place.loadUnaligned(as: sockaddr_in.self))
+            case AF_INET6: SocketAddress(place.loadUnaligned(as: sockaddr_in6.self))
+            default: nil
+            }
+        }
+    }
+}

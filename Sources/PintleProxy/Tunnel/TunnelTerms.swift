@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleMessage
+internal import PintleSession
+
+/// A tunnel that is to begin, or a connection that switches protocols: everything but the connection of the client.
+struct TunnelTerms {
+    /// The connection to the other end.
+    let origin: MadeConnection
+    /// The answer that the client gets; nil stands for that to CONNECT.
+    let head: ResponseHead?
+    /// Bytes that the other end has sent already.
+    let early: ByteBuffer
+    /// Looks at what the other end sends in clear, before the client gets it.
+    let watch: TunnelWatch?
+    /// Whom the client asked for with CONNECT; nil where protocols were switched.
+    let authority: Authority?
+    /// The record that is closed when the tunnel is over.
+    let report: ExchangeReport
+    let gate: Gate
+}
