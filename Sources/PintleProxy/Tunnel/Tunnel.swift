@@ -6,15 +6,14 @@ internal import PintleLoop
 internal import PintlePolicy
 internal import PintleTrust
 
-/// A CONNECT tunnel, or a connection that switched protocols: two channels on one loop that write to each other what
-/// they read.
+/// A CONNECT tunnel, or a connection that switched protocols: a relay passes on what the client and the origin send.
 ///
-/// Each direction ends by itself: a client that has sent everything still gets its answer.
+/// Each direction ends by itself: a client that has sent everything still gets its answer. Bytes are seen here only while
+/// there is something to be looked at.
 final class Tunnel {
     private let exchange: Exchange
     private let lane: Lane
-    private let client: SocketChannel
-    private let origin: SocketChannel
+    private let relay: SocketRelay
     /// Nil where there is nothing to be looked at, or no more.
     private var watch: TunnelWatch?
     /// The same for what the client sends.
@@ -22,11 +21,10 @@ final class Tunnel {
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
-    private var lastActivity: NIODeadline
-    private var openDirections = 2
-    private var isClosed = false
+    /// Whether nothing more is read to be relayed.
+    private var hasEnded = false
 
-    /// Answers the request and begins to relay. Takes over both channels.
+    /// Answers the request and begins to relay. Takes over both channels, which give their sockets up.
     ///
     /// - Parameters:
     ///   - origin: a channel with an empty pipeline, started or not.
@@ -38,10 +36,24 @@ final class Tunnel {
         early: ByteBuffer = ByteBuffer(), answer: (inout ByteBuffer) -> Void
     ) {
         exchange.report.counters.tunnelOpened()
-        Tunnel(exchange: exchange, origin: origin, watch: watch).begin(early, answer)
+        let connection = exchange.connection
+        guard connection.channel.isActive else { return Self.close(origin, insteadOfTunnelFor: exchange) }
+        connection.write(answer)
+        let sent = connection.detach()
+        connection.channel.pipeline.syncOperations.removeHandler(connection, promise: nil)
+        // The answer may have shown that the client is gone, which has counted it out.
+        guard let client = connection.channel.release() else {
+            return Self.close(origin, insteadOfTunnelFor: exchange)
+        }
+        guard let server = origin.release() else {
+            client.close(on: connection.lane.loop)
+            connection.lane.census.leave(connection.client)
+            return Self.report(exchange, .completed)
+        }
+        Tunnel(exchange, client: client, server: server, watch: watch).begin(sent: sent, answered: early)
     }
 
-    private init(exchange: Exchange, origin: SocketChannel, watch: TunnelWatch?) {
+    private init(_ exchange: Exchange, client: ReleasedSocket, server: ReleasedSocket, watch: TunnelWatch?) {
         self.watch = watch
         let policy = exchange.gate.policy
         if exchange.report.mode == .tunnel, policy.configuration.destinations.requiresSNIMatch,
@@ -51,61 +63,33 @@ final class Tunnel {
         }
         self.exchange = exchange
         self.lane = exchange.connection.lane
-        self.client = exchange.connection.channel
-        self.origin = origin
-        origin.account = exchange.connection.lane.memory
-        self.start = exchange.connection.lane.loop.turnTime
-        self.lastActivity = self.start
+        self.start = self.lane.loop.turnTime
+        self.relay = SocketRelay(client: client, server: server, on: self.lane.loop, account: self.lane.memory)
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
-    private func begin(_ earlyAnswer: ByteBuffer, _ answer: (inout ByteBuffer) -> Void) {
-        let connection = self.exchange.connection
-        guard self.client.isActive else {
-            self.isClosed = true
-            self.origin.close0(error: ChannelError.eof, mode: .all, promise: nil)
-            return self.report()
-        }
-        connection.write(answer)
+    private func begin(sent: ByteBuffer, answered: ByteBuffer) {
         self.lane.add(self)
-        let early = connection.detach()
-        let (up, down) = (TunnelEnd(self, .up), TunnelEnd(self, .down))
-        do {
-            let pipeline = self.client.pipeline.syncOperations
-            pipeline.removeHandler(connection, promise: nil)
-            try pipeline.addHandler(up)
-            try self.origin.pipeline.syncOperations.addHandler(down)
-        } catch {
-            return self.close()
-        }
-        self.origin.start()
-        if earlyAnswer.readableBytes > 0 { self.relay(earlyAnswer, .down) }
-        if early.readableBytes > 0 { self.relay(early, .up) }
-        self.origin.setAutoRead(self.client.isWritable)
-        self.client.setAutoRead(self.origin.isWritable)
+        self.relay.inspect(.up, self.helloWatch != nil)
+        self.relay.inspect(.down, self.watch != nil)
         if let idle { self.lane.loop.arm(idle, at: self.deadline) }
-        if connection.hasFinished { self.ended(.up) }
+        self.relay.start(self, sent: sent, answered: answered)
     }
 
-    // MARK: Relaying
-
-    func relay(_ bytes: ByteBuffer, _ direction: TunnelEnd.Direction) {
-        guard !self.isClosed else { return }
-        self.lastActivity = self.lane.loop.turnTime
-        if direction == .down, self.watch != nil, !self.passes(bytes) { return }
-        var bytes = bytes
-        if direction == .up, self.helloWatch != nil {
-            guard let passed = self.passed(bytes) else { return }
-            bytes = passed
-        }
-        let (from, to) = self.ends(of: direction)
-        switch direction {
-        case .up: self.exchange.report.bytesIn += bytes.readableBytes
-        case .down: self.exchange.report.bytesOut += bytes.readableBytes
-        }
-        to.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
-        if !to.isWritable { from.setAutoRead(false) }
+    private static func close(_ origin: SocketChannel, insteadOfTunnelFor exchange: Exchange) {
+        origin.close0(error: ChannelError.eof, mode: .all, promise: nil)
+        Self.report(exchange, .completed)
     }
+
+    private static func report(_ exchange: Exchange, _ outcome: Outcome) {
+        exchange.report.counters.tunnelClosed()
+        exchange.report.close(exchange, outcome: outcome)
+    }
+
+    /// The bytes that have been relayed so far. On the lane's thread.
+    var bytesRelayed: (up: Int, down: Int) { (self.relay.bytesWritten(.up), self.relay.bytesWritten(.down)) }
+
+    // MARK: Looking at what passes
 
     /// Whether the client may get what the server sends: not a certificate that the policy refuses.
     private func passes(_ bytes: ByteBuffer) -> Bool {
@@ -126,6 +110,7 @@ final class Tunnel {
             return false
         }
         self.watch = nil
+        self.relay.inspect(.down, false)
         return true
     }
 
@@ -134,7 +119,10 @@ final class Tunnel {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
-            if self.helloWatch?.isOver == true { self.helloWatch = nil }
+            if self.helloWatch?.isOver == true {
+                self.helloWatch = nil
+                self.relay.inspect(.up, false)
+            }
             return bytes
         case .refused(let reason):
             self.refuseHello(reason)
@@ -149,13 +137,11 @@ final class Tunnel {
         self.exchange.report.problem = .destinationDenied
         self.exchange.report.error = "the tunnel is broken off by \(rule): \(reason)"
         self.outcome = .failed
-        if self.exchange.report.bytesOut == 0, self.client.isActive {
+        if !self.hasRelayed(.down) {
             // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).
-            let alert = ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49])
-            self.client.pipeline.syncOperations.writeAndFlush(NIOAny(alert), promise: nil)
+            self.relay.tellClient(ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49]))
         }
-        self.close()
-        self.origin.reset()
+        self.relay.close(dropping: .up)
     }
 
     private func breakOff(_ reason: String) {
@@ -164,78 +150,32 @@ final class Tunnel {
         self.abort()
     }
 
-    /// The receiving end of a direction takes bytes again.
-    func caughtUp(_ direction: TunnelEnd.Direction) {
-        let (from, to) = self.ends(of: direction)
-        if to.isWritable { from.setAutoRead(true) }
-    }
-
-    /// The sending end of a direction has sent everything.
-    func ended(_ direction: TunnelEnd.Direction) {
-        if direction == .up, self.helloWatch?.isHolding == true {
-            return self.refuseHello("its ClientHello is cut off")
-        }
-        self.openDirections -= 1
-        guard self.openDirections > 0 else { return self.close() }
-        self.ends(of: direction).to.close0(error: ChannelError.eof, mode: .output, promise: nil)
-    }
-
-    /// An end is gone: so is the tunnel.
-    func close() {
-        if self.isClosed { return self.leaveIfOver() }
-        self.isClosed = true
-        for channel in [self.client, self.origin] {
-            if channel.pendingWriteBytes > 0, channel.isActive {
-                // What was relayed is still on its way out.
-                channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
-                channel.setAutoRead(true)
-            } else {
-                channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
-            }
-        }
-        self.report()
-        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.exchange.gate.patience.body) }
-        self.leaveIfOver()
-    }
+    // MARK: The end
 
     /// Breaks both connections.
-    func abort() {
-        self.client.reset()
-        self.origin.reset()
-        self.close()
-    }
+    func abort() { self.relay.abort() }
 
-    private func leaveIfOver() {
-        guard !self.client.isActive, !self.origin.isActive, let idle else { return }
-        self.lane.loop.disarm(idle)
-        self.idle = nil
-        self.lane.census.leave(self.exchange.connection.client)
-        self.lane.remove(self)
-    }
-
-    private func report() {
-        self.exchange.report.counters.tunnelClosed()
-        self.exchange.report.close(self.exchange, outcome: self.outcome)
-    }
-
-    private func ends(of direction: TunnelEnd.Direction) -> (from: SocketChannel, to: SocketChannel) {
-        direction == .up ? (self.client, self.origin) : (self.origin, self.client)
+    private func hasRelayed(_ direction: SocketRelay.Direction) -> Bool {
+        self.relay.bytesWritten(direction) + self.relay.bytesInFlight(direction) > 0
     }
 
     /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
     /// protocols may well be silent: it was spoken on before.
     private var awaitsFirstBytes: Bool {
-        let (report, patience) = (self.exchange.report, self.exchange.gate.patience)
-        return report.mode == .tunnel && report.bytesIn == 0 && report.bytesOut == 0 && patience.head < patience.tunnel
+        let patience = self.exchange.gate.patience
+        return self.exchange.report.mode == .tunnel && patience.head < patience.tunnel && !self.hasRelayed(.up)
+            && !self.hasRelayed(.down)
     }
 
     private var deadline: NIODeadline {
         let patience = self.exchange.gate.patience
-        return self.awaitsFirstBytes ? self.start + patience.head : self.lastActivity + patience.tunnel
+        if self.awaitsFirstBytes { return self.start + patience.head }
+        // What is left is to be read by one who sends nothing more.
+        return self.relay.lastActivity + (self.relay.hasReadAll ? patience.body : patience.tunnel)
     }
 
     private func checkIdle() {
-        guard !self.isClosed else { return self.abort() }
+        guard !self.hasEnded else { return self.abort() }
         guard self.deadline <= self.lane.loop.turnTime else {
             if let idle { self.lane.loop.arm(idle, at: self.deadline) }
             return
@@ -244,42 +184,41 @@ final class Tunnel {
             self.awaitsFirstBytes
             ? "nothing was sent in the tunnel within limits.header_timeout"
             : "the tunnel was idle for limits.tunnel_idle_timeout"
-        self.close()
+        self.relay.close()
     }
 }
 
-/// One end of a tunnel: gives what it reads to the other.
-final class TunnelEnd: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    /// The direction of what this end reads.
-    enum Direction { case up, down }
-
-    private let tunnel: Tunnel
-    private let direction: Direction
-
-    init(_ tunnel: Tunnel, _ direction: Direction) {
-        self.tunnel = tunnel
-        self.direction = direction
+extension Tunnel: SocketRelayDelegate {
+    func relay(
+        _ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction
+    ) -> ByteBuffer? {
+        switch direction {
+        case .up: self.passed(bytes)
+        case .down: self.passes(bytes) ? bytes : nil
+        }
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        _ = context.channel.setOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+    func relay(_ relay: SocketRelay, finishedReading direction: SocketRelay.Direction) {
+        if direction == .up, self.helloWatch?.isHolding == true {
+            return self.refuseHello("its ClientHello is cut off")
+        }
+        guard relay.hasReadAll, relay.bytesInFlight(.up) + relay.bytesInFlight(.down) > 0, let idle else { return }
+        self.lane.loop.arm(idle, at: self.deadline)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.tunnel.relay(self.unwrapInboundIn(data), self.direction)
+    func relayEnded(_ relay: SocketRelay) {
+        self.hasEnded = true
+        // What is still in flight is on its way out.
+        self.exchange.report.bytesIn = relay.bytesWritten(.up) + relay.bytesInFlight(.up)
+        self.exchange.report.bytesOut = relay.bytesWritten(.down) + relay.bytesInFlight(.down)
+        Self.report(self.exchange, self.outcome)
+        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.exchange.gate.patience.body) }
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        self.tunnel.caughtUp(self.direction == .up ? .down : .up)
+    func relayClosed(_ relay: SocketRelay) {
+        if let idle { self.lane.loop.disarm(idle) }
+        self.idle = nil
+        self.lane.census.leave(self.exchange.connection.client)
+        self.lane.remove(self)
     }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed = event { self.tunnel.ended(self.direction) }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { self.tunnel.close() }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
