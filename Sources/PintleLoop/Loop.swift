@@ -192,7 +192,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
         }
-        if wake { pintle_wake(self.wakeup) }
+        // A turn under way looks at the tasks before it waits.
+        if wake, !self.inEventLoop { pintle_wake(self.wakeup) }
     }
 
     /// Runs `task` on the loop's thread and gives its result.
@@ -302,6 +303,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
             self.endTurn(&meter)
         }
+        // What the last turn has put off is done: channels that it has closed keep their promises.
+        self.local.runTurnEnd { _ in }
         self.local.leave()
     }
 

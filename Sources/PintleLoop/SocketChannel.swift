@@ -8,7 +8,7 @@ package import NIOCore
 ///
 /// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected. Errors of the socket close the
 /// channel. Where a ``StreamTransport`` is given, bytes go through it.
-package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
+package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
 
@@ -133,11 +133,12 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
 
     /// Takes the pipeline apart when this turn is over: handlers may still be on the stack.
     private func endAfterTurn() {
-        guard let madePipeline else { return self.closePromise.succeed() }
-        self.loop.execute {
-            self.removeHandlers(pipeline: madePipeline)
-            self.closePromise.succeed()
-        }
+        if self.madePipeline == nil { self.closePromise.succeed() } else { self.loop.atEndOfTurn(self) }
+    }
+
+    package func runAtEndOfTurn() {
+        if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
+        self.closePromise.succeed()
     }
 
     // MARK: ChannelCore

@@ -137,7 +137,9 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             self.pump(outgoing.back)
         }
         if isHungUp || !readiness.isDisjoint(with: end.readNeeds), self.wantsRead(outgoing) { self.pump(outgoing) }
-        if isHungUp, end.isOpen { self.hungUp(end, outgoing) }
+        self.settle()
+        guard isHungUp, end.isOpen else { return }
+        self.hungUp(end, outgoing)
         self.settle()
     }
 

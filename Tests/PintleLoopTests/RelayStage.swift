@@ -9,19 +9,21 @@ import Testing
 
 /// A relay whose two peers are plain, blocking sockets in the test's hands.
 final class RelayStage: @unchecked Sendable {
-    // Why @unchecked holds: `relay` is used on the loop's thread, the sockets by the test, and one thread reads each.
+    // Why @unchecked holds: the relay is used on the loop's thread, the sockets by the test, and one thread reads each.
     enum Kind: Sendable, CaseIterable { case tcp, unix }
 
     let loop: Loop
-    let relay: SocketRelay
     let observer: RelayObserver
+    private let bound: LoopBound
     private(set) var client: Int32
     private(set) var server: Int32
 
     /// - Parameters:
     ///   - pipes: how many there may be; 0 for a loop that must copy.
     ///   - receiveBuffer: what the kernel keeps for the peers, in bytes, before they read it.
-    ///   - client: what the client's channel had been written and had not sent.
+    ///   - unsent: what the client's channel had been written and had not sent.
+    ///   - sent: what the client has sent before.
+    ///   - inspecting: the directions in which the observer looks at bytes.
     init(
         _ kind: Kind = .tcp, pipes: Int? = nil, receiveBuffer: Int32? = nil, unsent: String = "", sent: String = "",
         inspecting: [SocketRelay.Direction] = []
@@ -32,7 +34,7 @@ final class RelayStage: @unchecked Sendable {
         self.loop = loop
         self.observer = observer
         (self.client, self.server) = (client, server)
-        let made = try loop.submit {
+        self.bound = try loop.submit {
             if let pipes { loop.pipeLimit = pipes }
             let near = SocketChannel(descriptor: ownClient, loop: loop)
             near.start()
@@ -45,18 +47,16 @@ final class RelayStage: @unchecked Sendable {
             let relay = SocketRelay(client: released, server: other, on: loop, account: observer)
             for direction in inspecting { relay.inspect(direction, true) }
             relay.start(observer, sent: ByteBuffer(string: sent), answered: ByteBuffer())
-            return LoopBound(relay, near)
+            return LoopBound(relay)
         }.wait()
-        self.relay = made.relay
     }
 
     /// Carries a relay to the test, which touches it on the loop's thread only.
     private struct LoopBound: @unchecked Sendable {
         // Why @unchecked holds: see `RelayStage`.
         let relay: SocketRelay
-        let channel: SocketChannel
 
-        init(_ relay: SocketRelay, _ channel: SocketChannel) { (self.relay, self.channel) = (relay, channel) }
+        init(_ relay: SocketRelay) { self.relay = relay }
     }
 
     deinit {
@@ -68,7 +68,8 @@ final class RelayStage: @unchecked Sendable {
 
     @discardableResult
     func onLoop<Result: Sendable>(_ work: @escaping @Sendable (SocketRelay) -> Result) throws -> Result {
-        try self.loop.submit { [self] in work(self.relay) }.wait()
+        // Not this stage: whoever drops it last stops the loop, which the loop's own thread must not.
+        try self.loop.submit { [bound] in work(bound.relay) }.wait()
     }
 
     func closeClient(resetting: Bool = false) {
