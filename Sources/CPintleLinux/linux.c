@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "CPintleLinux.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 _Static_assert(sizeof(pintle_event) == sizeof(struct epoll_event), "the kernel's layout");
 _Static_assert(PINTLE_EPOLL_ADD == EPOLL_CTL_ADD && PINTLE_EPOLL_DELETE == EPOLL_CTL_DEL &&
@@ -42,6 +44,23 @@ void pintle_wake(int descriptor) { eventfd_write(descriptor, 1); }
 int pintle_accept(int listener, void *address) {
     socklen_t length = sizeof(struct sockaddr_storage);
     return accept4(listener, address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int pintle_pipe(int ends[2], int size) {
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) return -1;
+    int room = fcntl(ends[1], F_SETPIPE_SZ, size);
+    // EPERM: without a privilege there is a limit to each pipe and one to all of a user's (pipe(7)).
+    if (room < 0) room = fcntl(ends[1], F_GETPIPE_SZ);
+    if (room >= 0) return room;
+    int code = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = code;
+    return -1;
+}
+
+int64_t pintle_splice(int from, int to, int count) {
+    return splice(from, NULL, to, NULL, count, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 }
 
 int64_t pintle_peer_user(int descriptor) {

@@ -99,6 +99,36 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, descriptor, 0, 0)
     }
 
+    /// Stops watching a descriptor that is closed right after this: closing it tells the kernel the same.
+    func forget(_ descriptor: Int32) {
+        self.assertInEventLoop()
+        if self.local.isWatched(descriptor) { self.local.remove(descriptor) }
+    }
+
+    /// Whether somebody is told of this descriptor.
+    func isWatched(_ descriptor: Int32) -> Bool { self.local.isWatched(descriptor) }
+
+    /// Has another watcher told of a descriptor that is watched, for what it is watched for.
+    func hand(_ descriptor: Int32, to watcher: any DescriptorWatcher) {
+        self.assertInEventLoop()
+        guard self.local.isWatched(descriptor) else {
+            preconditionFailure("BUG: nobody watches the descriptor that is handed over")
+        }
+        _ = self.local.set(watcher, for: descriptor)
+    }
+
+    /// Pipes for what is moved between sockets on this loop.
+    var pipes: PipePool { self.local.pipes }
+
+    /// How many pipes hold bytes that are moved between sockets.
+    package var pipesInUse: Int { self.local.pipes.taken }
+
+    /// The most pipes that may be in use at once; beyond that bytes are copied.
+    package var pipeLimit: Int {
+        get { self.local.pipes.limit }
+        set { self.local.pipes.limit = newValue }
+    }
+
     // MARK: Time and the turn
 
     /// The time at which this turn began.
@@ -162,7 +192,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
         }
-        if wake { pintle_wake(self.wakeup) }
+        // A turn under way looks at the tasks before it waits.
+        if wake, !self.inEventLoop { pintle_wake(self.wakeup) }
     }
 
     /// Runs `task` on the loop's thread and gives its result.
@@ -272,6 +303,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
             self.endTurn(&meter)
         }
+        // What the last turn has put off is done: channels that it has closed keep their promises.
+        self.local.runTurnEnd { _ in }
         self.local.leave()
     }
 

@@ -48,6 +48,7 @@ final class LoopState {
     var timers = TimerHeap()
     var turnEnd: [any TurnEndWork] = []
     var receiveBuffer = ByteBuffer()
+    let pipes = PipePool()
     private var turnEndRunning: [any TurnEndWork] = []
     private var entries: [Entry] = []
     private var thread: pthread_t?

@@ -16,7 +16,7 @@ struct PendingWrites {
     /// Below this many it is again.
     static let lowWaterMark = 32 * 1024
     /// What waiting bytes are counted in.
-    private static let accountUnit = 4096
+    static let accountUnit = 4096
 
     enum Outcome { case progress, wouldBlock(until: Readiness), failed(any Error) }
 
@@ -80,6 +80,15 @@ struct PendingWrites {
         guard !self.written.isEmpty else { return [] }
         defer { self.written = [] }
         return self.written
+    }
+
+    /// Hands out what is not written yet, in its order. Those who were to be told that it is are told that it will not be,
+    /// by whom they wrote it to.
+    mutating func takeUnsent() -> ByteBuffer {
+        var unsent = ByteBuffer()
+        for item in self.items { unsent.writeImmutableBuffer(item.buffer) }
+        self.failAll(ChannelError.ioOnClosedChannel)
+        return unsent
     }
 
     mutating func failAll(_ error: any Error) {

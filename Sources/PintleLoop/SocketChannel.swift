@@ -8,7 +8,7 @@ package import NIOCore
 ///
 /// It reads and writes `ByteBuffer`s. It cannot bind or connect: descriptors come connected. Errors of the socket close the
 /// channel. Where a ``StreamTransport`` is given, bytes go through it.
-package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
+package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked Sendable {
     // Why @unchecked holds: every variable is touched on the loop's thread only; the members of `Channel` that may be
     // called from elsewhere go through the pipeline, which hops to the loop.
 
@@ -21,7 +21,13 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     package let remoteAddress: SocketAddress?
     package var parent: (any Channel)? { nil }
     package var closeFuture: EventLoopFuture<Void> { self.closePromise.futureResult }
-    package var pipeline: ChannelPipeline { self.channelPipeline }
+    package var pipeline: ChannelPipeline {
+        if let madePipeline { return madePipeline }
+        let pipeline = ChannelPipeline(channel: self)
+        // A pipeline and its channel hold each other until the channel has ended.
+        if self.state != .closed { self.madePipeline = pipeline }
+        return pipeline
+    }
     package var isWritable: Bool { self.writable }
     package var isActive: Bool { self.state == .active }
     package var _channelCore: any ChannelCore { self }
@@ -36,7 +42,8 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
     private var readNeeds = Readiness.read
     private var writeNeeds = Readiness.write
     private let closePromise: EventLoopPromise<Void>
-    private lazy var channelPipeline = ChannelPipeline(channel: self)
+    /// Nil until somebody wants it.
+    private var madePipeline: ChannelPipeline?
     private var state = State.fresh
     private var interest: Readiness = []
     private var writes = PendingWrites()
@@ -103,6 +110,35 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         self.closeAll(ChannelError.eof)
+    }
+
+    /// Gives the socket up, open, for somebody else to go on with.
+    ///
+    /// The channel is closed then, as far as it is concerned. Its handlers are removed after this turn, and are not told of an
+    /// end: there is none. A promise for bytes that are not sent yet fails.
+    ///
+    /// - Returns: nil where the channel is closed, or has been told that nothing more will be written.
+    package func release() -> ReleasedSocket? {
+        self.loop.assertInEventLoop()
+        guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
+        self.state = .closed
+        let released = ReleasedSocket(
+            descriptor: self.descriptor, transport: self.transport,
+            interest: self.loop.isWatched(self.descriptor) ? self.interest : nil, isInputEnded: self.inputClosed,
+            unsent: self.writes.takeUnsent())
+        self.writes.settle(with: self.account)
+        self.endAfterTurn()
+        return released
+    }
+
+    /// Takes the pipeline apart when this turn is over: handlers may still be on the stack.
+    private func endAfterTurn() {
+        if self.madePipeline == nil { self.closePromise.succeed() } else { self.loop.atEndOfTurn(self) }
+    }
+
+    package func runAtEndOfTurn() {
+        if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
+        self.closePromise.succeed()
     }
 
     // MARK: ChannelCore
@@ -358,20 +394,16 @@ package final class SocketChannel: Channel, ChannelCore, @unchecked Sendable {
         guard self.state != .closed else { return }
         let wasActive = self.state == .active
         self.state = .closed
-        self.loop.unwatch(self.descriptor)
+        self.loop.forget(self.descriptor)
         if let transport { transport.close() } else { Glibc.close(self.descriptor) }
         self.writes.failAll(error)
         self.writes.settle(with: self.account)
-        let pipeline = self.pipeline.syncOperations
         if wasActive {
+            let pipeline = self.pipeline.syncOperations
             pipeline.fireChannelInactive()
             pipeline.fireChannelUnregistered()
         }
-        // Handlers may still be on the stack; they are taken apart when this turn is over.
-        self.loop.execute {
-            self.removeHandlers(pipeline: self.pipeline)
-            self.closePromise.succeed()
-        }
+        self.endAfterTurn()
     }
 
     private func updateInterest() {

@@ -28,6 +28,11 @@ int pintle_add_wakeup(int epoll, int descriptor);
 void pintle_wake(int descriptor);
 /// accept4 with a non-blocking, close-on-exec descriptor; `address` has room for a `struct sockaddr_storage`.
 int pintle_accept(int listener, void *address);
+/// Makes a non-blocking, close-on-exec pipe, read end first, and gives it room for `size` bytes where the user may have as much.
+/// Returns the bytes that there is room for; -1 and errno where there is no pipe.
+int pintle_pipe(int ends[2], int size);
+/// splice(2) between a pipe and a non-blocking socket, without waiting for the pipe either.
+int64_t pintle_splice(int from, int to, int count);
 /// The user of the process at the other end of a Unix socket, as it connected (SO_PEERCRED); -1 where there is none.
 int64_t pintle_peer_user(int descriptor);
 /// Renames, but not over a file that is there (EEXIST); EINVAL or ENOSYS where that cannot be done.

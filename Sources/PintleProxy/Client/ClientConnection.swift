@@ -62,7 +62,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var inboxShare = MemoryShare()
     private var isProcessing = false
     /// True once the client has sent everything; it may still read.
-    private(set) var hasFinished = false
+    private var hasFinished = false
     private var timer: ConnectionTimer?
     /// Bytes for the client that were not given to the channel yet.
     private var output: ByteBuffer?
@@ -502,10 +502,9 @@ extension ClientConnection: ClientStream {
                 output.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
             }
         }
-        let early = self.detach()
+        let sent = self.detach()
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
-        Tunnel.open(
-            terms, to: self.channel, of: self.client, on: self.lane, early: early, hasFinished: self.hasFinished)
+        Tunnel.open(terms, to: self.channel, of: self.client, on: self.lane, sent: sent)
     }
 }
 

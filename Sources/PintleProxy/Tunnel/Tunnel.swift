@@ -7,17 +7,17 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// A CONNECT tunnel, or a connection that switched protocols: two channels on one loop that write to each other what
-/// they read.
+/// A CONNECT tunnel, or a connection that switched protocols: a relay passes on what the client and the origin send.
 ///
-/// Each direction ends by itself: a client that has sent everything still gets its answer.
+/// Each direction ends by itself: a client that has sent everything still gets its answer. Bytes are seen here only while
+/// there is something to be looked at.
 final class Tunnel {
     private let lane: Lane
     private let gate: Gate
+    /// Who uses it; nil where the system does not say.
     private let peer: Client?
     private var report: ExchangeReport
-    private let client: SocketChannel
-    private let origin: SocketChannel
+    private let relay: SocketRelay
     /// Nil where there is nothing to be looked at, or no more.
     private var watch: TunnelWatch?
     /// The same for what the client sends.
@@ -25,25 +25,31 @@ final class Tunnel {
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
-    private var lastActivity: NIODeadline
-    private var openDirections = 2
-    private var isClosed = false
+    /// Whether nothing more is read to be relayed.
+    private var hasEnded = false
 
-    /// Begins to relay. Takes over both connections.
+    /// Begins to relay. Takes over both connections, whose channels give their sockets up.
     ///
     /// - Parameters:
-    ///   - channel: the client's, with an empty pipeline.
-    ///   - early: bytes that the client has sent already.
-    ///   - hasFinished: whether the client has sent everything.
+    ///   - channel: the client's, to which the answer was written.
+    ///   - sent: what the client has sent already.
     static func open(
-        _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, early: ByteBuffer,
-        hasFinished: Bool
+        _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, sent: ByteBuffer
     ) {
         terms.report.counters.tunnelOpened()
-        Tunnel(terms, channel, peer, lane).begin(terms.early, early, hasFinished)
+        // The answer may have shown that the client is gone, which has counted it out.
+        guard let client = channel.release() else {
+            terms.origin.close()
+            return Self.close(terms.report, .completed, in: terms.gate)
+        }
+        guard let server = terms.origin.makeChannel(on: lane.loop).release() else {
+            preconditionFailure("BUG: a channel that was never used is closed")
+        }
+        Tunnel(terms, client: client, server: server, of: peer, on: lane).begin(sent: sent, answered: terms.early)
     }
 
-    private init(_ terms: TunnelTerms, _ channel: SocketChannel, _ peer: Client?, _ lane: Lane) {
+    private init(_ terms: TunnelTerms, client: ReleasedSocket, server: ReleasedSocket, of peer: Client?, on lane: Lane)
+    {
         self.watch = terms.watch
         let policy = terms.gate.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
@@ -53,56 +59,37 @@ final class Tunnel {
         self.gate = terms.gate
         self.peer = peer
         self.report = terms.report
-        self.client = channel
-        self.origin = terms.origin.makeChannel(on: lane.loop)
-        self.origin.account = lane.memory
         self.start = lane.loop.turnTime
-        self.lastActivity = self.start
+        self.relay = SocketRelay(client: client, server: server, on: lane.loop, account: lane.memory)
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
-    private func begin(_ earlyAnswer: ByteBuffer, _ early: ByteBuffer, _ hasFinished: Bool) {
+    private func begin(sent: ByteBuffer, answered: ByteBuffer) {
         self.lane.add(self)
-        guard self.client.isActive else { return self.close() }
-        let (up, down) = (TunnelEnd(self, .up), TunnelEnd(self, .down))
-        do {
-            try self.client.pipeline.syncOperations.addHandler(up)
-            try self.origin.pipeline.syncOperations.addHandler(down)
-        } catch {
-            return self.close()
-        }
-        // Before the channel begins to read: what it reads comes behind these, and it may be the end.
-        if earlyAnswer.readableBytes > 0 { self.relay(earlyAnswer, .down) }
-        self.origin.start()
-        if early.readableBytes > 0 { self.relay(early, .up) }
-        self.origin.setAutoRead(self.client.isWritable)
-        self.client.setAutoRead(self.origin.isWritable)
+        self.relay.inspect(.up, self.helloWatch != nil)
+        self.relay.inspect(.down, self.watch != nil)
         if let idle { self.lane.loop.arm(idle, at: self.deadline) }
-        if hasFinished { self.ended(.up) }
+        self.relay.start(self, sent: sent, answered: answered)
+    }
+
+    private static func close(_ report: ExchangeReport, _ outcome: Outcome, in gate: Gate) {
+        var report = report
+        report.counters.tunnelClosed()
+        report.close(outcome, in: gate)
     }
 
     /// Tells the counters of the route what has moved since they were told last.
-    func tellProgress() { self.report.tellProgress() }
-
-    // MARK: Relaying
-
-    func relay(_ bytes: ByteBuffer, _ direction: TunnelEnd.Direction) {
-        guard !self.isClosed else { return }
-        self.lastActivity = self.lane.loop.turnTime
-        if direction == .down, self.watch != nil, !self.passes(bytes) { return }
-        var bytes = bytes
-        if direction == .up, self.helloWatch != nil {
-            guard let passed = self.passed(bytes) else { return }
-            bytes = passed
-        }
-        let (from, to) = self.ends(of: direction)
-        switch direction {
-        case .up: self.report.bytesIn += bytes.readableBytes
-        case .down: self.report.bytesOut += bytes.readableBytes
-        }
-        to.pipeline.syncOperations.writeAndFlush(NIOAny(bytes), promise: nil)
-        if !to.isWritable { from.setAutoRead(false) }
+    func tellProgress() {
+        self.countBytes()
+        self.report.tellProgress()
     }
+
+    private func countBytes() {
+        self.report.bytesIn = self.relay.bytesWritten(.up)
+        self.report.bytesOut = self.relay.bytesWritten(.down)
+    }
+
+    // MARK: Looking at what passes
 
     /// Whether the client may get what the server sends: not a certificate that the policy refuses.
     private func passes(_ bytes: ByteBuffer) -> Bool {
@@ -123,6 +110,7 @@ final class Tunnel {
             return false
         }
         self.watch = nil
+        self.relay.inspect(.down, false)
         return true
     }
 
@@ -131,7 +119,10 @@ final class Tunnel {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
-            if self.helloWatch?.isOver == true { self.helloWatch = nil }
+            if self.helloWatch?.isOver == true {
+                self.helloWatch = nil
+                self.relay.inspect(.up, false)
+            }
             return bytes
         case .refused(let reason):
             self.refuseHello(reason)
@@ -146,13 +137,11 @@ final class Tunnel {
         self.report.problem = .destinationDenied
         self.report.error = "the tunnel is broken off by \(rule): \(reason)"
         self.outcome = .failed
-        if self.report.bytesOut == 0, self.client.isActive {
+        if !self.hasRelayed(.down) {
             // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).
-            let alert = ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49])
-            self.client.pipeline.syncOperations.writeAndFlush(NIOAny(alert), promise: nil)
+            self.relay.tellClient(ByteBuffer(bytes: [21, 3, 3, 0, 2, 2, 49]))
         }
-        self.close()
-        self.origin.reset()
+        self.relay.close(dropping: .up)
     }
 
     private func breakOff(_ reason: String) {
@@ -161,79 +150,32 @@ final class Tunnel {
         self.abort()
     }
 
-    /// The receiving end of a direction takes bytes again.
-    func caughtUp(_ direction: TunnelEnd.Direction) {
-        let (from, to) = self.ends(of: direction)
-        if to.isWritable { from.setAutoRead(true) }
-    }
-
-    /// The sending end of a direction has sent everything.
-    func ended(_ direction: TunnelEnd.Direction) {
-        if direction == .up, self.helloWatch?.isHolding == true {
-            return self.refuseHello("its ClientHello is cut off")
-        }
-        self.openDirections -= 1
-        guard self.openDirections > 0 else { return self.close() }
-        self.ends(of: direction).to.close0(error: ChannelError.eof, mode: .output, promise: nil)
-    }
-
-    /// An end is gone: so is the tunnel.
-    func close() {
-        if self.isClosed { return self.leaveIfOver() }
-        self.isClosed = true
-        for channel in [self.client, self.origin] {
-            if channel.pendingWriteBytes > 0, channel.isActive {
-                // What was relayed is still on its way out.
-                channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
-                channel.setAutoRead(true)
-            } else {
-                channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
-            }
-        }
-        self.closeReport()
-        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.gate.patience.body) }
-        self.leaveIfOver()
-    }
+    // MARK: The end
 
     /// Breaks both connections.
-    func abort() {
-        self.client.reset()
-        self.origin.reset()
-        self.close()
-    }
+    func abort() { self.relay.abort() }
 
-    private func leaveIfOver() {
-        guard !self.client.isActive, !self.origin.isActive, let idle else { return }
-        self.lane.loop.disarm(idle)
-        self.idle = nil
-        self.lane.census.leave(self.peer)
-        self.lane.remove(self)
-    }
-
-    private func closeReport() {
-        self.report.counters.tunnelClosed()
-        self.report.close(self.outcome, in: self.gate)
-    }
-
-    private func ends(of direction: TunnelEnd.Direction) -> (from: SocketChannel, to: SocketChannel) {
-        direction == .up ? (self.client, self.origin) : (self.origin, self.client)
+    private func hasRelayed(_ direction: SocketRelay.Direction) -> Bool {
+        self.relay.bytesWritten(direction) + self.relay.bytesInFlight(direction) > 0
     }
 
     /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
     /// protocols may well be silent: it was spoken on before.
     private var awaitsFirstBytes: Bool {
         let patience = self.gate.patience
-        return self.report.mode == .tunnel && self.report.bytesIn == 0 && self.report.bytesOut == 0
-            && patience.head < patience.tunnel
+        return self.report.mode == .tunnel && patience.head < patience.tunnel && !self.hasRelayed(.up)
+            && !self.hasRelayed(.down)
     }
 
     private var deadline: NIODeadline {
         let patience = self.gate.patience
-        return self.awaitsFirstBytes ? self.start + patience.head : self.lastActivity + patience.tunnel
+        if self.awaitsFirstBytes { return self.start + patience.head }
+        // What is left is to be read by one who sends nothing more.
+        return self.relay.lastActivity + (self.relay.hasReadAll ? patience.body : patience.tunnel)
     }
 
     private func checkIdle() {
-        guard !self.isClosed else { return self.abort() }
+        guard !self.hasEnded else { return self.abort() }
         guard self.deadline <= self.lane.loop.turnTime else {
             if let idle { self.lane.loop.arm(idle, at: self.deadline) }
             return
@@ -242,42 +184,40 @@ final class Tunnel {
             self.awaitsFirstBytes
             ? "nothing was sent in the tunnel within limits.header_timeout"
             : "the tunnel was idle for limits.tunnel_idle_timeout"
-        self.close()
+        self.relay.close()
     }
 }
 
-/// One end of a tunnel: gives what it reads to the other.
-final class TunnelEnd: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    /// The direction of what this end reads.
-    enum Direction { case up, down }
-
-    private let tunnel: Tunnel
-    private let direction: Direction
-
-    init(_ tunnel: Tunnel, _ direction: Direction) {
-        self.tunnel = tunnel
-        self.direction = direction
+extension Tunnel: SocketRelayDelegate {
+    func relay(
+        _ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction
+    ) -> ByteBuffer? {
+        switch direction {
+        case .up: self.passed(bytes)
+        case .down: self.passes(bytes) ? bytes : nil
+        }
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        _ = context.channel.setOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+    func relay(_ relay: SocketRelay, finishedReading direction: SocketRelay.Direction) {
+        if direction == .up, self.helloWatch?.isHolding == true {
+            return self.refuseHello("its ClientHello is cut off")
+        }
+        guard relay.hasReadAll, relay.bytesInFlight(.up) + relay.bytesInFlight(.down) > 0, let idle else { return }
+        self.lane.loop.arm(idle, at: self.deadline)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.tunnel.relay(self.unwrapInboundIn(data), self.direction)
+    func relayEnded(_ relay: SocketRelay) {
+        self.hasEnded = true
+        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.gate.patience.body) }
     }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        self.tunnel.caughtUp(self.direction == .up ? .down : .up)
+    func relayClosed(_ relay: SocketRelay) {
+        if let idle { self.lane.loop.disarm(idle) }
+        self.idle = nil
+        // What was in flight at the end has left by now, or never will.
+        self.countBytes()
+        Self.close(self.report, self.outcome, in: self.gate)
+        self.lane.census.leave(self.peer)
+        self.lane.remove(self)
     }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed = event { self.tunnel.ended(self.direction) }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { self.tunnel.close() }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleLinux
+internal import Glibc
+internal import NIOCore
+
+/// The pipes of one loop, through which bytes are moved between its sockets without being copied.
+///
+/// A pipe is taken while bytes are on their way, and given back empty; what few are kept are closed when nobody has wanted
+/// them for a while. Used on the loop's thread only.
+final class PipePool {
+    /// One that somebody has taken; it is given back or thrown away.
+    struct Pipe {
+        fileprivate(set) var readEnd: Int32 = -1
+        fileprivate(set) var writeEnd: Int32 = -1
+    }
+
+    /// What a pipe has room for: more makes bulk no cheaper.
+    static let capacity = 1 << 20
+    /// With less room than this, moving costs more system calls than copying. The kernel gives a user who has many pipes
+    /// new ones of two pages (pipe(7)).
+    private static let leastCapacity = 1 << 16
+    /// How often pipes that were not needed since the last time are closed.
+    private static let period = TimeAmount.seconds(1)
+
+    /// How many pipes may be taken at once. Whoever does not read keeps one, full, and descriptors must be left for clients.
+    var limit = 64
+    private var idle: [Pipe] = []
+    private(set) var taken = 0
+    /// The fewest that were idle at once since the timer was armed.
+    private var leastIdle = 0
+    private var timer: LoopTimer?
+
+    deinit { for pipe in self.idle { Self.close(pipe) } }
+
+    /// An empty pipe; nil where there can be no other one now.
+    func take() -> Pipe? {
+        guard self.taken < self.limit else { return nil }
+        if let pipe = self.idle.popLast() {
+            self.leastIdle = min(self.leastIdle, self.idle.count)
+            self.taken += 1
+            return pipe
+        }
+        guard let pipe = Self.make() else { return nil }
+        self.taken += 1
+        return pipe
+    }
+
+    /// Takes back a pipe that is empty.
+    func giveBack(_ pipe: Pipe, on loop: Loop) {
+        self.taken -= 1
+        self.idle.append(pipe)
+        let timer = self.timer ?? LoopTimer { [unowned self, unowned loop] in self.closeUnneeded(on: loop) }
+        // Why unowned holds: the timer fires on the loop, which owns the pool, and the pool is its only owner.
+        self.timer = timer
+        guard !timer.isArmed else { return }
+        self.leastIdle = self.idle.count
+        loop.arm(timer, at: loop.turnTime + Self.period)
+    }
+
+    /// Closes a pipe with what is still in it.
+    func discard(_ pipe: Pipe) {
+        self.taken -= 1
+        Self.close(pipe)
+    }
+
+    private func closeUnneeded(on loop: Loop) {
+        for pipe in self.idle.prefix(self.leastIdle) { Self.close(pipe) }
+        self.idle.removeFirst(self.leastIdle)
+        self.leastIdle = self.idle.count
+        // What is taken now comes back, and arms the timer again.
+        guard let timer, !self.idle.isEmpty else { return }
+        loop.arm(timer, at: loop.turnTime + Self.period)
+    }
+
+    private static func make() -> Pipe? {
+        var ends: (Int32, Int32) = (-1, -1)
+        let room = withUnsafeMutableBytes(of: &ends) {
+            pintle_pipe($0.baseAddress?.assumingMemoryBound(to: Int32.self), Int32(Self.capacity))
+        }
+        guard room >= 0 else { return nil }
+        let pipe = Pipe(readEnd: ends.0, writeEnd: ends.1)
+        guard room >= Self.leastCapacity else {
+            Self.close(pipe)
+            return nil
+        }
+        return pipe
+    }
+
+    private static func close(_ pipe: Pipe) {
+        Glibc.close(pipe.readEnd)
+        Glibc.close(pipe.writeEnd)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import NIOCore
+
+/// A connected socket that its channel has given up, open.
+package struct ReleasedSocket {
+    let descriptor: Int32
+    /// Nil where bytes are received and sent as they are.
+    let transport: (any StreamTransport)?
+    /// What the loop watches the descriptor for, in the channel's name; nil where it does not watch it.
+    let interest: Readiness?
+    /// The peer has sent everything.
+    let isInputEnded: Bool
+    /// What was written to the channel and is still to be sent.
+    let unsent: ByteBuffer
+
+    /// Closes it, where nobody goes on with it.
+    package func close(on loop: Loop) {
+        loop.forget(self.descriptor)
+        RelayEnd(self).close()
+    }
+}
+
+/// One of the two sockets of a ``SocketRelay``.
+final class RelayEnd {
+    let descriptor: Int32
+    let transport: (any StreamTransport)?
+    /// Whether bytes can be moved into it and out of it without being seen here, as far as is known.
+    var isSpliced: Bool
+    /// What the descriptor must be ready for before there is more to read, or to write.
+    var readNeeds = Readiness.read
+    var writeNeeds = Readiness.write
+    /// What the loop watches the descriptor for; nil where it does not watch it.
+    var interest: Readiness?
+    var isOpen = true
+    /// Nothing more will be read: the peer has sent everything, or the connection is broken.
+    var isInputEnded: Bool
+    /// Nothing more will be written.
+    private(set) var isOutputEnded = false
+    /// The transport could not tell its peer yet that everything is written.
+    private(set) var isEndingOutput = false
+    /// What is read is thrown away: the peer is to get its last bytes, which a reset would take from it.
+    var isDiscarding = false
+
+    init(_ socket: ReleasedSocket) {
+        self.descriptor = socket.descriptor
+        self.transport = socket.transport
+        self.isSpliced = socket.transport == nil
+        self.interest = socket.interest
+        self.isInputEnded = socket.isInputEnded
+    }
+
+    func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
+        if let transport { return transport.read(into: space) }
+        return Self.outcome(
+            of: recv(self.descriptor, space.baseAddress, space.count, 0), "recv", until: .read)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
+        if let transport { return transport.write(bytes) }
+        return Self.outcome(
+            of: send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)), "send", until: .write)
+    }
+
+    /// Translates what a system call returned.
+    static func outcome(of count: Int, _ call: String, until readiness: Readiness) -> StreamOutcome {
+        if count > 0 { return .bytes(count) }
+        if count == 0 { return .end }
+        let code = errno
+        return code == EAGAIN || code == EINTR
+            ? .wouldBlock(until: readiness) : .failed(IOError(errnoCode: code, reason: call))
+    }
+
+    /// Tells the peer that everything is written; it was.
+    func finishOutput() {
+        guard !self.isOutputEnded else { return }
+        guard let transport else {
+            self.isOutputEnded = true
+            // ENOTCONN: the peer has broken the connection, which reading will tell.
+            shutdown(self.descriptor, Int32(SHUT_WR))
+            return
+        }
+        transport.shutdownOutput()
+        if let needs = transport.shutdownNeeds {
+            self.writeNeeds = needs
+            self.isEndingOutput = true
+        } else {
+            self.isEndingOutput = false
+            self.isOutputEnded = true
+        }
+    }
+
+    /// The peer takes nothing more.
+    func breakOutput() {
+        self.isEndingOutput = false
+        self.isOutputEnded = true
+    }
+
+    /// Closes the descriptor, which the loop must have forgotten.
+    ///
+    /// - Parameter resetting: whether the peer is to see a broken connection and not an end; what is not sent is dropped.
+    func close(resetting: Bool = false) {
+        guard self.isOpen else { return }
+        self.isOpen = false
+        self.isInputEnded = true
+        if resetting {
+            var option = linger(l_onoff: 1, l_linger: 0)
+            // Where it fails the peer sees an end, and nothing else is lost.
+            setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        } else if !self.isOutputEnded, let transport {
+            // A close says by itself that this was all, but not through a transport.
+            transport.shutdownOutput()
+        }
+        self.breakOutput()
+        if let transport { transport.close() } else { Glibc.close(self.descriptor) }
+    }
+}

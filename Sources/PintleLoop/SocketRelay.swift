@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import NIOCore
+
+/// Passes bytes on between a client's and a server's socket, in both directions, until both have sent everything.
+///
+/// Few bytes are copied through the loop's receive buffer: a pipe would cost more than it saves. Where much comes, and both
+/// sockets carry bytes as they are, they are moved by splice(2) and never seen here. What one pipe, or one buffer, holds is
+/// in flight at most: nothing more is read before it is written. A relay in which nothing is in flight holds neither.
+package final class SocketRelay: DescriptorWatcher, TurnEndWork {
+    /// The way that bytes go.
+    package enum Direction: Sendable {
+        /// From the client to the server.
+        case up
+        /// From the server to the client.
+        case down
+
+        fileprivate var back: Direction { self == .up ? .down : .up }
+    }
+
+    private enum Phase { case fresh, relaying, closing, closed }
+
+    /// The most that is copied at once before much has come.
+    private static let smallPiece = 16 * 1024
+    /// Where so much was moved at once there may be more to move.
+    private static let largePiece = PipePool.capacity / 2
+    /// How often a direction is attended to at once before others have their turn.
+    private static let rounds = 4
+
+    private let loop: Loop
+    private let client: RelayEnd
+    private let server: RelayEnd
+    private let up: RelayFlow
+    private let down: RelayFlow
+    private var phase = Phase.fresh
+    private var delegate: (any SocketRelayDelegate)?
+    /// When bytes were last read or written.
+    package private(set) var lastActivity: NIODeadline
+
+    /// Takes over two sockets of `loop`; call ``start(_:sent:answered:)`` when it may pass bytes on.
+    ///
+    /// - Parameter account: told how much was copied and waits to be written.
+    package init(
+        client: ReleasedSocket, server: ReleasedSocket, on loop: Loop, account: (any PendingWriteAccount)?
+    ) {
+        self.loop = loop
+        self.client = RelayEnd(client)
+        self.server = RelayEnd(server)
+        self.up = RelayFlow(on: loop, account: account)
+        self.down = RelayFlow(on: loop, account: account)
+        self.up.copied = server.unsent
+        self.down.copied = client.unsent
+        self.lastActivity = loop.turnTime
+        for end in [self.client, self.server] where end.interest != nil { loop.hand(end.descriptor, to: self) }
+    }
+
+    // MARK: For the owner
+
+    /// Bytes that have been written to their receiver in a direction.
+    package func bytesWritten(_ direction: Direction) -> Int { self.flow(direction).written }
+
+    /// Bytes that were read in a direction and are not written yet.
+    package func bytesInFlight(_ direction: Direction) -> Int { self.flow(direction).inFlight }
+
+    /// Whether both ends have sent everything, so that what is in flight is all that is left to do.
+    package var hasReadAll: Bool { self.client.isInputEnded && self.server.isInputEnded }
+
+    /// Has the delegate look at what is read in a direction, or no more.
+    package func inspect(_ direction: Direction, _ isInspected: Bool) {
+        self.flow(direction).isInspected = isInspected
+    }
+
+    /// Begins to pass bytes on.
+    ///
+    /// - Parameters:
+    ///   - delegate: held until both sockets are closed.
+    ///   - sent: what the client has sent before.
+    ///   - answered: what the server has sent before.
+    package func start(_ delegate: any SocketRelayDelegate, sent: ByteBuffer, answered: ByteBuffer) {
+        self.loop.assertInEventLoop()
+        precondition(self.phase == .fresh, "BUG: a relay is started twice")
+        self.phase = .relaying
+        self.delegate = delegate
+        for (direction, bytes) in [(Direction.up, sent), (.down, answered)] where self.phase == .relaying {
+            if bytes.readableBytes > 0, let passed = self.inspected(bytes, direction), self.phase == .relaying {
+                self.flow(direction).copied.writeImmutableBuffer(passed)
+            }
+            let source = self.source(of: direction)
+            if source.isInputEnded { self.endedInput(direction) }
+            // The loop tells of bytes that a socket has, but not of those that a transport has taken in.
+            if source.isInputEnded || source.transport != nil || self.bytesInFlight(direction) > 0 {
+                self.pump(direction)
+            }
+        }
+        self.settle()
+    }
+
+    /// Writes to the client what nobody has read from the server, where nothing stands before it in a pipe.
+    package func tellClient(_ bytes: ByteBuffer) {
+        guard self.phase == .relaying, !self.client.isOutputEnded, self.down.spliced == 0 else { return }
+        self.down.copied.writeImmutableBuffer(bytes)
+        _ = self.write(.down)
+    }
+
+    /// Reads no more. What was read is still written, and both sockets are closed.
+    ///
+    /// - Parameter direction: drops what is in flight in this direction.
+    package func close(dropping direction: Direction? = nil) {
+        guard self.phase == .relaying else { return }
+        if let direction { self.flow(direction).drop() }
+        self.beginClosing()
+        self.settle()
+    }
+
+    /// Closes both sockets so that their peers see a broken connection, not an end.
+    package func abort() {
+        self.up.drop()
+        self.down.drop()
+        if self.phase == .relaying {
+            self.phase = .closing
+            self.delegate?.relayEnded(self)
+        }
+        guard self.phase == .closing else { return }
+        self.close(self.client, resetting: true)
+        self.close(self.server, resetting: true)
+        self.settle()
+    }
+
+    // MARK: The loop's events
+
+    package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        let end = descriptor == self.client.descriptor ? self.client : self.server
+        let outgoing = end === self.client ? Direction.up : .down
+        let isHungUp = !readiness.isDisjoint(with: [.failed, .hungUp])
+        if isHungUp || !readiness.isDisjoint(with: end.writeNeeds), self.wantsWrite(outgoing.back) {
+            if end.isEndingOutput { end.finishOutput() }
+            self.pump(outgoing.back)
+        }
+        if isHungUp || !readiness.isDisjoint(with: end.readNeeds), self.wantsRead(outgoing) { self.pump(outgoing) }
+        self.settle()
+        guard isHungUp, end.isOpen else { return }
+        self.hungUp(end, outgoing)
+        self.settle()
+    }
+
+    /// Both directions of a socket are closed, or it has failed. Epoll reports that for ever.
+    private func hungUp(_ end: RelayEnd, _ outgoing: Direction) {
+        if end.isInputEnded {
+            // Unless both were closed here, the peer has broken the connection and takes nothing more.
+            end.breakOutput()
+            self.flow(outgoing.back).drop()
+        }
+        guard !self.wantsRead(outgoing) else { return }
+        // What it has sent is read when it is wanted, and its end then.
+        end.interest = nil
+        self.loop.unwatch(end.descriptor)
+    }
+
+    package func runAtEndOfTurn() {
+        for direction in [Direction.up, .down] where self.flow(direction).mayHaveMore {
+            self.flow(direction).mayHaveMore = false
+            self.pump(direction)
+        }
+        self.settle()
+    }
+
+    // MARK: Passing on
+
+    private func source(of direction: Direction) -> RelayEnd { direction == .up ? self.client : self.server }
+
+    private func sink(of direction: Direction) -> RelayEnd { direction == .up ? self.server : self.client }
+
+    private func flow(_ direction: Direction) -> RelayFlow { direction == .up ? self.up : self.down }
+
+    private func wantsRead(_ direction: Direction) -> Bool {
+        let source = self.source(of: direction)
+        guard source.isOpen, !source.isInputEnded else { return false }
+        if source.isDiscarding { return true }
+        return self.phase == .relaying && self.bytesInFlight(direction) == 0 && !self.sink(of: direction).isOutputEnded
+    }
+
+    private func wantsWrite(_ direction: Direction) -> Bool {
+        let sink = self.sink(of: direction)
+        return sink.isOpen && (self.bytesInFlight(direction) > 0 || sink.isEndingOutput)
+    }
+
+    /// Passes on what can be, for a while.
+    private func pump(_ direction: Direction) {
+        for _ in 0..<Self.rounds {
+            // What cannot be written now keeps more from being read, unless that is thrown away.
+            guard self.write(direction) || self.source(of: direction).isDiscarding else { return }
+            guard self.wantsRead(direction) else { return }
+            guard self.read(direction) else {
+                _ = self.write(direction)
+                return
+            }
+        }
+        guard self.write(direction), self.wantsRead(direction), self.source(of: direction).transport != nil else {
+            return
+        }
+        // It may have taken in more, of which the loop knows nothing.
+        self.flow(direction).mayHaveMore = true
+        self.loop.atEndOfTurn(self)
+    }
+
+    /// Writes what is in flight, and the end behind it.
+    ///
+    /// - Returns: whether nothing is left.
+    private func write(_ direction: Direction) -> Bool {
+        let (sink, flow) = (self.sink(of: direction), self.flow(direction))
+        while flow.inFlight > 0 {
+            switch flow.writeSome(to: sink) {
+            case .bytes: self.lastActivity = self.loop.turnTime
+            case .wouldBlock(let readiness):
+                sink.writeNeeds = readiness
+                flow.isBulk = true
+                flow.settleAccount()
+                return false
+            case .end, .failed:
+                // The peer is gone for writing; what it has sent before may still be worth passing on.
+                sink.breakOutput()
+                flow.drop()
+            }
+        }
+        flow.settleAccount()
+        if self.source(of: direction).isInputEnded || self.phase == .closing { self.finishOutput(of: direction) }
+        return true
+    }
+
+    private func finishOutput(of direction: Direction) {
+        let sink = self.sink(of: direction)
+        guard sink.isOpen, !sink.isOutputEnded, !sink.isEndingOutput else { return }
+        // The last word of all is said by closing.
+        let isLast = sink.isInputEnded && self.source(of: direction).isOutputEnded && sink.transport == nil
+        if isLast { sink.breakOutput() } else { sink.finishOutput() }
+    }
+
+    /// Reads once.
+    ///
+    /// - Returns: whether there may be more to read.
+    private func read(_ direction: Direction) -> Bool {
+        let (source, sink, flow) = (self.source(of: direction), self.sink(of: direction), self.flow(direction))
+        let limit = flow.isBulk ? Loop.receiveCapacity : Self.smallPiece
+        guard flow.isBulk, !flow.isInspected, !source.isDiscarding, source.isSpliced, sink.isSpliced else {
+            return self.copy(direction, from: source, atMost: limit)
+        }
+        switch flow.splice(from: source) {
+        case .lacksPipe: return self.copy(direction, from: source, atMost: limit)
+        case .isUnfit:
+            source.isSpliced = false
+            return true
+        case .outcome(.bytes(let count)):
+            self.lastActivity = self.loop.turnTime
+            // Less is all that was there, and the loop tells of more.
+            return count >= Self.largePiece
+        case .outcome(let outcome):
+            self.readNothing(direction, outcome)
+            return false
+        }
+    }
+
+    private func copy(_ direction: Direction, from source: RelayEnd, atMost limit: Int) -> Bool {
+        var buffer = self.loop.takeReceiveBuffer()
+        defer { self.loop.giveBack(buffer) }
+        var outcome = StreamOutcome.end
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
+            outcome = source.read(into: UnsafeMutableRawBufferPointer(rebasing: space.prefix(limit)))
+            guard case .bytes(let count) = outcome else { return 0 }
+            return count
+        }
+        let count = buffer.readableBytes
+        guard count > 0 else {
+            self.readNothing(direction, outcome)
+            return false
+        }
+        self.lastActivity = self.loop.turnTime
+        if count >= limit { self.flow(direction).isBulk = true }
+        if !source.isDiscarding { self.pass(&buffer, direction) }
+        return count >= limit || source.transport != nil
+    }
+
+    /// Writes what was just read, and keeps what is not taken: the buffer is the loop's.
+    private func pass(_ buffer: inout ByteBuffer, _ direction: Direction) {
+        if self.flow(direction).isInspected {
+            // Who looks may keep it.
+            let bytes = ByteBuffer(bytes: buffer.readableBytesView)
+            guard let passed = self.inspected(bytes, direction), self.phase == .relaying else { return }
+            return self.flow(direction).copied = passed
+        }
+        let sink = self.sink(of: direction)
+        if case .bytes(let count) = buffer.withUnsafeReadableBytes({ sink.write($0) }) {
+            buffer.moveReaderIndex(forwardBy: count)
+            self.flow(direction).written += count
+        }
+        // Why no more was taken is asked when the rest is written.
+        guard buffer.readableBytes > 0 else { return }
+        self.flow(direction).copied = ByteBuffer(bytes: buffer.readableBytesView)
+    }
+
+    private func inspected(_ bytes: ByteBuffer, _ direction: Direction) -> ByteBuffer? {
+        guard self.flow(direction).isInspected else { return bytes }
+        return self.delegate?.relay(self, read: bytes, going: direction)
+    }
+
+    private func readNothing(_ direction: Direction, _ outcome: StreamOutcome) {
+        let source = self.source(of: direction)
+        switch outcome {
+        case .wouldBlock(let readiness): source.readNeeds = readiness
+        case .bytes, .end:
+            source.isInputEnded = true
+            self.endedInput(direction)
+        case .failed:
+            // Who has broken the connection gets nothing any more; what it has sent is passed on.
+            source.isInputEnded = true
+            source.breakOutput()
+            self.flow(direction.back).drop()
+            if self.phase == .relaying { self.beginClosing() }
+        }
+    }
+
+    private func endedInput(_ direction: Direction) {
+        if self.phase == .relaying { self.delegate?.relay(self, finishedReading: direction) }
+    }
+
+    // MARK: The end
+
+    /// Closes the ends that nothing is in flight to. The others get it, and the end behind it; what they send meanwhile is
+    /// thrown away, because closing a socket with unread bytes would take the last ones from its peer.
+    private func beginClosing() {
+        self.phase = .closing
+        self.delegate?.relayEnded(self)
+        for direction in [Direction.up, .down] {
+            let sink = self.sink(of: direction)
+            if self.bytesInFlight(direction) > 0 || sink.isEndingOutput {
+                sink.isDiscarding = true
+            } else {
+                self.close(sink)
+            }
+        }
+    }
+
+    private func close(_ end: RelayEnd, resetting: Bool = false) {
+        guard end.isOpen else { return }
+        self.loop.forget(end.descriptor)
+        end.interest = nil
+        end.close(resetting: resetting)
+        self.flow(end === self.client ? .down : .up).drop()
+    }
+
+    /// Does what follows from what has happened, and waits for what is wanted next.
+    private func settle() {
+        if self.phase == .relaying, self.client.isOutputEnded, self.server.isOutputEnded {
+            self.beginClosing()
+        }
+        guard self.phase == .relaying || self.phase == .closing else { return }
+        for end in [self.client, self.server] {
+            if self.phase == .closing, end.isInputEnded, end.isOutputEnded { self.close(end) }
+            self.updateInterest(of: end)
+        }
+        guard !self.client.isOpen, !self.server.isOpen else { return }
+        self.phase = .closed
+        let delegate = self.delegate
+        self.delegate = nil
+        delegate?.relayClosed(self)
+    }
+
+    private func updateInterest(of end: RelayEnd) {
+        guard end.isOpen else { return }
+        let outgoing = end === self.client ? Direction.up : .down
+        var wanted: Readiness = []
+        if self.wantsRead(outgoing) { wanted.formUnion(end.readNeeds) }
+        if self.wantsWrite(outgoing.back) { wanted.formUnion(end.writeNeeds) }
+        // What hung up is not watched while nothing is wanted of it.
+        guard wanted != end.interest ?? [] else { return }
+        end.interest = wanted
+        self.loop.watch(end.descriptor, for: wanted, by: self)
+    }
+}
