@@ -50,12 +50,29 @@ struct WireCase: Sendable, CustomTestStringConvertible {
     /// How many connections the origin must have seen, before it is asked whether all is well; nil where that is not
     /// what the case is about.
     var connections: Int?
+    /// Why it holds on a connection that is new only; nil where it holds on one that was used before, too.
+    var newOnly: String?
+
+    /// Why it holds for the program only; nil where it holds for a session's tasks, too.
+    var programOnly: String?
 
     /// - Parameter rule: a section of RFC 9110 or RFC 9112, or the contract.
-    init(_ what: String, _ rule: String, connections: Int? = nil, _ steps: [Step]) {
+    init(
+        _ what: String, _ rule: String, connections: Int? = nil, newOnly: String? = nil, programOnly: String? = nil,
+        _ steps: [Step]
+    ) {
         self.testDescription = "\(what) (\(rule))"
         self.steps = steps
         self.connections = connections
+        self.newOnly = newOnly
+        self.programOnly = programOnly
+    }
+
+    /// Two requests of other clients over one connection, after which a third client comes.
+    static let use: [Step] = ["/first", "/second"].flatMap { path -> [Step] in
+        [
+            .client(ask("GET", path)), .seen(asked("GET", path)), .origin(ok(path)), .answer(okSeen(path)), .newClient,
+        ]
     }
 
     // MARK: What most cases are
