@@ -109,8 +109,15 @@ struct WireCase: Sendable, CustomTestStringConvertible {
 
     /// A response that has begun, and is not complete for the client.
     static func cut(_ what: String, _ rule: String, _ bytes: WireBytes, _ end: Step? = nil) -> WireCase {
-        WireCase(what, rule, [.client(ask()), .seen(asked()), .origin(bytes)] + (end.map { [$0] } ?? []) + [.cut])
+        let isReset = if case .originResets = end { true } else { false }
+        return WireCase(
+            what, rule, newOnly: isReset ? Self.overtaken : nil,
+            [.client(ask()), .seen(asked()), .origin(bytes)] + (end.map { [$0] } ?? []) + [.cut])
     }
+
+    /// Why a reset behind the beginning of an answer is none for a connection that was used before.
+    static let overtaken =
+        "a reset takes away what was not read yet, and a request without any answer is sent once more"
 }
 
 // MARK: Bytes that many cases have
