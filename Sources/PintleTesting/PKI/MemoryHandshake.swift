@@ -95,7 +95,8 @@ package enum MemoryHandshake {
         }
     }
 
-    private final class ServerContext {
+    /// An owned server `SSL_CTX *`.
+    final class ServerContext {
         let pointer: OpaquePointer
 
         init(_ identity: TestIdentity, leaf: [UInt8], sending chain: [Certificate]) throws {

@@ -42,19 +42,21 @@ package final class PintleProcess: Sendable {
     ///   - environment: variables on top of those that it always has.
     ///   - descriptors: how many it may have open; as many as the test unless given.
     ///   - processors: which processors it may run on, as taskset(1) lists them; as the test unless given.
+    ///   - file: where strace writes how often it called the system; it is there when the process has ended.
     ///   - network: where it runs; in the test's own network unless given.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
         environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
-        processors: String? = nil, in network: NetworkNamespace? = nil
+        processors: String? = nil, tracedTo file: String? = nil, in network: NetworkNamespace? = nil
     ) throws {
         let folder = try folder ?? TemporaryFolder()
-        let file = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
+        let settings = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
         let portFile = "\(folder.path)/port"
         self.folder = folder
         var command =
-            [Self.binary, "serve", "-c", file, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments
+            [Self.binary, "serve", "-c", settings, "--listen", "127.0.0.1:0", "--port-file", portFile] + arguments
         if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
+        if let file { command = [Self.tracer] + Self.tracing(to: file) + command }
         if let processors { command = ["/usr/bin/taskset", "--cpu-list", processors] + command }
         self.process = try ChildProcess(
             command[0], Array(command.dropFirst()),
@@ -86,6 +88,14 @@ package final class PintleProcess: Sendable {
     package func connect(receiveBuffer: Int32? = nil) throws -> SocketStream {
         try SocketStream(port: self.port, receiveBuffer: receiveBuffer)
     }
+
+    // MARK: Tracing
+
+    package static let tracer = "/usr/bin/strace"
+
+    /// What strace is told before the command that it starts: to count the calls of all threads, and to be no parent of
+    /// theirs, so that signals reach the command.
+    package static func tracing(to file: String) -> [String] { ["-D", "-f", "-qq", "-c", "-o", file] }
 
     // MARK: What it logs
 

@@ -24,6 +24,8 @@ package final class SocketStream: Sendable {
     private let descriptor: Int32
     private let state = Watched(State())
     private let ending = Watched<Ending?>(nil)
+    /// What the bytes go through, the one next to the socket first.
+    private let layers = Watched<[TLSServerLayer]>([])
 
     /// Takes over a connected socket.
     init(descriptor: Int32) {
@@ -86,7 +88,8 @@ package final class SocketStream: Sendable {
         var space = [UInt8](repeating: 0, count: 64 * 1024)
         let count = recv(self.descriptor, &space, space.count, 0)
         if count > 0 {
-            self.state.change { $0.received += space[..<count] }
+            let bytes = self.layers.current.isEmpty ? space[..<count] : self.open(space[..<count])[...]
+            self.state.change { $0.received += bytes }
             return true
         }
         let code = errno
@@ -164,6 +167,13 @@ package final class SocketStream: Sendable {
 
     /// Sends all bytes, waiting for the peer to take them.
     package func send(_ bytes: [UInt8]) throws {
+        guard !self.layers.current.isEmpty else { return try self.transmit(bytes) }
+        try self.layers.change { layers in
+            Result { try self.transmit(layers.reversed().reduce(bytes) { $1.seal($0) }) }
+        }.get()
+    }
+
+    private func transmit(_ bytes: [UInt8]) throws {
         var sent = 0
         while sent < bytes.count {
             var query = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
@@ -181,12 +191,59 @@ package final class SocketStream: Sendable {
     package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
 
     /// Says that nothing more will be sent.
-    package func finishSending() { shutdown(self.descriptor, Int32(SHUT_WR)) }
+    package func finishSending() {
+        self.sayFarewell()
+        shutdown(self.descriptor, Int32(SHUT_WR))
+    }
+
+    // MARK: TLS
+
+    /// Speaks TLS from here on, as a server, within what is spoken already; waits for the handshake.
+    package func secure(as side: TLSServerSide) throws {
+        let layer = try TLSServerLayer(side)
+        let early = self.take(self.unreadCount)
+        self.layers.change { layers in
+            layers.append(layer)
+            _ = layer.open(early)
+            self.sendOwn(of: layers)
+        }
+        while !self.layers.change({ _ in layer.isEstablished }) {
+            guard try self.fill() else { throw TestFailure("the peer ended the connection within the handshake") }
+        }
+    }
+
+    private func open(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        self.layers.change { layers in
+            let text = layers.reduce(Array(bytes)) { $1.open($0) }
+            self.sendOwn(of: layers)
+            return text
+        }
+    }
+
+    /// Sends what the layers have to say by themselves.
+    private func sendOwn(of layers: [TLSServerLayer]) {
+        // A peer that has gone needs no answer.
+        try? self.transmit(layers.reversed().reduce([]) { $1.seal($0) })
+    }
+
+    private func sayFarewell() {
+        self.layers.change { layers in
+            for index in layers.indices.reversed() {
+                // A peer that has gone needs none.
+                try? self.transmit(layers[..<index].reversed().reduce(layers[index].farewell()) { $1.seal($0) })
+            }
+        }
+    }
 
     // MARK: Ending
 
     /// Closes the connection in order; harmless when it is closed.
     package func close() {
+        if self.state.current.isOpen { self.sayFarewell() }
+        self.closeSilently()
+    }
+
+    private func closeSilently() {
         self.state.change { state in
             if state.isOpen { Glibc.close(self.descriptor) }
             state.isOpen = false
@@ -197,7 +254,7 @@ package final class SocketStream: Sendable {
     package func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
-        self.close()
+        self.closeSilently()
     }
 
     /// Ends the reading at this side: a thread that waits for bytes finds the end. The peer notices nothing.

@@ -12,25 +12,48 @@ import Testing
 
 /// Starts the proxy that a suite's cases share, and looks at it afterwards.
 struct OneProxy: SuiteTrait, TestScoping {
-    @TaskLocal static var shared: PintleProcess?
+    @TaskLocal static var shared: OneProxy.Shared?
+
+    /// What the cases share.
+    struct Shared: Sendable {
+        let pintle: PintleProcess
+        let way: OriginWay
+        /// The parent's port, where the proxy has a parent.
+        let parent: ParentPort?
+    }
+
+    let way: OriginWay
 
     @concurrent func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @concurrent @Sendable () async throws -> Void
     ) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(OriginWay.root.get().certificatePEM, to: "root.pem")
+        let parent = try self.way.parent.map { (scheme: $0.rawValue, port: try ParentPort()) }
+        let upstream = parent.map {
+            "upstream_proxy: {url: \"\($0.scheme)://127.0.0.1:\($0.port.port)\", no_proxy: [localhost]}"
+        }
         // On one loop all clients share the connections to an origin: what is left on one could reach anybody.
-        // A sanitizer makes everything some times slower.
+        // A sanitizer makes everything some times slower, and a handshake is long in itself.
+        let judgesTurns = !runsUnderSanitizer && !self.way.isSecure && self.way.parent != .https
         let pintle = try PintleProcess(
-            "engine: {threads: 1}", log: "{format: json, exchanges: off}",
-            environment: ["PINTLE_TURN_LIMIT": runsUnderSanitizer ? "off" : "10ms"])
+            """
+            engine: {threads: 1}
+            trust: {corpus: {hosts: ["127.0.0.1"], roots: [root.pem]}}
+            \(upstream ?? "")
+            """, log: "{format: json, exchanges: off}",
+            environment: ["PINTLE_TURN_LIMIT": judgesTurns ? "10ms" : "off"], folder: folder)
         // A first request and a first tunnel, so that what is made once is there when descriptors are counted.
         let origin = try ScriptedOrigin(answering: response("done", fields: "Connection: close\r\n"))
-        #expect(try pintle.ask(get(origin.port)).text == "done")
+        let near = "http://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n"
+        #expect(try pintle.ask("GET \(near)\r\n").text == "done")
         let tunnel = try pintle.connect()
-        try tunnel.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
+        try tunnel.send("CONNECT localhost:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try tunnel.readHead().status == 200)
         tunnel.close()
         let before = try pintle.openDescriptors()
-        try await Self.$shared.withValue(pintle) { try await function() }
+        let shared = Shared(pintle: pintle, way: self.way, parent: parent?.port)
+        try await Self.$shared.withValue(shared) { try await function() }
 
         #expect(pintle.process.exitCode == nil, "the proxy has ended: \(pintle.process.errors.suffix(20))")
         // The origins are gone. Connections that were kept to them are dropped as requests find them dead; in between there
@@ -40,7 +63,7 @@ struct OneProxy: SuiteTrait, TestScoping {
         while try pintle.openDescriptors() > before, Date() < deadline {
             looks += 1
             guard looks % 64 == 0 else { continue }
-            #expect(try pintle.ask(get(origin.port, fields: "Connection: close\r\n")).text == "done")
+            #expect(try pintle.ask("GET \(near)Connection: close\r\n\r\n").text == "done")
         }
         let after = try pintle.openDescriptors()
         #expect(after <= before)
@@ -50,14 +73,17 @@ struct OneProxy: SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OneProxy {
-    /// The cases of this suite share one process of the binary.
-    static var oneProxy: OneProxy { OneProxy() }
+    /// The cases of this suite share one process of the binary, which comes straight to http origins.
+    static var oneProxy: OneProxy { OneProxy(way: .straight) }
+    /// The cases of this suite share one process of the binary, which comes to origins in this way.
+    static func oneProxy(_ way: OriginWay) -> OneProxy { OneProxy(way: way) }
 }
 
 extension WireCase {
     /// Plays the case against the suite's proxy.
-    func play() throws {
-        let pintle = try #require(OneProxy.shared, "the suite has no proxy")
-        try WireStage.play(self, on: pintle)
+    func play(onUsed isUsed: Bool = false) throws {
+        let shared = try #require(OneProxy.shared, "the suite has no proxy")
+        try WireStage.play(
+            self, on: shared.pintle, by: isUsed ? shared.way.used : shared.way, at: shared.parent)
     }
 }

@@ -6,6 +6,9 @@ import PintleTesting
 /// nothing depends on time.
 final class PuppetOrigin: Sendable {
     private struct State: Sendable {
+        /// In the order in which their ways were open.
+        var streams: [SocketStream] = []
+        var running = 0
         /// Changes with everything that arrives.
         var arrivals = 0
         var ended: Set<Int> = []
@@ -14,43 +17,68 @@ final class PuppetOrigin: Sendable {
         var isStopped = false
     }
 
+    private let way: OriginWay
     private let server: ScriptedOrigin
     private let state: Watched<State>
+    private let parent: ParentPort?
 
     /// Where it listens, on 127.0.0.1.
     var port: Int { self.server.port }
 
-    init() throws {
+    /// - Parameters:
+    ///   - way: how the proxy comes here.
+    ///   - parent: where it comes to, unless it comes straight.
+    init(by way: OriginWay = .straight, at parent: ParentPort? = nil) throws {
         let state = Watched(State())
-        self.state = state
+        (self.way, self.state, self.parent) = (way, state, parent)
         self.server = try ScriptedOrigin { connection in
-            state.change { $0.arrivals += 1 }
-            while try connection.stream.fill() { state.change { $0.arrivals += 1 } }
-            state.change { _ = $0.ended.insert(connection.number) }
-            // Not closed before the test says so: another socket would get the number, and what the test sends here.
-            let number = connection.number
-            let end = try state.wait(for: "the test to end connection \(number) of its origin") {
-                $0.isStopped || $0.toBeClosed.contains(number) || $0.toBeReset.contains(number)
-            }
-            if end.toBeReset.contains(number) { connection.stream.reset() }
+            // Who comes by a parent has no business here.
+            if parent == nil { try Self.serve(connection.stream, by: way, state) }
         }
+        parent?.lead { try Self.serve($0, by: way, state) }
+    }
+
+    private static func serve(_ stream: SocketStream, by way: OriginWay, _ state: Watched<State>) throws {
+        state.change { $0.running += 1 }
+        defer { state.change { $0.running -= 1 } }
+        try way.open(stream)
+        let number = state.change { state in
+            state.streams.append(stream)
+            state.arrivals += 1
+            return state.streams.count - 1
+        }
+        while try stream.fill() { state.change { $0.arrivals += 1 } }
+        state.change { _ = $0.ended.insert(number) }
+        // Not closed before the test says so: another socket would get the number, and what the test sends here.
+        let end = try state.wait(for: "the test to end connection \(number) of its origin") {
+            $0.isStopped || $0.toBeClosed.contains(number) || $0.toBeReset.contains(number)
+        }
+        if end.toBeReset.contains(number) { stream.reset() } else { stream.close() }
     }
 
     /// Ends everything, and waits for it.
     func stop() {
-        self.state.change { $0.isStopped = true }
+        self.parent?.lead(nil)
+        let state = self.state.change { state in
+            state.isStopped = true
+            return state
+        }
+        for stream in state.streams { stream.finishReading() }
         self.server.stop()
+        _ = try? self.state.wait(for: "the connections of the origin to end") { $0.running == 0 }
     }
 
-    /// How many connections were accepted.
-    var connectionCount: Int { self.server.connections.count }
+    /// How many connections were accepted, and opened as their way wants it.
+    var connectionCount: Int { self.state.current.streams.count }
+
+    private func stream(_ number: Int) -> SocketStream { self.state.current.streams[number] }
 
     /// What arrived on a connection and was not taken.
-    func unread(on number: Int) -> [UInt8] { self.server.connections[number].unread }
+    func unread(on number: Int) -> [UInt8] { self.stream(number).unread }
 
     /// The first connection that has bytes which nobody has taken.
     var connectionWithUnread: Int? {
-        self.server.connections.indices.first { !self.server.connections[$0].unread.isEmpty }
+        self.state.current.streams.firstIndex { !$0.unread.isEmpty }
     }
 
     /// Waits until bytes are there that nobody has taken.
@@ -68,7 +96,7 @@ final class PuppetOrigin: Sendable {
     ///
     /// - Throws: ``TestFailure`` as soon as something else is there.
     func take(_ expected: [UInt8], on number: Int) throws {
-        let stream = self.server.connections[number]
+        let stream = self.stream(number)
         while true {
             let before = self.state.current
             let there = stream.unread
@@ -85,30 +113,50 @@ final class PuppetOrigin: Sendable {
         }
     }
 
+    /// Waits until a whole request has arrived on a connection, however it is framed and whatever its fields are, and takes
+    /// it.
+    func takeRequest(on number: Int) throws -> Message {
+        let stream = self.stream(number)
+        while true {
+            let before = self.state.current
+            let there = stream.unread
+            if let end = there.firstRange(of: Array("\r\n\r\n".utf8)) {
+                let text = String(decoding: there[..<end.lowerBound], as: UTF8.self)
+                let head = MessageHead(lines: text.split(separator: "\r\n").map(String.init))
+                let length = head["Content-Length"].flatMap { Int($0) } ?? 0
+                if there.count >= end.upperBound + length { return try stream.readRequest() }
+            }
+            guard !before.ended.contains(number) else { throw TestFailure("the origin saw:\n\(shown(there))") }
+            try self.state.wait(for: "the origin to see the rest of\n\(shown(there))\n") {
+                $0.arrivals != before.arrivals || $0.ended.contains(number)
+            }
+        }
+    }
+
     /// Waits until the peer has ended a connection.
     ///
     /// - Returns: what came before that and was not taken.
     func waitForEnd(of number: Int) throws -> [UInt8] {
         try self.state.wait(for: "connection \(number) of the origin to end") { $0.ended.contains(number) }
         let rest = self.unread(on: number)
-        _ = try self.server.connections[number].read(rest.count)
+        _ = try self.stream(number).read(rest.count)
         return rest
     }
 
-    func send(_ bytes: [UInt8], on number: Int) throws { try self.server.connections[number].send(bytes) }
+    func send(_ bytes: [UInt8], on number: Int) throws { try self.stream(number).send(bytes) }
 
     /// Says on a connection that nothing more will be sent.
-    func finishSending(on number: Int) { self.server.connections[number].finishSending() }
+    func finishSending(on number: Int) { self.stream(number).finishSending() }
 
     /// Closes a connection; what was not read yet makes it a reset, as everywhere.
     func close(_ number: Int) {
         self.state.change { _ = $0.toBeClosed.insert(number) }
-        self.server.connections[number].finishReading()
+        self.stream(number).finishReading()
     }
 
     /// Breaks a connection.
     func reset(_ number: Int) {
         self.state.change { _ = $0.toBeReset.insert(number) }
-        self.server.connections[number].finishReading()
+        self.stream(number).finishReading()
     }
 }

@@ -50,12 +50,29 @@ struct WireCase: Sendable, CustomTestStringConvertible {
     /// How many connections the origin must have seen, before it is asked whether all is well; nil where that is not
     /// what the case is about.
     var connections: Int?
+    /// Why it holds on a connection that is new only; nil where it holds on one that was used before, too.
+    var newOnly: String?
+
+    /// Why it holds for the program only; nil where it holds for a session's tasks, too.
+    var programOnly: String?
 
     /// - Parameter rule: a section of RFC 9110 or RFC 9112, or the contract.
-    init(_ what: String, _ rule: String, connections: Int? = nil, _ steps: [Step]) {
+    init(
+        _ what: String, _ rule: String, connections: Int? = nil, newOnly: String? = nil, programOnly: String? = nil,
+        _ steps: [Step]
+    ) {
         self.testDescription = "\(what) (\(rule))"
         self.steps = steps
         self.connections = connections
+        self.newOnly = newOnly
+        self.programOnly = programOnly
+    }
+
+    /// Two requests of other clients over one connection, after which a third client comes.
+    static let use: [Step] = ["/first", "/second"].flatMap { path -> [Step] in
+        [
+            .client(ask("GET", path)), .seen(asked("GET", path)), .origin(ok(path)), .answer(okSeen(path)), .newClient,
+        ]
     }
 
     // MARK: What most cases are
@@ -92,8 +109,15 @@ struct WireCase: Sendable, CustomTestStringConvertible {
 
     /// A response that has begun, and is not complete for the client.
     static func cut(_ what: String, _ rule: String, _ bytes: WireBytes, _ end: Step? = nil) -> WireCase {
-        WireCase(what, rule, [.client(ask()), .seen(asked()), .origin(bytes)] + (end.map { [$0] } ?? []) + [.cut])
+        let isReset = if case .originResets = end { true } else { false }
+        return WireCase(
+            what, rule, newOnly: isReset ? Self.overtaken : nil,
+            [.client(ask()), .seen(asked()), .origin(bytes)] + (end.map { [$0] } ?? []) + [.cut])
     }
+
+    /// Why a reset behind the beginning of an answer is none for a connection that was used before.
+    static let overtaken =
+        "a reset takes away what was not read yet, and a request without any answer is sent once more"
 }
 
 // MARK: Bytes that many cases have

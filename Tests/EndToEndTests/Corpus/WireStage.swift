@@ -6,6 +6,7 @@ import Testing
 /// Plays a case: takes its steps one by one, and then shows that nothing else has happened.
 final class WireStage {
     private let pintle: PintleProcess
+    private let way: OriginWay
     private let origin: PuppetOrigin
     private var client: SocketStream
     private var isClientOpen = true
@@ -14,16 +15,23 @@ final class WireStage {
     /// What the client asked with last, and what it got since.
     private var method = "GET"
 
-    private init(_ pintle: PintleProcess) throws {
+    private init(_ pintle: PintleProcess, _ way: OriginWay, _ parent: ParentPort?) throws {
         self.pintle = pintle
-        self.origin = try PuppetOrigin()
+        self.way = way
+        self.origin = try PuppetOrigin(by: way, at: parent)
         self.client = try pintle.connect()
     }
 
     /// - Throws: ``TestFailure`` with the number of the step that did not go as it must.
-    static func play(_ test: WireCase, on pintle: PintleProcess) throws {
-        let stage = try WireStage(pintle)
+    static func play(
+        _ test: WireCase, on pintle: PintleProcess, by way: OriginWay = .straight, at parent: ParentPort? = nil
+    ) throws {
+        let stage = try WireStage(pintle, way, parent)
         defer { stage.origin.stop() }
+        if way.isUsed {
+            for step in WireCase.use { try stage.take(step) }
+            guard stage.origin.connectionCount == 1 else { throw TestFailure("no connection was used again") }
+        }
         for (index, step) in test.steps.enumerated() {
             do {
                 try stage.take(step)
@@ -43,8 +51,8 @@ final class WireStage {
         switch step {
         case .client(let text):
             self.noteMethod(text)
-            try self.client.send(self.bytes(text))
-        case .clientTries(let text): try? self.client.send(self.bytes(text))
+            try self.client.send(self.bytes(self.way.asked(text)))
+        case .clientTries(let text): try? self.client.send(self.bytes(self.way.asked(text)))
         case .clientFinishes: self.client.finishSending()
         case .clientLeaves:
             self.client.close()
@@ -64,7 +72,7 @@ final class WireStage {
         case .closed: try self.expectEnd()
         case .seen(let text):
             self.current = try self.origin.waitForBytes(text.text)
-            try self.origin.take(self.bytes(text), on: self.current)
+            try self.origin.take(self.bytes(self.way.seen(text)), on: self.current)
         case .origin(let text): try self.origin.send(self.bytes(text), on: self.current)
         case .originTries(let text): try? self.origin.send(self.bytes(text), on: self.current)
         case .originCloses: self.origin.close(self.current)
@@ -149,9 +157,9 @@ final class WireStage {
     private func checkServes(_ client: SocketStream, _ path: String) throws {
         do {
             self.client = client
-            try client.send(self.bytes(ask("GET", path)))
+            try client.send(self.bytes(self.way.asked(ask("GET", path))))
             let number = try self.origin.waitForBytes("GET \(path)")
-            try self.origin.take(self.bytes(asked("GET", path)), on: number)
+            try self.origin.take(self.bytes(self.way.seen(asked("GET", path))), on: number)
             try self.origin.send(self.bytes(ok("own \(path)")), on: number)
             try self.expectAnswer(self.bytes(okSeen("own \(path)")))
             guard client.unread.isEmpty else { throw TestFailure("there is more:\n\(shown(client.unread))") }

@@ -132,18 +132,19 @@ extension CorpusTests {
                     .problem(502, "upstream-protocol"),
                 ]),
             WireCase(
-                "a head that is broken off", "9112 §8",
+                "a head that is broken off", "9112 §8", newOnly: WireCase.overtaken,
                 [
                     .client(ask()), .seen(asked()), .origin("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"), .originResets,
                     .problem(502, "upstream-protocol"),
                 ]),
             WireCase(
-                "no response at all", "9112 §8", connections: 1,
+                "no response at all", "9112 §8", connections: 1, newOnly: "on a used one the request is sent once more",
                 [
                     .client(ask()), .seen(asked()), .originCloses, .problem(502, "upstream-protocol"),
                 ]),
             WireCase(
                 "a reset for a response", "9112 §8", connections: 1,
+                newOnly: "on a used one the request is sent once more",
                 [
                     .client(ask()), .seen(asked()), .originResets, .problem(502, "upstream-protocol"),
                 ]),

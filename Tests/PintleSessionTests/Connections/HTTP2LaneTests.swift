@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintleSession
+import PintleTesting
+import Testing
+
+/// Origins of HTTP/2 that refuse streams, or take no more of them (RFC 9113 §6.8, §8.7).
+struct HTTP2LaneTests {
+    /// What an origin does with the connection of that number.
+    private typealias Connection = @Sendable (_ number: Int, _ peer: inout HTTP2Peer) throws -> Void
+
+    private static func origin(_ script: @escaping Connection) throws -> ScriptedOrigin {
+        try ScriptedOrigin { connection in
+            var peer = try HTTP2Peer(connection.stream)
+            try script(connection.number, &peer)
+            _ = try connection.waitForEnd()
+        }
+    }
+
+    private let stage: SessionStage
+
+    init() throws {
+        var configuration = SessionConfiguration()
+        configuration.httpVersion = .http2
+        self.stage = try SessionStage(configuration: configuration)
+    }
+
+    // MARK: Refused streams
+
+    @Test(arguments: ["GET", "POST", "PATCH"])
+    func `a request whose stream is refused is sent once more, with its body, over another connection`(
+        method: String
+    ) async throws {
+        let bodies = Watched<[String]>([])
+        let origin = try Self.origin { number, peer in
+            let request = try peer.nextRequest()
+            bodies.change { $0.append(String(decoding: request.body, as: UTF8.self)) }
+            if number == 0 {
+                try peer.reset(request.stream, .refusedStream)
+            } else {
+                try peer.answer(request.stream, "done")
+            }
+        }
+        let source = method == "GET" ? nil : UploadSource.bytes(ByteBuffer(string: "body"))
+        #expect(try await self.stage.data(for: request(origin.port, method: method), from: source).text == "done")
+        #expect(origin.connections.count == 2)
+        #expect(bodies.current == (method == "GET" ? ["", ""] : ["body", "body"]))
+    }
+
+    @Test func `a request whose stream is refused twice has failed`() async throws {
+        let count = Watched(0)
+        let origin = try Self.origin { _, peer in
+            while true {
+                let request = try peer.nextRequest()
+                count.change { $0 += 1 }
+                try peer.reset(request.stream, .refusedStream)
+            }
+        }
+        let error = await self.stage.failure(of: request(origin.port))
+        #expect(error?.code == .connectionBroken, "\(String(describing: error))")
+        #expect(count.current == 2)
+    }
+
+    @Test func `a stream that is refused within its answer is not asked for again`() async throws {
+        let count = Watched(0)
+        let origin = try Self.origin { _, peer in
+            let request = try peer.nextRequest()
+            count.change { $0 += 1 }
+            try peer.begin(request.stream)
+            try peer.reset(request.stream, .refusedStream)
+        }
+        let error = await self.stage.failure(of: request(origin.port))
+        #expect(error?.code == .truncated, "\(String(describing: error))")
+        #expect(count.current == 1)
+    }
+
+    @Test(arguments: [HTTP2Peer.Code.noError, .internalError])
+    func `a stream that is reset for another reason is not asked for again`(code: HTTP2Peer.Code) async throws {
+        let count = Watched(0)
+        let origin = try Self.origin { _, peer in
+            let request = try peer.nextRequest()
+            count.change { $0 += 1 }
+            try peer.reset(request.stream, code)
+        }
+        let error = await self.stage.failure(of: request(origin.port))
+        #expect(error?.code == .connectionBroken, "\(String(describing: error))")
+        #expect(count.current == 1)
+    }
+
+    @Test func `a body that is gone is not sent again to an origin that refused its stream`() async throws {
+        let origin = try Self.origin { _, peer in
+            let request = try peer.nextRequest()
+            try peer.reset(request.stream, .refusedStream)
+        }
+        let source = UploadSource.stream(BodyStream(pieces([1, 2, 3])))
+        let error = await self.stage.failure(of: request(origin.port, method: "PUT"), from: source)
+        #expect(error?.code == .cannotRewind, "\(String(describing: error))")
+        #expect(origin.connections.count == 1)
+    }
+
+    // MARK: Origins that go away
+
+    @Test func `what was under way when an origin goes away is answered, and the next request goes elsewhere`()
+        async throws
+    {
+        let origin = try Self.origin { number, peer in
+            let request = try peer.nextRequest()
+            if number == 0 { try peer.goAway(last: request.stream) }
+            try peer.answer(request.stream, "over \(number)")
+        }
+        #expect(try await self.stage.data(for: request(origin.port)).text == "over 0")
+        #expect(try await self.stage.data(for: request(origin.port)).text == "over 1")
+        #expect(origin.connections.count == 2)
+        // Nothing is under way on the first any more.
+        while origin.connections[0].knownEnding == nil { await Task.yield() }
+        #expect(origin.connections[0].knownEnding == .closed)
+    }
+
+    @Test func `streams that an origin which goes away has not looked at are asked for elsewhere`() async throws {
+        let origin = try Self.origin { number, peer in
+            if number == 0 {
+                let requests = [try peer.nextRequest(), try peer.nextRequest(), try peer.nextRequest()]
+                let first = requests.map(\.stream).min() ?? 0
+                try peer.goAway(last: first)
+                try peer.answer(first, "over 0")
+            } else {
+                while true { try peer.answer(try peer.nextRequest().stream, "over \(number)") }
+            }
+        }
+        // Of one connection for all three.
+        let tasks = try (0..<3).map { _ in
+            try self.stage.session.uploadTask(
+                request(origin.port, method: "POST"), from: .bytes(ByteBuffer(string: "body")))
+        }
+        for task in tasks { task.resume() }
+        var answers: [String] = []
+        for task in tasks { answers.append(try await task.value().text) }
+        #expect(answers.sorted() == ["over 0", "over 1", "over 1"])
+        #expect(origin.connections.count == 2)
+    }
+
+    @Test func `an origin that goes away while nothing is asked is not asked again on its connection`() async throws {
+        let origin = try Self.origin { number, peer in
+            let request = try peer.nextRequest()
+            try peer.answer(request.stream, "over \(number)")
+            if number == 0 { try peer.goAway(last: request.stream) }
+        }
+        #expect(try await self.stage.data(for: request(origin.port)).text == "over 0")
+        while origin.connections[0].knownEnding == nil { await Task.yield() }
+        let second = try await self.stage.data(for: request(origin.port, method: "POST"), from: .bytes(ByteBuffer()))
+        #expect(second.text == "over 1" && origin.connections.count == 2)
+    }
+}
