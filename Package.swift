@@ -161,7 +161,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         // The binaries themselves are what these tests start.
-        tests("EndToEndTests", ["pintle", "PintleExamples", "PintleTrust"]),
+        tests(
+            "EndToEndTests",
+            ["pintle", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio]),
     ]
 )
 

@@ -37,7 +37,7 @@ package protocol TurnEndWork: AnyObject {
 /// What belongs to the loop's thread alone.
 final class LoopState {
     /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
-    static let eventCapacity = 64
+    static let eventCapacity = 128
     static let receiveCapacity = Loop.receiveCapacity
 
     var now = NIODeadline.now()

@@ -24,9 +24,9 @@ public struct RequestHead: Sendable, Equatable {
 }
 
 extension RequestHead {
-    /// Whether the request may be made twice with the same effect as once (RFC 9110 §9.2.2), as far as its method tells.
-    package var isIdempotent: Bool {
-        switch self.method {
+    /// Whether a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
+    package static func isIdempotent(_ method: String) -> Bool {
+        switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
         default: false
         }

@@ -90,6 +90,10 @@ public struct ChunkedDecoder: Sendable {
                 self.state = .size(digits: 0, value: 0)
                 offset += 1
             case .trailers:
+                // A line feed may never come that it could be waited for.
+                if self.trailerBytes.last == .cr, byte != .lf {
+                    throw WireError(.malformed, "a trailer has a bare carriage return")
+                }
                 self.trailerBytes.append(byte)
                 offset += 1
                 if byte == .lf, let trailers = try self.finishedTrailers() {

@@ -194,7 +194,7 @@ extension RequestPlan {
         let route = self.decision?.route
         made.transfer.method = head.method
         if let path = head.target.path { made.transfer.path = path }
-        made.transfer.isRepeatable = head.isIdempotent && !content.isStreamed
+        made.transfer.isRepeatable = RequestHead.isIdempotent(head.method) && !content.isStreamed
         made.transfer.fields = head.fields
         made.transfer.body = content
         if let route {

@@ -69,8 +69,8 @@ package struct TransferRequest: Sendable {
     package var limitsWaiting = false
 
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
-    /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
-    package var isRepeatable = true
+    /// response. Nobody may do so with a method that is not idempotent (RFC 9110 §9.2.2). Default: as the method says.
+    package var isRepeatable: Bool
 
     /// Makes a request.
     package init(
@@ -85,6 +85,7 @@ package struct TransferRequest: Sendable {
         self.body = body
         self.connectTimeout = connectTimeout
         self.timeout = timeout
+        self.isRepeatable = RequestHead.isIdempotent(method)
     }
 }
 

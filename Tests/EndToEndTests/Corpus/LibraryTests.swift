@@ -10,11 +10,7 @@ import Testing
     @Test(arguments: OriginWay.all, Self.cases)
     func outcome(_ way: OriginWay, _ test: WireCase) async throws {
         if way.isUsed, test.newOnly != nil { return }
-        try await withKnownIssue("a task takes for its result that an origin switches to a protocol unasked") {
-            try await Self.play(test, by: way)
-        } when: {
-            test.testDescription.hasPrefix("another protocol that nobody has asked for")
-        }
+        try await Self.play(test, by: way)
     }
 
     private static func play(_ test: WireCase, by way: OriginWay) async throws {

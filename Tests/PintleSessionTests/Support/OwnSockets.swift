@@ -28,12 +28,13 @@ enum OwnSockets {
     }
 
     private static func peerPort(of descriptor: Int32) -> Int? {
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let code = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        // Bytes, because which module the members of `sockaddr_in` belong to depends on what other files import.
+        var address = [UInt8](repeating: 0, count: 128)
+        var length = socklen_t(address.count)
+        let code = address.withUnsafeMutableBytes { place in
+            place.withMemoryRebound(to: sockaddr.self) { getpeername(descriptor, $0.baseAddress, &length) }
         }
-        guard code == 0, address.sin_family == sa_family_t(AF_INET) else { return nil }
-        return Int(UInt16(bigEndian: address.sin_port))
+        guard code == 0, Int32(address[0]) | Int32(address[1]) << 8 == AF_INET else { return nil }
+        return Int(address[2]) << 8 | Int(address[3])
     }
 }
