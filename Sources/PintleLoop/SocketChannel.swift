@@ -45,6 +45,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// Nil until somebody wants it.
     private var madePipeline: ChannelPipeline?
     private var state = State.fresh
+    private var isReleased = false
     private var interest: Readiness = []
     private var writes = PendingWrites()
     private var writable = true
@@ -122,6 +123,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.loop.assertInEventLoop()
         guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
         self.state = .closed
+        self.isReleased = true
         let released = ReleasedSocket(
             descriptor: self.descriptor, transport: self.transport,
             interest: self.loop.isWatched(self.descriptor) ? self.interest : nil, isInputEnded: self.inputClosed,
@@ -138,6 +140,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     package func runAtEndOfTurn() {
         if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
+        // Whoever goes on with the socket may keep the channel for long.
+        if self.isReleased { self.madePipeline = nil }
         self.closePromise.succeed()
     }
 
