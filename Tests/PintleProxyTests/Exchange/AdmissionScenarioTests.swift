@@ -13,6 +13,10 @@ struct AdmissionScenarioTests {
     static let serialize = "routes: [{name: a, request: {serialize: json, parameters: {b: 2}}}]"
     static let form = ["POST http://a.test/", "Content-Length: 3", "Content-Type: application/x-www-form-urlencoded"]
 
+    static let long = [
+        "POST http://a.test/", "Content-Length: 8192", "Content-Type: application/x-www-form-urlencoded",
+    ]
+
     static let admission: [Scenario] = [
         Scenario(
             name: "whoever shows no password is told how to", policy: users, events: [.begin],

@@ -73,4 +73,26 @@ enum TCP {
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         return address
     }
+
+    /// Takes connections and says nothing; what is connected is reset with it.
+    final class Listener {
+        let port: Int
+        private let descriptor: Int32
+
+        init() throws {
+            self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            var address = TCP.address(0)
+            var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let descriptor = self.descriptor
+            let code = withUnsafeMutablePointer(to: &address) { place in
+                place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, size) + listen(descriptor, 8) + getsockname(descriptor, $0, &size)
+                }
+            }
+            self.port = Int(UInt16(bigEndian: address.sin_port))
+            guard code == 0 else { throw TestFailure("nothing can listen") }
+        }
+
+        deinit { close(self.descriptor) }
+    }
 }

@@ -36,6 +36,7 @@ final class ExchangeStage: @unchecked Sendable {
     /// Held while events come, some of which an answered exchange still hears of.
     private var kept: Exchange?
     private var othersHold = 0
+    private var listener: TCP.Listener?
 
     /// The only worker's other work.
     private final class Gatekeeper: Sendable {
@@ -52,8 +53,7 @@ final class ExchangeStage: @unchecked Sendable {
         self.scenario = scenario
         self.folder = try TemporaryFolder()
         self.logFile = self.folder.path + "/exchanges"
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
-        self.log = try ExchangeLog(.file(self.logFile), format: .json, redaction: .off, logger: logger)
+        self.log = try ExchangeLog(.file(self.logFile), format: .json, redaction: .off, logger: Self.logger)
         self.engine = try Engine(threads: 1)
         self.loop = self.engine.loops[0]
         let policy = try Self.policy(scenario.policy, scenario.settings.files)
@@ -69,6 +69,7 @@ final class ExchangeStage: @unchecked Sendable {
         self.client = RecordingClient(self.transcript, method: String(method))
         self.client.isWritable = !settings.isClientSlow
         self.opener.isSlow = settings.isOriginSlow
+        if settings.hasListener { self.listener = try TCP.Listener() }
         if settings.isPoolBusy {
             let limits = WorkPool.Limits(steps: .max, processorTime: .seconds(86_400), heldBytes: .max)
             _ = try pool.submit(for: nil, limits) { [keeper] _ in keeper.work() }
@@ -76,7 +77,13 @@ final class ExchangeStage: @unchecked Sendable {
         }
     }
 
+    static var logger: Logger { Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }) }
+
     static func policy(_ yaml: String, _ files: [String: String] = [:]) throws -> Policy {
+        try Self.checkedPolicy(yaml, files)
+    }
+
+    static func checkedPolicy(_ yaml: String, _ files: [String: String] = [:]) throws(ConfigurationError) -> Policy {
         let files = Self.files.merging(files) { $1 }
         let surroundings = Surroundings(
             environment: [:],
@@ -92,7 +99,7 @@ final class ExchangeStage: @unchecked Sendable {
     static func gate(
         _ policy: Policy, _ engine: Engine, _ counters: Counters, _ log: ExchangeLog, continuing previous: Gate? = nil
     ) throws -> Gate {
-        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let logger = Self.logger
         // Nothing here is about when activity shows.
         let scheduler = Scheduler { _, _ in {} }
         let activity = Activity(counters: counters, scheduler: scheduler, logger: logger)
@@ -114,7 +121,10 @@ final class ExchangeStage: @unchecked Sendable {
             guard let event = events.popFirst() else { break }
             try await self.wait(event)
         }
-        try await self.loop.submit { if !self.client.isOver { self.client.leave() } }.get()
+        try await self.loop.submit {
+            if !self.client.isOver { self.client.leave() }
+            self.listener = nil
+        }.get()
         self.keeper.isOpen.change { $0 = true }
         try await self.wait(.gone)
         try await self.condition("memory to be given back") { self.counters.memory.read().held == self.othersHold }
@@ -122,6 +132,16 @@ final class ExchangeStage: @unchecked Sendable {
         await self.gate.close()
         await self.engine.stopped()
         return (self.transcript.lines + [record], self.transcript.breaches)
+    }
+
+    /// Plays the scenario and then does what no stream does.
+    func provoke(_ bug: @escaping @Sendable (Exchange) -> Void) async throws {
+        try await self.loop.submit {
+            for event in self.scenario.events { try self.play(event) }
+            if let kept = self.kept { bug(kept) }
+        }.get()
+        // Nothing was trapped: the process ends well, and the test does not.
+        exit(0)
     }
 
     /// The line between what leads to a state and what happens in it.
@@ -170,6 +190,8 @@ final class ExchangeStage: @unchecked Sendable {
             let counters = Counters(routes: policy.routes.routes.map(\.name), continuing: self.counters)
             self.lane.replace(gate: try Self.gate(policy, self.engine, counters, self.log, continuing: self.gate))
         case .drain: self.lane.drain(self.loop.makePromise())
+        case .isProved(let isGood): self.keepProof(isGood)
+        case .listenerBreaks: self.listener = nil
         case .othersHold(let bytes):
             self.counters.memory.change(by: bytes)
             self.othersHold += bytes
@@ -198,6 +220,7 @@ final class ExchangeStage: @unchecked Sendable {
             exchange.originAnswered(ResponseHead(status: status, fields: fields), length: length)
         case .bytes(let text): Array(text.utf8).withUnsafeBytes { exchange.originSent($0) }
         case .bytesOf(let count): [UInt8](repeating: 0x78, count: count).withUnsafeBytes { exchange.originSent($0) }
+        case .raw(let bytes): bytes.withUnsafeBytes { exchange.originSent($0) }
         case .trailers(let fields): exchange.originSent(trailers: fields)
         case .originTook:
             origin.take()
@@ -222,8 +245,19 @@ final class ExchangeStage: @unchecked Sendable {
         }
     }
 
+    private func keepProof(_ isGood: Bool) {
+        var address = TCP.address(self.listener?.port ?? 0)
+        address.sin_family = sa_family_t(AF_INET)
+        let question = TunnelVerifier.Question(
+            authority: Authority(host: "a.test", port: 443), address: SocketAddress(address),
+            evaluator: self.gate.session(for: nil).session.evaluator)
+        let verdict = Verdict(outcome: .trusted, host: "a.test")
+        self.gate.tunnelProofs.keep(
+            isGood ? .success(verdict) : .failure(Problem(.pinMismatch, "no pin")), to: question)
+    }
+
     private func connection() throws -> MadeConnection {
-        if let port = self.scenario.settings.port { return MadeConnection(socket: try TCP.connect(to: port)) }
+        if let listener { return MadeConnection(socket: try TCP.connect(to: listener.port)) }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
             throw TestFailure("no pair of sockets")

@@ -358,7 +358,7 @@ struct InspectionScenarioTests {
             ], settings: .init(isPoolBusy: true)),
     ]
 
-    @Test(arguments: Self.rejecting + Self.reporting + Self.late)
+    @Test(arguments: Self.rejecting + Self.reporting + Self.late + Self.behind)
     func `answers are judged`(scenario: Scenario) async throws { try await scenario.perform() }
 }
 

@@ -43,6 +43,8 @@ final class RecordingClient: ClientStream {
 
     func serve(_ exchange: Exchange) { self.exchange = exchange }
 
+    /// The name of the problem that it was answered with, also where the answer has no body.
+    private(set) var problem: Substring?
     /// How many bytes of the answer were a problem of Pintle's own.
     private(set) var problemBytes = 0
 
@@ -110,6 +112,8 @@ final class RecordingClient: ClientStream {
             self.transcript.breach("a body without a head, or behind the end: \(String.spelled(bytes))")
             return 0
         }
+        let words = Self.spelled(bytes)
+        if words.hasPrefix("problem") { self.problem = words.dropFirst(8).prefix { $0 != ":" && $0 != " " } }
         guard hasBody else { return 0 }
         if let owed {
             guard UInt64(bytes.count) <= owed else {
@@ -119,8 +123,7 @@ final class RecordingClient: ClientStream {
             self.phase = .answering(owed: owed - UInt64(bytes.count), hasBody: hasBody)
         }
         guard bytes.count > 0 else { return 0 }
-        let words = Self.spelled(bytes)
-        if words.hasPrefix("problem") { self.problemBytes += bytes.count }
+        if self.problem != nil { self.problemBytes += bytes.count }
         self.transcript.note("client < \(words)")
         return bytes.count
     }
@@ -131,7 +134,11 @@ final class RecordingClient: ClientStream {
         if text.hasPrefix("{\"type\":\"urn:pintle:problem:") {
             let object = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
             let name = text.dropFirst(28).prefix { $0 != "\"" }
-            return "problem \(name): \(object?["detail"] as? String ?? "")"
+            let detail = object?["detail"] as? String ?? ""
+            // How a connection breaks in a handshake is a matter of time.
+            let mark = "before the tunnel opens"
+            let words = detail.ranges(of: mark).first.map { String(detail[..<$0.upperBound]) } ?? detail
+            return "problem \(name): \(words)"
         }
         // The text has the same for people, and the name in its last line.
         guard let last = text.split(separator: "\n").last, last.hasPrefix("urn:pintle:problem:") else {

@@ -21,6 +21,7 @@ final class RecordingOrigin: OriginStream {
     private let transcript: Transcript
     private let request: TransferRequest
     private var sent: UInt64 = 0
+    private var sentBytes: [UInt8] = []
     private var hasWholeBody: Bool
     /// True once it was cancelled, or has told of its end.
     private(set) var isOver = false
@@ -30,6 +31,24 @@ final class RecordingOrigin: OriginStream {
         self.transcript = transcript
         self.hasWholeBody = !request.body.isStreamed
         transcript.note("origin < \(request.spelled)")
+    }
+
+    /// The request with all that was sent of its body.
+    var sentRequest: String {
+        var fields = self.request.fields
+        var body = self.sentBytes
+        switch self.request.body {
+        case .none: break
+        case .bytes(let bytes):
+            body = Array(bytes.readableBytesView)
+            fields.append("Content-Length", "\(body.count)")
+        case .stream(.some(let length)): fields.append("Content-Length", "\(length)")
+        case .stream(nil): fields.append("Transfer-Encoding", "chunked")
+        }
+        if let upgrade = self.request.upgrade { fields.append("Upgrade", upgrade) }
+        let target = RequestTarget.absolute(
+            scheme: self.request.scheme, authority: self.request.authority, path: self.request.path)
+        return RequestHead(method: self.request.method, target: target, fields: fields).spelledForComparison(body: body)
     }
 
     /// The origin has taken everything.
@@ -46,6 +65,7 @@ final class RecordingOrigin: OriginStream {
                 "a body that is not streamed, or is over: \(String.spelled(bytes.readableBytesView))")
         }
         self.sent += UInt64(bytes.readableBytes)
+        self.sentBytes += bytes.readableBytesView
         if case .stream(.some(let length)) = self.request.body, self.sent > length {
             self.transcript.breach("\(self.sent) bytes are sent of \(length)")
         }
