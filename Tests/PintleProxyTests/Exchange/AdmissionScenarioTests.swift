@@ -38,6 +38,16 @@ struct AdmissionScenarioTests {
                 "record: completed allow 200 for ben up 0 down 0",
             ]),
         Scenario(
+            name: "a password that was right lately is not waited for", policy: users,
+            request: ["GET http://a.test/", right],
+            events: [.begin, .head(200, [:], 0), .originEnds],
+            expected: [
+                "origin < GET http://a.test/",
+                "client < 200, 0 bytes",
+                "client < end",
+                "record: completed allow 200 for ben up 0 down 0",
+            ], settings: .init(knowsPassword: true)),
+        Scenario(
             name: "a wrong password is refused when it was checked", policy: users,
             request: ["GET http://a.test/", wrong], events: [.begin, .until("client < end")],
             expected: [

@@ -69,6 +69,8 @@ final class ExchangeStage: @unchecked Sendable {
         self.client = RecordingClient(self.transcript, method: String(method))
         self.client.isWritable = !settings.isClientSlow
         self.opener.isSlow = settings.isOriginSlow
+        (self.opener.verdict, self.opener.parentVerdict) = (settings.verdict, settings.parentVerdict)
+        if settings.knowsPassword { try await self.learnPassword() }
         if settings.hasListener { self.listener = try TCP.Listener() }
         if settings.isPoolBusy {
             let limits = WorkPool.Limits(steps: .max, processorTime: .seconds(86_400), heldBytes: .max)
@@ -231,6 +233,10 @@ final class ExchangeStage: @unchecked Sendable {
         case .originFails(let code, let message):
             origin.end()
             exchange.originEnded(SessionError(code, message), TransferMetrics())
+        case .originRefused(let verdict):
+            origin.end()
+            let message = verdict.error?.message ?? ""
+            exchange.originEnded(SessionError(.untrusted, message, verdict: verdict), TransferMetrics())
         case .connected:
             origin.end()
             exchange.originHandedOver(Handover(connection: try self.connection()), TransferMetrics())
@@ -245,6 +251,14 @@ final class ExchangeStage: @unchecked Sendable {
         }
     }
 
+    private func learnPassword() async throws {
+        guard let passwords = self.gate.passwords else { throw TestFailure("nobody asks for a password") }
+        let head = try RequestHead(spelled: self.scenario.request)
+        let isRight = Watched<Bool?>(nil)
+        _ = passwords.check(head.fields, of: nil) { answer in isRight.change { $0 = answer } }
+        try await isRight.reach("the password") { $0 == true }
+    }
+
     private func keepProof(_ isGood: Bool) {
         var address = TCP.address(self.listener?.port ?? 0)
         address.sin_family = sa_family_t(AF_INET)
@@ -257,6 +271,7 @@ final class ExchangeStage: @unchecked Sendable {
     }
 
     private func connection() throws -> MadeConnection {
+        if let port = self.scenario.settings.port { return MadeConnection(socket: try TCP.connect(to: port)) }
         if let listener { return MadeConnection(socket: try TCP.connect(to: listener.port)) }
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {

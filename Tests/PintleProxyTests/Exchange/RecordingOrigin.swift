@@ -110,6 +110,7 @@ final class RecordingOpener: OriginOpener {
     /// Given to the origins that are opened.
     var isSlow = false
     var verdict: Verdict?
+    var parentVerdict: Verdict?
 
     init(_ transcript: Transcript) { self.transcript = transcript }
 
@@ -117,7 +118,7 @@ final class RecordingOpener: OriginOpener {
         if let last = self.origins.last, !last.isOver { self.transcript.breach("a second origin beside the first") }
         let origin = RecordingOrigin(request, self.transcript)
         origin.isSlow = self.isSlow
-        origin.verdict = self.verdict
+        (origin.verdict, origin.proxyVerdict) = (self.verdict, self.parentVerdict)
         self.origins.append(origin)
         return origin
     }

@@ -4,6 +4,7 @@ import NIOCore
 import PintleMessage
 import PintlePolicy
 import PintleSession
+import PintleTrust
 import Testing
 
 /// One thing that happens to an exchange.
@@ -31,6 +32,8 @@ enum Event: Sendable {
     case originTook
     case originEnds
     case originFails(SessionError.Code, String)
+    /// The origin's certificate is refused.
+    case originRefused(Verdict)
     /// A connection for a tunnel.
     case connected
     /// A connection that the origin has switched to other protocols.
@@ -87,6 +90,13 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         var minorVersion: UInt8 = 1
         /// Connections for tunnels lead to a listener that is silent, and not to a socket pair.
         var hasListener = false
+        /// Where such connections lead instead.
+        var port: Int?
+        /// The password of the request was right before.
+        var knowsPassword = false
+        /// What origins and https parents have shown.
+        var verdict: Verdict?
+        var parentVerdict: Verdict?
     }
 
     var testDescription: String { self.name }
