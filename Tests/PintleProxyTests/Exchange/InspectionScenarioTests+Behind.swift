@@ -34,12 +34,13 @@ extension InspectionScenarioTests {
         Scenario(
             name: "a check that is behind keeps the origin paused though the client reads", policy: report,
             events: [
-                .begin, .head(200, folded, nil), .raw(Unfolding.good), .clientFellBehind, .clientCaughtUp,
+                .begin, .head(200, folded, nil), .raw(Unfolding.good), .clientFellBehind, .clientCaughtUp, .wants,
                 .until("origin reads on"), .originEnds,
             ],
             expected: [
                 "origin < GET http://a.test/",
                 "origin paused",
+                "wants body, end",
                 "origin reads on",
                 "client < 200, 329 bytes {Content-Type: application/json, Content-Encoding: gzip}",
                 "client < 329 bytes",
