@@ -150,9 +150,14 @@ let package = Package(
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
-        tests("PintlePolicyTests", ["PintlePolicy", "PintleMessage", "PintleTrust"]),
+        tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
-        tests("PintleProxyTests", ["PintleProxy", "PintlePolicy", "PintleSession", "PintleMessage", nio]),
+        tests(
+            "PintleProxyTests",
+            [
+                "PintleProxy", "PintlePolicy", "PintleSession", "PintleTrust", "PintleActivity", "PintleLoop",
+                "PintleMessage", logging, nio,
+            ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
         tests(
             "PintleCommandTests",

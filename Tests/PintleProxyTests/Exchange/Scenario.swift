@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintlePolicy
+import PintleSession
+import PintleTrust
+import Testing
+
+/// One thing that happens to an exchange.
+enum Event: Sendable {
+    /// The head has come.
+    case begin
+    /// The client's address may not use the proxy, or there are too many.
+    case refuse(Problem)
+    /// Bytes of the request's body come.
+    case body(String)
+    case bodyOf(Int)
+    case endOfBody(Fields = [:])
+    case clientFellBehind
+    case clientCaughtUp
+    case clientLeft
+    /// Its body is malformed, or late.
+    case clientFails(Problem)
+    case interim(UInt16, Fields = [:])
+    case head(UInt16, Fields = [:], UInt64? = nil)
+    case bytes(String)
+    case bytesOf(Int)
+    case raw([UInt8])
+    case trailers(Fields)
+    /// The origin takes all that waits for it.
+    case originTook
+    case originEnds
+    case originFails(SessionError.Code, String)
+    /// The origin's certificate is refused.
+    case originRefused(Verdict)
+    /// A connection for a tunnel.
+    case connected
+    /// A connection that the origin has switched to other protocols.
+    case switched(Fields, early: String = "")
+    /// Another configuration is put in force.
+    case reload(String)
+    case drain
+    /// The destination of a tunnel has proved itself before, or has failed to.
+    case isProved(Bool)
+    /// The listener of ``Scenario/Settings/hasListener`` breaks its connections.
+    case listenerBreaks
+    /// Others hold so many bytes.
+    case othersHold(Int)
+    /// The pool's only worker is let go.
+    case poolIsFree
+    /// The work at the end of a turn is done.
+    case turn
+    /// Others' work is waited for, until a line begins like this.
+    case until(String)
+    /// Waits until nobody holds the exchange any more.
+    case gone
+    /// Takes down what the exchange would take of the body.
+    case wants
+    /// Takes down how many bytes are held.
+    case held
+    /// Draws a line in the transcript.
+    case mark
+}
+
+/// A conversation as data: configuration, request, events, and what both streams are told.
+struct Scenario: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// YAML behind `version: 1`.
+    var policy = ""
+    /// A request line without a version, then fields; a Host is added.
+    var request: [String] = ["GET http://a.test/"]
+    var events: [Event]
+    /// The transcript, its last line what was counted and logged.
+    var expected: [String] = []
+    var settings = Settings()
+
+    /// What else is not as usual.
+    struct Settings: Sendable {
+        /// The origin takes nothing by itself.
+        var isOriginSlow = false
+        /// The client reads nothing from the beginning.
+        var isClientSlow = false
+        /// The pool's only worker has other work.
+        var isPoolBusy = false
+        /// No job is taken on at all.
+        var isPoolFull = false
+        /// Other files than ``ExchangeStage/files``.
+        var files: [String: String] = [:]
+        var minorVersion: UInt8 = 1
+        /// Connections for tunnels lead to a listener that is silent, and not to a socket pair.
+        var hasListener = false
+        /// Where such connections lead instead.
+        var port: Int?
+        /// The password of the request was right before.
+        var knowsPassword = false
+        /// What origins and https parents have shown.
+        var verdict: Verdict?
+        var parentVerdict: Verdict?
+    }
+
+    var testDescription: String { self.name }
+}
+
+extension Scenario {
+    /// Plays it, and compares.
+    func perform() async throws {
+        let (lines, breaches) = try await ExchangeStage(self).run()
+        #expect(breaches.isEmpty)
+        // Where a line is drawn only what follows it counts.
+        let told = lines.split(separator: ExchangeStage.mark, omittingEmptySubsequences: false).last.map(Array.init)
+        #expect(told == self.expected, "\(self.name): there is \(lines)")
+    }
+}
+
+extension Event {
+    /// Whether it is for the test's own thread to see to.
+    var isWaiting: Bool {
+        switch self {
+        case .turn, .until, .gone: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+import PintlePolicy
+import Testing
+
+@testable import PintleProxy
+
+/// What `pintle check --sample` makes of saved requests. That it is what `pintle serve` sends is for ``AgreementTests``.
+struct SampleTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let name: String
+        var policy = ""
+        let sample: String
+        let expected: String
+        var mask: String?
+
+        var testDescription: String { self.name }
+    }
+
+    private static let ranged = """
+        openapi: 3.1.0
+        info: {title: pets, version: "1"}
+        servers: [{url: /v1}]
+        paths:
+          /pets:
+            get:
+              parameters: [{name: Range, in: header, required: true, schema: {type: string}}]
+              responses: {200: {description: all, content: {application/json: {schema: {type: array}}}}}
+        """
+
+    static let rows = [
+        Row(
+            name: "LOOK-46 a contract may require a Range that is not sent on",
+            policy: "routes: [{name: a, contract: {file: ranged.yaml, requests: true}}]",
+            sample: "GET http://a.test/v1/pets HTTP/1.1\nHost: a.test\nRange: bytes=0-1\n\n",
+            expected: "GET http://a.test/v1/pets {} none "),
+        Row(
+            name: "LOOK-46 a contract requires a Range",
+            policy: "routes: [{name: a, contract: {file: ranged.yaml, requests: true}}]",
+            sample: "GET http://a.test/v1/pets HTTP/1.1\nHost: a.test\n\n", expected: "422 unserializable-request"),
+        Row(
+            name: "LOOK-46 the last hop is this proxy",
+            sample: "TRACE http://a.test/ HTTP/1.1\nHost: a.test\nMax-Forwards: 0\n\n", expected: "400 bad-request"),
+        Row(
+            name: "LOOK-46 a chunked sample stays chunked",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\nTransfer-Encoding: chunked\n\n2\r\nhi\r\n0\r\n\r\n",
+            expected: "POST http://a.test/ {} chunked hi"),
+        Row(
+            name: "LOOK-46 a chunked sample is serialized", policy: "routes: [{name: a, request: {serialize: json}}]",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\nContent-Type: application/x-www-form-urlencoded\n"
+                + "Transfer-Encoding: chunked\n\n3\r\na=1\r\n0\r\n\r\n",
+            expected: #"POST http://a.test/ {Content-Type: application/json} 9 {"a":"1"}"#),
+        Row(
+            name: "a body without a length is what is left",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\n\nhello\n", expected: "POST http://a.test/ {} 5 hello"),
+        Row(
+            name: "a sample that ends before its body",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\nContent-Length: 9\n\nhello",
+            expected: "400 bad-request"),
+        Row(
+            name: "a tunnel is no sample", sample: "CONNECT a.test:443 HTTP/1.1\nHost: a.test:443\n\n",
+            expected: "400 bad-request"),
+        Row(
+            name: "an upgrade is offered",
+            sample: "GET http://a.test/ HTTP/1.1\nHost: a.test\nConnection: upgrade\nUpgrade: websocket, h2c\n\n",
+            expected: "GET http://a.test/ {} none offering websocket "),
+        Row(
+            name: "what a route puts into a request is masked",
+            policy:
+                "routes: [{name: a, request: {headers: {set: {X-Key: secret}}, serialize: json, parameters: {k: secret}}}]",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\n\n",
+            expected: #"POST http://a.test/ {Content-Type: application/json, X-Key: ***} 11 {"k":"***"}"#, mask: "***"),
+        Row(
+            name: "a body that is too long to be serialized",
+            policy: "limits: {body_buffer: 2}\nroutes: [{name: a, request: {serialize: json}}]",
+            sample: "POST http://a.test/ HTTP/1.1\nHost: a.test\n\nhello\n", expected: "413 body-too-large"),
+    ]
+
+    @Test(arguments: Self.rows)
+    func `a sample is sent as it would be served`(row: Row) throws {
+        let policy = try ExchangeStage.policy(row.policy, ["ranged.yaml": Self.ranged])
+        do throws(Problem) {
+            let run = try DryRun(Array(row.sample.utf8), policy: policy)
+            var sent = (head: run.head, body: run.body)
+            if let mask = row.mask { sent = try run.masked(by: mask) }
+            sent.head.fields.remove("Via")
+            #expect(sent.head.spelledForComparison(body: sent.body) == row.expected)
+        } catch {
+            #expect("\(error.status) \(error.name.rawValue)" == row.expected, "\(error.detail)")
+        }
+    }
+}
