@@ -34,7 +34,11 @@ package struct Explanation: Sendable, Equatable {
     package init(_ policy: Policy, _ head: RequestHead) throws(Problem) {
         self.policy = policy
         self.head = head
-        self.plan = RequestPlan(head, .none, by: policy)
+        do throws(WireError) {
+            self.plan = RequestPlan(head, try head.bodyFraming(), by: policy)
+        } catch {
+            throw Problem(error)
+        }
         let clients = policy.configuration.clients.allow.map(\.description).joined(separator: ", ")
         self.add("clients", "may be in \(clients)")
         if let auth = policy.configuration.clients.basicAuth {

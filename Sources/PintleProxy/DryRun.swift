@@ -45,7 +45,9 @@ package struct DryRun: Sendable {
             body = .whole(ByteBuffer(bytes: sample.body), trailers: sample.trailers)
         case .collect:
             guard plan.passesUnjudged else { throw Problem.unbuffered }
-            body = .unbuffered(beginning: ByteBuffer())
+            // Without a length it shows only when the beginning is here.
+            let beginning = sample.framing == .chunked ? ByteBuffer(bytes: sample.body) : ByteBuffer()
+            body = .unbuffered(beginning: beginning, reason: Problem.unbuffered.detail)
         }
         guard let decision = plan.decision else { preconditionFailure("BUG: a request is sent without a decision") }
         (self.plan, self.decision, self.input) = (plan, decision, (sample.head, body))

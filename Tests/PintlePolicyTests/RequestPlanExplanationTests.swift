@@ -77,8 +77,6 @@ struct RequestPlanExplanationTests {
     @Test(arguments: Self.withoutContent)
     func `what is explained is what is planned`(row: Row) throws { try self.check(row) }
 
-    @Test(
-        .disabled("an explanation plans every request as one without content, whatever its header section says"),
-        arguments: Self.withContent)
+    @Test(arguments: Self.withContent)
     func `what is explained of a request with content is what is planned`(row: Row) throws { try self.check(row) }
 }

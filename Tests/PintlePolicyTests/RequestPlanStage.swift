@@ -66,7 +66,7 @@ struct PlanRow: Sendable, CustomTestStringConvertible {
         switch plan.step {
         case .refuse, .answer, .tunnel: return ""
         case .send: body = .streamed
-        case .collect where self.isUnbuffered: body = .unbuffered(beginning: bytes)
+        case .collect where self.isUnbuffered: body = .unbuffered(beginning: bytes, reason: Problem.unbuffered.detail)
         case .collect: body = .whole(bytes, trailers: isChunked ? ["X-Sum": "1", "Host": "b"] : [:])
         }
         do throws(Problem) {

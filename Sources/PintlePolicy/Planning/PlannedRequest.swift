@@ -37,8 +37,9 @@ extension RequestPlan {
         case streamed
         /// All of it is here.
         case whole(ByteBuffer, trailers: Fields)
-        /// It is too long to be held, so that nothing judges it: its beginning is here, and the rest follows as it comes.
-        case unbuffered(beginning: ByteBuffer)
+        /// It is too long to be held, so that nothing judges it: its beginning is here, and the rest follows as it comes. The
+        /// reason is a sentence for the log.
+        case unbuffered(beginning: ByteBuffer, reason: String)
     }
 
     /// Makes the request.
@@ -62,10 +63,12 @@ extension RequestPlan {
         if let undeclared { made.breaches.append(.init(kind: .unserializableRequest, reason: undeclared)) }
         switch body {
         case .streamed: content = self.streamedBody(isEmpty: hasEmptyBody)
-        case .unbuffered(let beginning):
+        case .unbuffered(let beginning, let reason):
             content = self.streamedBody(isEmpty: hasEmptyBody)
             made.content = beginning
-            made.breaches.append(.init(kind: .bodyTooLarge, reason: shortage ?? Problem.unbuffered.detail))
+            made.breaches.append(.init(kind: .bodyTooLarge, reason: reason))
+            // Who has sent a beginning was told to go on.
+            if beginning.readableBytes > 0 { head.fields.remove(.expect) }
             operation = operation?.withoutRequestBody
         case .whole(let bytes, let trailers):
             // The body is here: nobody has to be asked whether it is wanted.
@@ -97,7 +100,7 @@ extension RequestPlan {
 
     /// Makes the request as ``request(from:_:shortage:within:)`` does.
     package func make(
-        _ head: consuming RequestHead, _ body: Body, shortage: String?, within budget: WorkBudget
+        _ head: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget
     ) -> Result<PlannedRequest, Problem> {
         do throws(Problem) {
             return .success(try self.request(from: head, body, shortage: shortage, within: budget))

@@ -129,7 +129,7 @@ final class Exchange {
     /// Goes on with a body that there is no room for.
     private func goOnUnbuffered(_ problem: Problem, _ beginning: ByteBuffer) {
         guard self.plan?.passesUnjudged == true else { return self.refuse(problem) }
-        self.makeRequest(.unbuffered(beginning: beginning), shortage: problem)
+        self.makeRequest(.unbuffered(beginning: beginning, reason: problem.detail))
     }
 
     private func makeRequestOfWholeBody() {
@@ -138,25 +138,23 @@ final class Exchange {
     }
 
     /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
-    ///
-    /// - Parameter shortage: the problem for which nothing judges the body.
-    private func makeRequest(_ body: RequestPlan.Body, shortage: Problem? = nil) {
+    private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
         guard plan.takesWork else {
             var head = RequestHead(
                 method: self.head.method, target: self.head.target, minorVersion: self.head.minorVersion)
             swap(&head.fields, &self.head.fields)
-            return self.send(plan.make(head, body, shortage: shortage?.detail, within: .unlimited))
+            return self.send(plan.make(head, body, within: .unlimited))
         }
         let head = self.head
         if body.isPrompt(head) {
             let budget = WorkBudget(steps: WorkBudget.promptSteps)
-            let result = plan.make(head, body, shortage: shortage?.detail, within: budget)
+            let result = plan.make(head, body, within: budget)
             if budget.interruption == nil { return self.send(result) }
         }
         do throws(WorkPool.Refusal) {
             try self.leaveLoop(within: .request(self.gate.limits)) { budget in
-                plan.make(head, body, shortage: shortage?.detail, within: budget)
+                plan.make(head, body, within: budget)
             } then: { exchange, result, _ in
                 exchange.send(result)
             }
@@ -694,6 +692,8 @@ final class Exchange {
 extension Exchange: TurnEndWork {
     func runAtEndOfTurn() {
         self.resumesBody = false
+        // Over since: nothing is held for it any more.
+        if case .over = self.answer { return }
         self.upload.proceed()
         self.countUpload()
         self.client.resumeBody()

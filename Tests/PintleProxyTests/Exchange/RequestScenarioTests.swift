@@ -216,9 +216,7 @@ struct RequestScenarioTests {
             ])
     ]
 
-    @Test(
-        .disabled("Expect goes to the origin though its client was told to go on; and the breach is noted twice"),
-        arguments: Self.continued)
+    @Test(arguments: Self.continued)
     func `a client is asked to go on once`(scenario: Scenario) async throws { try await scenario.perform() }
 
     /// What an exchange holds when it is over.
@@ -239,17 +237,13 @@ struct RequestScenarioTests {
             ])
     ]
 
-    @Test(
-        .disabled("the work at the end of a turn draws for the whole body once more, until the exchange is let go of"),
-        arguments: Self.afterwards)
+    @Test(arguments: Self.afterwards)
     func `nothing is held afterwards`(scenario: Scenario) async throws { try await scenario.perform() }
 
     @Test(arguments: Self.contracts + Self.elsewhere)
     func `requests are judged and made`(scenario: Scenario) async throws { try await scenario.perform() }
 
-    @Test(
-        .disabled("the breach of a body that is not buffered is noted twice: in request(from:) and in judge(_:)"),
-        arguments: Self.unjudged)
+    @Test(arguments: Self.unjudged)
     func `bodies that nobody judges pass, and that is counted once`(scenario: Scenario) async throws {
         try await scenario.perform()
     }
