@@ -175,7 +175,10 @@ extension RequestPlan {
         }
         if let missing {
             guard self.passesUnjudged else { throw Problem(.overloaded, missing) }
-            made.breaches.append(.init(kind: .bodyTooLarge, reason: missing))
+            // Of a body that nobody holds it was said before.
+            if !made.breaches.contains(where: { $0.kind == .bodyTooLarge }) {
+                made.breaches.append(.init(kind: .bodyTooLarge, reason: missing))
+            }
         } else if let first = violations.first {
             guard self.onViolation == .report else { throw Problem(breaking: violations) }
             made.breaches.append(.init(kind: .unserializableRequest, reason: first))

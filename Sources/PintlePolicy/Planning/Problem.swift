@@ -51,6 +51,8 @@ package struct Problem: Error, Sendable {
     package var upstreamContentType: String?
     /// The chain of underlying errors, outermost first.
     package var causes: [String] = []
+    /// True where the request breaks its API contract, which is counted as a violation.
+    package var breaksContract = false
     /// How a client is to say who it is.
     package var challenge: String?
     /// The peer's chain and the configured pins, for a refused chain.

@@ -176,6 +176,7 @@ extension Problem {
     init(breaking violations: [String]) {
         self.init(.unserializableRequest, "the request breaks its contract: \(violations.first ?? "")")
         self.causes = Array(violations.dropFirst())
+        self.breaksContract = true
     }
 
     /// The answer to a body that would have to be held whole, and is too long for that.

@@ -168,6 +168,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.isProcessing = true
         defer { self.isProcessing = false }
         while self.step() {}
+        // Nothing is held for a client that is gone.
+        guard self.timer != nil else { return }
         self.countInbox()
         self.adjustReading()
     }
@@ -333,16 +335,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         exchange?.clientLeft()
     }
 
-    /// Hands the channel over to a tunnel, with the bytes that came behind the request.
-    private func detach() -> ByteBuffer {
-        self.flush()
-        self.phase = .closed
-        let rest = self.inbox
-        self.inbox = ByteBuffer()
-        self.leave(countingOut: false)
-        return rest
-    }
-
     /// Finishes what is under way and closes.
     func drain() {
         if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }
@@ -390,6 +382,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Closes in a way that lets the client read its answer: a close with unread input would reset the connection
     /// (RFC 9112 §9.6).
     private func closeGently() {
+        if case .closed = self.phase { return }
         self.phase = .lingering
         self.inbox = ByteBuffer()
         self.inboxShare.resize(to: 0, of: self.lane.memory)
@@ -404,6 +397,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         timer.stop()
         self.timer = nil
         self.phase = .closed
+        self.inbox = ByteBuffer()
         self.inboxShare.resize(to: 0, of: self.lane.memory)
         if countingOut { self.lane.census.leave(self.client) }
         self.lane.remove(self)
@@ -502,9 +496,14 @@ extension ClientConnection: ClientStream {
                 output.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n")
             }
         }
-        let sent = self.detach()
+        self.flush()
+        self.phase = .closed
+        var sent = ByteBuffer()
+        swap(&sent, &self.inbox)
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         Tunnel.open(terms, to: self.channel, of: self.client, on: self.lane, sent: sent)
+        // Behind it: a lane that drains is not empty in between.
+        self.leave(countingOut: false)
     }
 }
 

@@ -69,8 +69,11 @@ final class BodyPacer {
         if count > 0 {
             guard self.origin.unsentBodyBytes < RequestUpload.window else { return }
             // A copy: a slice would keep all of a large body for as long as the packet waits.
-            self.origin.send(ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count)))
+            let packet = ByteBuffer(bytes: self.waiting.readableBytesView.prefix(count))
             self.waiting.moveReaderIndex(forwardBy: count)
+            self.origin.send(packet)
+            // The origin may have ended the exchange by what it was given.
+            if self.timer == nil { return }
             if self.waiting.readableBytes > 0 || self.end == nil {
                 return self.loop.arm(timer, at: self.loop.turnTime + self.delay)
             }

@@ -192,11 +192,13 @@ final class Exchange {
         self.upload.stream(
             to: origin, pace.map { BodyPacer($0, to: origin, on: self.lane.loop, client: self.client) })
         if planned.isWhole { self.held.wholeBody = planned.content.readableBytes }
-        if planned.content.readableBytes > 0 { self.upload.send(planned.content) }
         if planned.isWhole { self.requestTrailers = planned.trailers }
-        if planned.isWhole || self.upload.hasEnded { self.upload.finish(trailers: self.requestTrailers) }
+        if planned.content.readableBytes > 0 { self.upload.sink?.send(planned.content) }
+        if planned.isWhole || self.upload.hasEnded { self.finishUpload() }
         self.countUpload()
     }
+
+    private func finishUpload() { self.upload.finish()?.finish(trailers: self.requestTrailers) }
 
     /// Asks for the origin, unless there is no way to it.
     private func open(_ request: TransferRequest, in session: Session) throws(Problem) {
@@ -225,14 +227,16 @@ final class Exchange {
 
     func received(_ bytes: ByteBuffer) {
         self.report.bytesIn += bytes.readableBytes
-        guard let count = self.upload.receive(bytes) else { return self.countUpload() }
         let problem: Problem
-        if count > self.gate.limits.bodyBuffer {
-            problem = .unbuffered
-        } else if !self.held.holdRequest(count) {
+        switch self.upload.receive(bytes) {
+        case .dropped: return
+        case .send(let sink):
+            sink.send(bytes)
+            return self.countUpload()
+        case .collected(let count) where count > self.gate.limits.bodyBuffer: problem = .unbuffered
+        case .collected(let count):
+            if self.held.holdRequest(count) { return }
             problem = Problem(.overloaded, self.gate.limits.memoryShortage)
-        } else {
-            return
         }
         self.goOnUnbuffered(problem, self.upload.takeCollected() ?? ByteBuffer())
     }
@@ -242,7 +246,7 @@ final class Exchange {
         self.requestTrailers = trailers
         if self.upload.isCollecting { return self.makeRequestOfWholeBody() }
         if !trailers.isEmpty, let plan { self.requestTrailers = plan.forwarded(trailers: trailers) }
-        self.upload.finish(trailers: self.requestTrailers)
+        self.finishUpload()
     }
 
     /// The client does not read as fast as the origin sends.
@@ -325,17 +329,10 @@ final class Exchange {
         switch self.answer {
         case .none: preconditionFailure("BUG: trailers come without a head")
         case .inspected(let inspection):
-            if !inspection.keep(trailers: fields) { self.appendInFront(fields) }
-        case .passing: self.appendInFront(fields)
+            if !inspection.keep(trailers: fields) { self.responseTrailers.prepend(fields) }
+        case .passing: self.responseTrailers.prepend(fields)
         case .over: break
         }
-    }
-
-    /// Puts the origin's trailers in front of what was noted before they came.
-    private func appendInFront(_ trailers: Fields) {
-        var all = trailers
-        for (name, value) in self.responseTrailers.pairs { all.append(name, value) }
-        self.responseTrailers = all
     }
 
     /// The origin has taken some of the body. From within the stream; the client is asked for more when it has returned.
@@ -392,9 +389,11 @@ final class Exchange {
     }
 
     /// The parent that has the request itself, and so may ask who it is from: that is for Pintle to know, not for the
-    /// client. In a tunnel, and behind SOCKS, a parent has no say.
+    /// client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
     private var forwarder: ProxyServer? {
-        guard self.plan?.decision?.scheme == .http, let parent, parent.scheme != .socks5 else { return nil }
+        guard self.offer == nil, self.plan?.decision?.scheme == .http, let parent, parent.scheme != .socks5 else {
+            return nil
+        }
         return parent
     }
 
@@ -464,7 +463,7 @@ final class Exchange {
         if !held.trailers.isEmpty, !held.isReplaced {
             // Only chunks have trailers behind them.
             length = nil
-            self.appendInFront(held.trailers)
+            self.responseTrailers.prepend(held.trailers)
         }
         self.pass(held.head, length: length, marks: violation?.kinds ?? [], inspection: inspection)
         if held.body.readableBytes > 0 { held.body.withUnsafeReadableBytes { self.write($0) } }
@@ -479,21 +478,15 @@ final class Exchange {
         self.report.status = head.status
         self.answer = .passing(inspection)
         // The origin may say how long the body would be that there is none of.
-        let declared = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : nil
-        self.client.send(self.forwarded(head, marks: marks), length: length ?? declared)
+        let wouldBe = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : length
+        self.client.send(self.forwarded(head, marks: marks), length: wouldBe)
     }
 
     /// The head of a response as the client gets it, without framing.
     private func forwarded(_ head: ResponseHead, marks: [ViolationKind]) -> ResponseHead {
-        var head = head
-        Forwarding.removeHopByHop(from: &head.fields)
-        self.plan?.decision?.route?.configuration.response.headers.apply(to: &head.fields)
-        for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
-        if let via = self.gate.via { Forwarding.appendVia(via, version: self.report.upstreamVersion, to: &head.fields) }
-        for violation in [self.report.trustViolation, self.report.requestViolation] {
-            if let violation { head.fields.append("Pintle-Violation", violation.rawValue) }
-        }
-        return head
+        head.forwarded(
+            by: self.plan?.decision?.route?.configuration.response.headers, via: self.gate.via,
+            version: self.report.upstreamVersion, marks: marks, others: self.report.otherViolations)
     }
 
     /// Writes a piece of the body: every byte of it is written, and counted, here.
@@ -510,7 +503,7 @@ final class Exchange {
 
     /// Breaks off an answer that has begun.
     private func cut(_ reason: String) {
-        if self.report.error == nil { self.report.error = reason }
+        self.report.error = reason
         self.end(.failed)
         self.client.cut()
     }
@@ -519,6 +512,7 @@ final class Exchange {
     func refuse(_ problem: Problem) {
         self.report.problem = problem.name
         self.report.error = problem.detail
+        if problem.breaksContract { self.report.violated(.unserializableRequest) }
         let context = ProblemWriter.Context(
             exchangeID: self.report.id.description, route: self.plan?.decision?.route?.name, trust: self.report.trust,
             json: ProblemWriter.acceptsJSON(self.accept))
@@ -678,7 +672,11 @@ final class Exchange {
         }
     }
 
-    private func countUpload() { self.held.count(waiting: self.upload.waitingBytes) }
+    private func countUpload() {
+        // The origin may have ended the exchange by what it was given.
+        if case .over = self.answer { return }
+        self.held.count(waiting: self.upload.waitingBytes)
+    }
 
     private func giveBack() {
         if self.held.giveBack(self.lane.pool) { _ = self.lane.resume(self.sequence) }
@@ -694,7 +692,7 @@ extension Exchange: TurnEndWork {
         self.resumesBody = false
         // Over since: nothing is held for it any more.
         if case .over = self.answer { return }
-        self.upload.proceed()
+        self.upload.pacer?.proceed()
         self.countUpload()
         self.client.resumeBody()
     }

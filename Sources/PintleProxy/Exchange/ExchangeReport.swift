@@ -45,9 +45,14 @@ struct ExchangeReport {
     /// True where it holds one of the places for tunnels.
     var holdsTunnel = false
     /// A violation by the request that is only reported.
-    private(set) var requestViolation: ViolationKind?
+    private var requestViolation: ViolationKind?
     /// A violation of a trust policy that only reports.
-    private(set) var trustViolation: ViolationKind?
+    private var trustViolation: ViolationKind?
+    /// Reported violations that are none of the response.
+    var otherViolations: [ViolationKind] {
+        if self.trustViolation == nil, self.requestViolation == nil { return [] }
+        return [self.trustViolation, self.requestViolation].compactMap { $0 }
+    }
     var metrics = TransferMetrics()
     /// The host of a gateway request.
     private var host: String?
@@ -55,6 +60,8 @@ struct ExchangeReport {
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
     private var assurance: Assurance?
+    /// True once the verdict on an https parent was noted: a tunnel may have two connections by it.
+    private var hasNotedParent = false
     /// True once the exchange was counted as started.
     private var isCounted = false
     /// How much of the bytes the counters know.
@@ -134,7 +141,9 @@ struct ExchangeReport {
 
     /// Notes that a policy which only reports let an https parent pass.
     mutating func note(parent verdict: Verdict?) {
-        guard let reported = verdict?.reported, let kind = ViolationKind(reported) else { return }
+        guard !self.hasNotedParent, let verdict else { return }
+        self.hasNotedParent = true
+        guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
         self.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }

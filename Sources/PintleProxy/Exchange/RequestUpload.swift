@@ -77,10 +77,32 @@ struct RequestUpload {
         self.state = .streaming(origin, pacer)
     }
 
+    /// Tells what becomes of a piece of the body.
+    enum Receipt {
+        /// It was gathered; so many bytes are by now.
+        case collected(Int)
+        /// It is to be sent.
+        case send(to: Sink)
+        /// Nobody wants it.
+        case dropped
+    }
+
+    /// Takes the body on. Called when no method of the upload runs: it may end the exchange from within the call.
+    struct Sink {
+        fileprivate let origin: any OriginStream
+        let pacer: BodyPacer?
+
+        func send(_ bytes: ByteBuffer) {
+            if let pacer { pacer.send(bytes) } else { self.origin.send(bytes) }
+        }
+
+        func finish(trailers: Fields) {
+            if let pacer { pacer.finish(trailers: trailers) } else { self.origin.finishBody(trailers: trailers) }
+        }
+    }
+
     /// Takes a piece that the client has sent.
-    ///
-    /// - Returns: how many bytes are gathered by now; nil where it is not gathered.
-    mutating func receive(_ bytes: ByteBuffer) -> Int? {
+    mutating func receive(_ bytes: ByteBuffer) -> Receipt {
         switch self.state {
         case .waiting: preconditionFailure("BUG: a body comes that nobody takes yet")
         case .collecting(let held):
@@ -88,11 +110,9 @@ struct RequestUpload {
             self.state = .over
             let whole = Self.joined(held, bytes)
             self.state = .collecting(whole)
-            return whole.readableBytes
-        case .streaming:
-            self.send(bytes)
-            return nil
-        case .over: return nil
+            return .collected(whole.readableBytes)
+        case .streaming(let origin, let pacer): return .send(to: Sink(origin: origin, pacer: pacer))
+        case .over: return .dropped
         }
     }
 
@@ -108,23 +128,24 @@ struct RequestUpload {
         self.hasEnded = true
     }
 
-    func send(_ bytes: ByteBuffer) {
-        guard case .streaming(let origin, let pacer) = self.state else {
-            preconditionFailure("BUG: a body is sent that is not streamed")
-        }
-        if let pacer { pacer.send(bytes) } else { origin.send(bytes) }
+    /// Where the body goes as it comes; nil where it does not.
+    var sink: Sink? {
+        guard case .streaming(let origin, let pacer) = self.state else { return nil }
+        return Sink(origin: origin, pacer: pacer)
     }
 
-    /// Tells the origin that this was all, where it gets it as it comes.
-    mutating func finish(trailers: Fields) {
-        guard case .streaming(let origin, let pacer) = self.state else { return }
-        if let pacer { return pacer.finish(trailers: trailers) }
-        self.state = .over
-        origin.finishBody(trailers: trailers)
+    /// Ends it where it goes to the origin as it comes.
+    ///
+    /// - Returns: what is to be told that this was all.
+    mutating func finish() -> Sink? {
+        let sink = self.sink
+        // A pace goes on until everything has left.
+        if sink?.pacer == nil, sink != nil { self.state = .over }
+        return sink
     }
 
-    /// Goes on at the pace of the route, once the origin has taken some.
-    func proceed() { if case .streaming(_, let pacer) = self.state { pacer?.proceed() } }
+    /// Keeps the pace of the route, where it has one.
+    var pacer: BodyPacer? { self.sink?.pacer }
 
     /// Ends it, whatever is left.
     mutating func stop() {

@@ -18,6 +18,8 @@ final class Tunnel {
     private let peer: Client?
     private var report: ExchangeReport
     private let relay: SocketRelay
+    /// How much of the answer to the client was not sent when the tunnel began, in bytes.
+    private let unsentHead: Int
     /// Nil where there is nothing to be looked at, or no more.
     private var watch: TunnelWatch?
     /// The same for what the client sends.
@@ -61,6 +63,7 @@ final class Tunnel {
         self.report = terms.report
         self.start = lane.loop.turnTime
         self.relay = SocketRelay(client: client, server: server, on: lane.loop, account: lane.memory)
+        self.unsentHead = self.relay.bytesInFlight(.down)
         self.idle = LoopTimer { [weak self] in self?.checkIdle() }
     }
 
@@ -86,7 +89,7 @@ final class Tunnel {
 
     private func countBytes() {
         self.report.bytesIn = self.relay.bytesWritten(.up)
-        self.report.bytesOut = self.relay.bytesWritten(.down)
+        self.report.bytesOut = max(0, self.relay.bytesWritten(.down) - self.unsentHead)
     }
 
     // MARK: Looking at what passes
@@ -156,7 +159,8 @@ final class Tunnel {
     func abort() { self.relay.abort() }
 
     private func hasRelayed(_ direction: SocketRelay.Direction) -> Bool {
-        self.relay.bytesWritten(direction) + self.relay.bytesInFlight(direction) > 0
+        let head = direction == .down ? self.unsentHead : 0
+        return self.relay.bytesWritten(direction) + self.relay.bytesInFlight(direction) > head
     }
 
     /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched

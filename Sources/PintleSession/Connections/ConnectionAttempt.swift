@@ -16,7 +16,7 @@ final class ConnectionAttempt {
     private enum Peer { case proxy, origin }
 
     private enum State {
-        case dialling(Dial)
+        case dialling(any RunningDial)
         case shakingHands(TLSConnection, with: Peer)
         /// A tunnel is asked of the proxy.
         case asking(Wish)

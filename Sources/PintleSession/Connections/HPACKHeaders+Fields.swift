@@ -75,3 +75,19 @@ extension HPACKHeaders {
         return fields
     }
 }
+
+/// The interim responses of one stream. An origin could otherwise have memory grow with such as never end: no window bounds
+/// them.
+struct InterimHeads {
+    private var lines = 0
+    private var bytes = 0
+
+    /// - Throws: ``WireError`` where all together go over the limits of one head.
+    mutating func count(_ headers: HPACKHeaders, within limits: HeadLimits) throws(WireError) {
+        self.lines += headers.count + 1
+        for header in headers { self.bytes += header.name.utf8.count + header.value.utf8.count }
+        guard self.lines <= limits.count, self.bytes <= limits.bytes else {
+            throw WireError(.headerTooLarge, "its interim responses are over the limits")
+        }
+    }
+}

@@ -62,6 +62,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var rest = ByteBuffer()
     private var hasAnswer = false
     private var isConsuming = false
+    /// The end of the input, where it came before the transfer took what is before it.
+    private var heldEnd: StreamOutcome?
     /// The `101 Switching Protocols` that has come.
     private var switching: ResponseHead?
 
@@ -161,6 +163,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func goOnReading(_ transfer: Transfer) {
         guard !transfer.isReadingPaused else { return }
         self.consumeRest()
+        guard self.isAsking(transfer), !transfer.isReadingPaused else { return }
+        if let heldEnd { return self.ended(heldEnd, transfer) }
         if self.isHungUp || self.tls != nil { self.read() }
     }
 
@@ -307,7 +311,10 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .wouldBlock:
             self.waitsForRoom = true
             return false
-        case .end: preconditionFailure("BUG: sending has come to an end")
+        case .end:
+            // TLS tells so of a peer that has said its last word and broken the connection behind it.
+            self.sendFailure = IOError(errnoCode: ECONNRESET, reason: "send")
+            return false
         case .failed(let error):
             // What the origin has sent before it stopped listening may be its answer (RFC 9112 §9.5).
             self.sendFailure = error
@@ -345,17 +352,30 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 // It has something to say after all.
                 if self.isHungUp { self.isHungUp = false }
                 return self.updateInterest()
-            case .end: return self.inputEnded(transfer, isCut: false)
-            case .failed(let error):
-                if let failure = error as? TLSFailure, failure.reason == .cutOff {
-                    return self.inputEnded(transfer, isCut: true)
+            case .end, .failed:
+                guard transfer.isReadingPaused, self.rest.readableBytes > 0 else {
+                    return self.ended(outcome, transfer)
                 }
-                if self.response.isBodyOver { return self.finish(transfer, endedByPeer: true) }
-                return self.end(.broken(Self.words(for: error)), transfer)
+                // What came before it is still to be understood.
+                self.heldEnd = outcome
+                return self.updateInterest()
             }
         }
         // Of what TLS has deciphered already epoll knows nothing.
         if self.tls != nil || self.isHungUp { self.loop.atEndOfTurn(self) }
+    }
+
+    private func ended(_ outcome: StreamOutcome, _ transfer: Transfer) {
+        switch outcome {
+        case .bytes, .wouldBlock: preconditionFailure("BUG: the input has not ended")
+        case .end: self.inputEnded(transfer, isCut: false)
+        case .failed(let error):
+            if let failure = error as? TLSFailure, failure.reason == .cutOff {
+                return self.inputEnded(transfer, isCut: true)
+            }
+            if self.response.isBodyOver { return self.finish(transfer, endedByPeer: true) }
+            self.end(.broken(Self.words(for: error)), transfer)
+        }
     }
 
     /// The end came with the last bytes of a response: whoever has the connection by now gets nothing from it.

@@ -182,6 +182,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var owedBytes: UInt64?
     /// How much of the response's body is still to come, where that is known.
     private var awaitedBytes: UInt64?
+    private var interim = InterimHeads()
     private var isPumping = false
     /// What came while the transfer was paused.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
@@ -346,13 +347,15 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             guard head.status != 101, !headers.endStream else {
                 throw WireError(.malformed, "it switches protocols, which HTTP/2 has not")
             }
+            try self.interim.count(headers.headers, within: self.limits)
             return transfer.received(interim: head)
         }
         self.hasHead = true
         let forbidsBody = head.forbidsBody(to: transfer.request.method)
         let length = forbidsBody ? nil : try head.fields.declaredLength()
         self.awaitedBytes = forbidsBody ? 0 : length
-        transfer.received(head, length: headers.endStream ? length ?? 0 : length, version: "2")
+        let isBodiless = headers.endStream && !forbidsBody
+        transfer.received(head, length: isBodiless ? length ?? 0 : length, version: "2")
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 

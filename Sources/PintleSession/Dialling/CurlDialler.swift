@@ -7,7 +7,7 @@ internal import PintleLoop
 internal import PintleMessage
 
 /// Has libcurl make the sockets of one session on one loop: it tries the addresses of a name (RFC 8305) and goes by SOCKS
-/// proxies. Nothing else is asked of it: no byte of a response reaches it.
+/// proxies. Nothing else is asked of it: no byte of a response reaches it. An address is dialled without it.
 final class CurlDialler: @unchecked Sendable {
     // Why @unchecked holds: after `init` only the loop's thread uses it.
 
@@ -69,8 +69,13 @@ final class CurlDialler: @unchecked Sendable {
     /// Begins to dial.
     ///
     /// - Parameter completion: called once, in a later turn or at the end of this one, unless the dial is cancelled.
-    func dial(_ target: DialTarget, _ completion: @escaping Dial.Completion) -> Dial {
+    func dial(_ target: DialTarget, _ completion: @escaping Dial.Completion) -> any RunningDial {
         self.loop.assertInEventLoop()
+        if target.socks == nil, self.configuration.interface == nil, let address = target.dialled.address {
+            let dial = AddressDial(target, at: address, of: self, completion)
+            dial.begin()
+            return dial
+        }
         let dial = self.idle.popLast() ?? Dial(dialler: self)
         self.running[ObjectIdentifier(dial)] = dial
         dial.begin(target, completion)
@@ -276,5 +281,13 @@ extension CurlDialler: DescriptorWatcher, TurnEndWork {
         self.unstartable.removeAll()
         for dial in unstartable where dial.isRunning { self.finish(dial, CURLE_FAILED_INIT) }
         self.act(CURL_SOCKET_TIMEOUT, 0)
+    }
+}
+
+extension Authority {
+    /// The address with the port, where the host is one. Without a zone, which only the system's resolver understands.
+    fileprivate var address: SocketAddress? {
+        guard self.host.utf8.first.map({ ASCII.isDigit($0) }) == true || self.host.contains(":") else { return nil }
+        return try? SocketAddress(ipAddress: self.host, port: Int(self.port))
     }
 }

@@ -399,8 +399,9 @@ package final class Transfer {
         self.metrics.httpVersion = version
         // The rest of the body is not wanted any more.
         if head.status >= 300 { self.waitsForBody = false }
+        // Before the delegate, which may end this transfer and let the object serve another.
+        self.stopExpecting()
         self.delegate?.transfer(self, received: head, length: length)
-        if self.isRunning { self.stopExpecting() }
     }
 
     func received(_ bytes: UnsafeRawBufferPointer) {

@@ -227,6 +227,12 @@ final class ExchangeStage: @unchecked Sendable {
         case .originTook:
             origin.take()
             exchange.originTookBody()
+        case .originEndsWhenGiven:
+            origin.whenGiven = { [unowned origin, weak exchange] in
+                // unowned: its own closure.
+                origin.end()
+                exchange?.originEnded(nil, TransferMetrics())
+            }
         case .originEnds:
             origin.end()
             exchange.originEnded(nil, TransferMetrics())

@@ -88,6 +88,45 @@ struct PressureTests {
                 "record: left allow up 65536 down 0",
             ], settings: .init(isOriginSlow: true)),
         Scenario(
+            name: "an early answer is complete when the last piece of the body leaves",
+            request: ["POST http://a.test/", "Content-Length: 5"],
+            events: [.begin, .body("he"), .head(200, [:], 0), .originEndsWhenGiven, .body("llo"), .wants],
+            expected: [
+                "origin < POST http://a.test/ with 5 bytes to come",
+                #"origin < "he""#,
+                "client < 200, 0 bytes",
+                #"origin < "llo""#,
+                "client < end",
+                "wants body, end",
+                "record: completed allow 200 up 5 down 0",
+            ]),
+        Scenario(
+            name: "an early answer is complete when the last chunk leaves",
+            request: ["POST http://a.test/", "Transfer-Encoding: chunked"],
+            events: [.begin, .body("he"), .head(200, [:], 0), .originEndsWhenGiven, .endOfBody()],
+            expected: [
+                "origin < POST http://a.test/ with chunks to come",
+                #"origin < "he""#,
+                "client < 200, 0 bytes",
+                "origin < end of body",
+                "client < end",
+                "record: completed allow 200 up 2 down 0",
+            ]),
+        Scenario(
+            name: "an early answer is complete when a packet of a throttled body leaves",
+            policy: "routes: [{name: a, request: {throttle: {packet: 3, delay: 1ms}}}]", request: PassingTests.post,
+            events: [
+                .begin, .head(200, [:], 0), .originEndsWhenGiven, .body("hello"), .wants,
+            ],
+            expected: [
+                "origin < POST http://a.test/up with 5 bytes to come",
+                "client < 200, 0 bytes",
+                #"origin < "hel""#,
+                "client < end",
+                "wants body, end",
+                "record: completed allow 200 up 5 down 0",
+            ]),
+        Scenario(
             name: "a throttled body goes in packets",
             policy: "routes: [{name: a, request: {throttle: {packet: 3, delay: 1ms}}}]", request: PassingTests.post,
             events: [.begin, .body("hello"), .endOfBody(), .until("origin < end"), .head(200, [:], 0), .originEnds],

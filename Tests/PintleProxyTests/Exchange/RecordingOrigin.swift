@@ -18,6 +18,8 @@ final class RecordingOrigin: OriginStream {
     /// True while bytes are left waiting until the origin takes them.
     var isSlow = false
     private(set) var isPaused = false
+    /// Called from within the next call that gives it something of the body, as a connection does whose answer was complete.
+    var whenGiven: (() -> Void)?
     private let transcript: Transcript
     private let request: TransferRequest
     private var sent: UInt64 = 0
@@ -71,6 +73,13 @@ final class RecordingOrigin: OriginStream {
         }
         self.transcript.note("origin < \(String.spelled(bytes.readableBytesView))")
         if self.isSlow { self.unsentBodyBytes += bytes.readableBytes }
+        self.tellGiven()
+    }
+
+    private func tellGiven() {
+        let whenGiven = self.whenGiven
+        self.whenGiven = nil
+        whenGiven?()
     }
 
     func finishBody(trailers: Fields) {
@@ -80,6 +89,7 @@ final class RecordingOrigin: OriginStream {
         }
         self.hasWholeBody = true
         self.transcript.note("origin < end of body\(trailers.spelled())")
+        self.tellGiven()
     }
 
     func pauseReading() {

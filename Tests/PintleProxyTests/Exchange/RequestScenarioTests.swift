@@ -36,7 +36,7 @@ struct RequestScenarioTests {
                 "client < problem unserializable-request: the request breaks its contract: at the root: must "
                     + "have the property “name”",
                 "client < end",
-                "record: failed error 422 up 13 down 0",
+                "record: failed error 422 up 13 down 0 unserializable-request",
             ]),
         Scenario(
             name: "a request that breaks its contract is only reported", policy: reportedPets, request: pet,
@@ -55,7 +55,7 @@ struct RequestScenarioTests {
                 "client < problem unserializable-request: the request breaks its contract: the contract has no "
                     + "PUT for /pets; it has GET and POST",
                 "client < end",
-                "record: failed error 422 up 0 down 0",
+                "record: failed error 422 up 0 down 0 unserializable-request",
             ]),
         Scenario(
             name: "an operation that is not declared is only reported", policy: reportedPets,

@@ -31,6 +31,8 @@ enum Event: Sendable {
     /// The origin takes all that waits for it.
     case originTook
     case originEnds
+    /// The origin ends from within the next call that gives it something of the body.
+    case originEndsWhenGiven
     case originFails(SessionError.Code, String)
     /// The origin's certificate is refused.
     case originRefused(Verdict)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+
+extension ResponseHead {
+    /// The head as a client gets it, without framing.
+    ///
+    /// - Parameters:
+    ///   - rules: of the route.
+    ///   - via: the pseudonym of this proxy, or nil for none.
+    ///   - version: in which the origin has answered.
+    ///   - marks: violations of the response that are only reported.
+    ///   - others: such of the request, or of the trust in the origin.
+    consuming func forwarded(
+        by rules: HeaderRules?, via: String?, version: String, marks: [ViolationKind], others: [ViolationKind]
+    ) -> ResponseHead {
+        var head = self
+        Forwarding.removeHopByHop(from: &head.fields)
+        rules?.apply(to: &head.fields)
+        for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
+        if let via { Forwarding.appendVia(via, version: version, to: &head.fields) }
+        for violation in others { head.fields.append("Pintle-Violation", violation.rawValue) }
+        return head
+    }
+}
+
+extension Fields {
+    /// Puts fields in front of these: the origin's trailers stand before what was noted before they came.
+    mutating func prepend(_ fields: Fields) {
+        var all = fields
+        for (name, value) in self.pairs { all.append(name, value) }
+        self = all
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleCurl
+internal import Glibc
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+
+/// A dial that can be given up.
+protocol RunningDial: AnyObject {
+    /// False once it is over.
+    var isRunning: Bool { get }
+    /// Gives it up; nobody is told.
+    func cancel()
+}
+
+extension Dial: RunningDial {}
+
+/// One connection to an address that is known, without libcurl: there is no name to be looked up and no other address to be
+/// tried, and libcurl would make a dozen system calls more for it.
+final class AddressDial: RunningDial {
+    private let target: DialTarget
+    private let address: SocketAddress
+    private let judge: (any AddressJudge)?
+    private let serviceType: ServiceType
+    private let loop: Loop
+    private let start: NIODeadline
+    private var completion: Dial.Completion?
+    private var descriptor: Int32 = -1
+    private var hasBegun = false
+    private var isWatched = false
+    /// What is told at the end of the turn, when whoever dials has the dial.
+    private var outcome: Result<Int32, SessionError>?
+    private var timer: LoopTimer?
+
+    init(
+        _ target: DialTarget, at address: SocketAddress, of dialler: CurlDialler,
+        _ completion: @escaping Dial.Completion
+    ) {
+        self.target = target
+        self.address = address
+        self.judge = dialler.judge
+        self.serviceType = dialler.configuration.serviceType
+        self.loop = dialler.loop
+        self.start = dialler.loop.turnTime
+        self.completion = completion
+        self.timer = LoopTimer { [weak self] in self?.finish(.failure(CURLE_OPERATION_TIMEDOUT)) }
+    }
+
+    /// Begins at the end of this turn, by which nothing may be wanted any more; the completion is called in a later one.
+    func begin() { self.loop.atEndOfTurn(self) }
+
+    private func connect() {
+        self.hasBegun = true
+        if let refusal = self.refusal {
+            return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .address(refusal)))
+        }
+        let family = if case .v4 = self.address { AF_INET } else { AF_INET6 }
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        self.descriptor = socket(family, Int32(kind), 0)
+        guard self.descriptor >= 0 else {
+            return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(errno)))
+        }
+        self.serviceType.mark(self.descriptor, family: family)
+        // Small writes are not kept back to be joined (RFC 896): what is written is meant to leave.
+        var on: Int32 = 1
+        setsockopt(self.descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        setsockopt(self.descriptor, SOL_SOCKET, SO_KEEPALIVE, &on, socklen_t(MemoryLayout<Int32>.size))
+        let code = self.address.withSockAddr { place, size in
+            Glibc.connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
+        }
+        guard code == EINPROGRESS else { return self.finish(code) }
+        if let timer { self.loop.arm(timer, at: self.start + self.target.timeLimit) }
+        self.isWatched = true
+        self.loop.watch(self.descriptor, for: .write, by: self)
+    }
+
+    var isRunning: Bool { self.completion != nil }
+
+    func cancel() {
+        self.completion = nil
+        self.end()
+        self.closeSocket()
+    }
+
+    private var refusal: String? {
+        guard let judge else { return nil }
+        let host = self.target.authority
+        return self.target.proxy == nil
+            ? judge.refusal(dialling: self.address, asked: host)
+            : judge.refusal(diallingProxy: self.address, asked: host)
+    }
+
+    private func finish(_ code: Int32) {
+        if code == 0 { self.finish(.success) } else { self.finish(.failure(CURLE_COULDNT_CONNECT, system: code)) }
+    }
+
+    private enum End {
+        case success
+        case failure(CURLcode, refusal: SocketRefusal? = nil, system: Int32 = 0)
+    }
+
+    private func finish(_ end: End) {
+        self.end()
+        switch end {
+        case .success: self.outcome = .success(self.descriptor)
+        case .failure(let result, let refusal, let system):
+            self.closeSocket()
+            // One place has the words for both kinds of dials.
+            let failure = DialFailure(
+                result: result, target: self.target, proxyError: 0, interface: nil, hasAddress: true, refusal: refusal,
+                systemError: system)
+            self.outcome = .failure(failure.error)
+        }
+        self.loop.atEndOfTurn(self)
+    }
+
+    private func end() {
+        if let timer { self.loop.disarm(timer) }
+        self.timer = nil
+        if self.isWatched { self.loop.unwatch(self.descriptor) }
+        self.isWatched = false
+    }
+
+    private func closeSocket() {
+        if self.descriptor >= 0 { Glibc.close(self.descriptor) }
+        self.descriptor = -1
+        self.outcome = nil
+    }
+}
+
+extension AddressDial: DescriptorWatcher, TurnEndWork {
+    func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
+        guard self.isWatched else { return }
+        var code: Int32 = 0
+        if !readiness.isDisjoint(with: [.failed, .hungUp]) {
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            let isKnown = getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0
+            if !isKnown { code = errno }
+        }
+        self.finish(code)
+    }
+
+    func runAtEndOfTurn() {
+        guard let completion else { return }
+        guard self.hasBegun else { return self.connect() }
+        guard let outcome else { return }
+        self.outcome = nil
+        self.completion = nil
+        var metrics = TransferMetrics()
+        if case .success = outcome {
+            self.descriptor = -1
+            metrics.connect = max(1, (self.loop.turnTime - self.start).nanoseconds / 1000)
+            metrics.address = self.target.dialled.host
+        }
+        completion(outcome, metrics)
+    }
+}
