@@ -162,7 +162,7 @@ final class ExchangeStage: @unchecked Sendable {
 
     /// Runs turns until `isReached` holds on the loop.
     private func condition(_ what: String, _ isReached: @escaping @Sendable () -> Bool) async throws {
-        let end = ContinuousClock.now + .seconds(60)
+        let end = ContinuousClock.now + .seconds(300)
         while try await !self.loop.submit(isReached).get() {
             guard .now < end else {
                 throw TestFailure("waited for \(what); there is: \(self.transcript.lines)")
