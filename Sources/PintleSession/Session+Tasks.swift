@@ -76,6 +76,7 @@ extension Session {
     public func stream(
         _ request: SessionRequest, from source: UploadSource? = nil
     ) async throws(SessionError) -> SessionResponse {
+        try Self.checkCancellation()
         let handoff = ResponseHandoff()
         let kind: SessionTask.Kind = source == nil ? .data : .upload
         let task = try self.makeTask(kind, request, source: source, output: .stream(handoff))
@@ -88,7 +89,13 @@ extension Session {
         return try response.get()
     }
 
+    /// Who is cancelled already sends nothing: a quick origin would answer before the cancellation had arrived.
+    private static func checkCancellation() throws(SessionError) {
+        if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
+    }
+
     private func perform(_ task: SessionTask) async throws(SessionError) -> TaskResult {
+        if Task.isCancelled { task.cancel() }
         task.resume()
         let result = await withTaskCancellationHandler {
             await Result { () async throws(SessionError) -> TaskResult in try await task.value() }

@@ -32,6 +32,13 @@ import Testing
         #expect(self.stage.session.runningTransfers() == 0)
     }
 
+    @Test func `a request of a session that was closed has failed, and ends nothing else`() async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        self.stage.session.close()
+        await #expect(throws: SessionError.self) { _ = try await self.stage.fetch(request(origin.port)) }
+        #expect(self.stage.session.runningTransfers() == 0 && origin.connections.isEmpty)
+    }
+
     @Test func `a target of megabytes is sent whole, and the connection goes on`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let long = "/" + String(repeating: "x", count: 2_000_001)

@@ -58,9 +58,13 @@ final class TransferPool: @unchecked Sendable {
     /// Starts a transfer. The delegate is held until it is told of the end.
     func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
         self.loop.assertInEventLoop()
-        precondition(!self.isClosed, "BUG: a transfer is started on a closed session")
         let transfer = self.spare.popLast() ?? Transfer(pool: self)
         self.running[ObjectIdentifier(transfer)] = transfer
+        // Whoever closed the session may have done so while this was on its way here.
+        if self.isClosed {
+            transfer.beginToFail(request, delegate: delegate)
+            return transfer
+        }
         transfer.begin(request, by: self.proxy(for: request), delegate: delegate)
         return transfer
     }

@@ -45,6 +45,8 @@ package final class Transfer {
     private var attemptStart = NIODeadline.uptimeNanoseconds(0)
     private var metrics = TransferMetrics()
     private var hasResponse = false
+    /// How many transfers the object has been.
+    private var uses: UInt64 = 0
     private var silence: LoopTimer?
     private(set) var isReadingPaused = false
     // What is sent.
@@ -153,6 +155,23 @@ package final class Transfer {
             if request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
         if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
+    }
+
+    /// Fails at the end of this turn: the session is closed.
+    func beginToFail(_ request: TransferRequest, delegate: any TransferDelegate) {
+        self.delegate = delegate
+        self.request = request
+        self.start = self.pool.loop.turnTime
+        self.pool.loop.atEndOfTurn(ClosedSession(transfer: self))
+    }
+
+    /// Tells a transfer that its session is closed.
+    private final class ClosedSession: TurnEndWork {
+        private let transfer: Transfer
+
+        init(transfer: Transfer) { self.transfer = transfer }
+
+        func runAtEndOfTurn() { self.transfer.fail(.cancelled, "the session was closed") }
     }
 
     private func takePlace(at host: OriginHost) {
@@ -399,8 +418,10 @@ package final class Transfer {
         self.metrics.httpVersion = version
         // The rest of the body is not wanted any more.
         if head.status >= 300 { self.waitsForBody = false }
-        // Before the delegate, which may end this transfer and let the object serve another.
+        // Before the delegate, which may end this transfer and let the object serve another; what it sends may do so, too.
+        let uses = self.uses
         self.stopExpecting()
+        guard self.uses == uses else { return }
         self.delegate?.transfer(self, received: head, length: length)
     }
 
@@ -503,6 +524,7 @@ package final class Transfer {
 
     /// Puts everything back for the next request.
     private func forget() {
+        self.uses += 1
         self.stage = .none
         self.delegate = nil
         self.giveBackPlace()

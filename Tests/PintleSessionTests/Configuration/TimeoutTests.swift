@@ -96,7 +96,12 @@ import Testing
     }
 
     @Test func `while a task is suspended no time counts`() async throws {
-        let origin = try ScriptedOrigin(answering: response("done"))
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try mayAnswer.wait(for: "the task to be suspended") { $0 }
+            try connection.send(response("done"))
+        }
         let silent = try self.silent()
         var configuration = SessionConfiguration()
         // Ample for one request on a busy machine, and used up by the task that waits.
@@ -108,6 +113,7 @@ import Testing
         // Another task uses all of its time up, after this one was suspended.
         #expect(await stage.failure(of: request(silent.port))?.code == .timeout)
         #expect(task.state == .suspended)
+        mayAnswer.change { $0 = true }
         task.resume()
         #expect(try await task.value().text == "done")
     }
