@@ -61,7 +61,7 @@ public struct ExchangeRecord: Hashable, Sendable {
     public var http: String?
     /// Whether the upstream connection had been used before.
     public var reused: Bool?
-    /// How often the request was sent again.
+    /// The number of times that the request was sent again.
     public var retries: Int?
     /// How the response broke its contract.
     public var violations: [ViolationKind] = []

@@ -105,7 +105,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         if self.local.isWatched(descriptor) { self.local.remove(descriptor) }
     }
 
-    /// Whether somebody is told of this descriptor.
+    /// Tells whether somebody is told of this descriptor.
     func isWatched(_ descriptor: Int32) -> Bool { self.local.isWatched(descriptor) }
 
     /// Has another watcher told of a descriptor that is watched, for what it is watched for.
@@ -120,7 +120,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Pipes for what is moved between sockets on this loop.
     var pipes: PipePool { self.local.pipes }
 
-    /// How many pipes hold bytes that are moved between sockets.
+    /// The number of pipes that hold bytes which are moved between sockets.
     package var pipesInUse: Int { self.local.pipes.taken }
 
     /// The most pipes that may be in use at once; beyond that bytes are copied.
@@ -303,7 +303,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
             self.endTurn(&meter)
         }
-        // What the last turn has put off is done: channels that it has closed keep their promises.
+        // Work that the last turn has put off is done: channels that it has closed keep their promises.
         self.local.runTurnEnd { _ in }
         self.local.leave()
     }

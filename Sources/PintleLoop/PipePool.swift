@@ -15,15 +15,15 @@ final class PipePool {
         fileprivate(set) var writeEnd: Int32 = -1
     }
 
-    /// What a pipe has room for: more makes bulk no cheaper.
+    /// The room in a pipe, in bytes: more makes bulk no cheaper.
     static let capacity = 1 << 20
     /// With less room than this, moving costs more system calls than copying. The kernel gives a user who has many pipes
     /// new ones of two pages (pipe(7)).
     private static let leastCapacity = 1 << 16
-    /// How often pipes that were not needed since the last time are closed.
+    /// The time after which pipes are closed that were not needed meanwhile.
     private static let period = TimeAmount.seconds(1)
 
-    /// How many pipes may be taken at once. Whoever does not read keeps one, full, and descriptors must be left for clients.
+    /// The most pipes that are taken at once. Whoever does not read keeps one, full, and descriptors must be left for clients.
     var limit = 64
     private var idle: [Pipe] = []
     private(set) var taken = 0
@@ -68,7 +68,7 @@ final class PipePool {
         for pipe in self.idle.prefix(self.leastIdle) { Self.close(pipe) }
         self.idle.removeFirst(self.leastIdle)
         self.leastIdle = self.idle.count
-        // What is taken now comes back, and arms the timer again.
+        // A pipe that is in use comes back, and arms the timer again.
         guard let timer, !self.idle.isEmpty else { return }
         loop.arm(timer, at: loop.turnTime + Self.period)
     }

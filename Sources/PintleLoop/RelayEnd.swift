@@ -8,11 +8,11 @@ package struct ReleasedSocket {
     let descriptor: Int32
     /// Nil where bytes are received and sent as they are.
     let transport: (any StreamTransport)?
-    /// What the loop watches the descriptor for, in the channel's name; nil where it does not watch it.
+    /// The readiness that the loop watches the descriptor for, in the channel's name; nil where it does not watch it.
     let interest: Readiness?
     /// The peer has sent everything.
     let isInputEnded: Bool
-    /// What was written to the channel and is still to be sent.
+    /// The bytes that were written to the channel and are still to be sent.
     let unsent: ByteBuffer
 
     /// Closes it, where nobody goes on with it.
@@ -26,12 +26,12 @@ package struct ReleasedSocket {
 final class RelayEnd {
     let descriptor: Int32
     let transport: (any StreamTransport)?
-    /// Whether bytes can be moved into it and out of it without being seen here, as far as is known.
+    /// True where bytes can be moved into it and out of it without being seen here, as far as is known.
     var isSpliced: Bool
-    /// What the descriptor must be ready for before there is more to read, or to write.
+    /// The readiness of the descriptor without which there is nothing more to read, or to write.
     var readNeeds = Readiness.read
     var writeNeeds = Readiness.write
-    /// What the loop watches the descriptor for; nil where it does not watch it.
+    /// The readiness that the loop watches the descriptor for; nil where it does not watch it.
     var interest: Readiness?
     var isOpen = true
     /// Nothing more will be read: the peer has sent everything, or the connection is broken.
@@ -40,7 +40,7 @@ final class RelayEnd {
     private(set) var isOutputEnded = false
     /// The transport could not tell its peer yet that everything is written.
     private(set) var isEndingOutput = false
-    /// What is read is thrown away: the peer is to get its last bytes, which a reset would take from it.
+    /// True where bytes that are read are thrown away: the peer is to get its last bytes, which a reset would take from it.
     var isDiscarding = false
 
     init(_ socket: ReleasedSocket) {

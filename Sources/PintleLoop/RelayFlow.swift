@@ -4,9 +4,9 @@ internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
 
-/// What is on its way from one end of a ``SocketRelay`` to the other: bytes that were copied, or a pipe with bytes in it.
+/// The bytes on their way from one end of a ``SocketRelay`` to the other: such that were copied, or a pipe with bytes in it.
 final class RelayFlow {
-    /// What one try to read by splice(2) came to.
+    /// The outcome of one try to read by splice(2).
     enum Spliced {
         case outcome(StreamOutcome)
         /// The kernel cannot do it with these sockets.
@@ -24,13 +24,13 @@ final class RelayFlow {
     private var pipe: PipePool.Pipe?
     /// Bytes that the receiver's socket has taken.
     var written = 0
-    /// Whether much comes: then bytes are moved by pipe where they can be, and copied in large pieces elsewhere.
+    /// True where much comes: then bytes are moved by pipe where they can be, and copied in large pieces elsewhere.
     var isBulk = false
-    /// Whether somebody looks at what is read before it is passed on.
+    /// True where somebody looks at what is read before it is passed on.
     var isInspected = false
     /// The sender's transport may hold bytes of which the loop knows nothing.
     var mayHaveMore = false
-    /// What the account was told of `copied`.
+    /// The part of `copied` that the account was told of.
     private var accounted = 0
 
     init(on loop: Loop, account: (any PendingWriteAccount)?) {

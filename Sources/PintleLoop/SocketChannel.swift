@@ -38,7 +38,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private let descriptor: Int32
     /// Nil where bytes are received and sent as they are.
     private let transport: (any StreamTransport)?
-    /// What the descriptor must be ready for before there is more to read, or to write.
+    /// The readiness of the descriptor without which there is nothing more to read, or to write.
     private var readNeeds = Readiness.read
     private var writeNeeds = Readiness.write
     private let closePromise: EventLoopPromise<Void>

@@ -24,7 +24,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     private static let smallPiece = 16 * 1024
     /// Where so much was moved at once there may be more to move.
     private static let largePiece = PipePool.capacity / 2
-    /// How often a direction is attended to at once before others have their turn.
+    /// The times that a direction is attended to before others have their turn.
     private static let rounds = 4
 
     private let loop: Loop
@@ -62,7 +62,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     /// Bytes that were read in a direction and are not written yet.
     package func bytesInFlight(_ direction: Direction) -> Int { self.flow(direction).inFlight }
 
-    /// Whether both ends have sent everything, so that what is in flight is all that is left to do.
+    /// True where both ends have sent everything, so that what is in flight is all that is left to do.
     package var hasReadAll: Bool { self.client.isInputEnded && self.server.isInputEnded }
 
     /// Has the delegate look at what is read in a direction, or no more.
@@ -151,7 +151,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             self.flow(outgoing.back).drop()
         }
         guard !self.wantsRead(outgoing) else { return }
-        // What it has sent is read when it is wanted, and its end then.
+        // Its bytes are read when they are wanted, and its end behind them.
         end.interest = nil
         self.loop.unwatch(end.descriptor)
     }
@@ -187,7 +187,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     /// Passes on what can be, for a while.
     private func pump(_ direction: Direction) {
         for _ in 0..<Self.rounds {
-            // What cannot be written now keeps more from being read, unless that is thrown away.
+            // Bytes that cannot be written now keep more from being read, unless those are thrown away.
             guard self.write(direction) || self.source(of: direction).isDiscarding else { return }
             guard self.wantsRead(direction) else { return }
             guard self.read(direction) else {
@@ -282,7 +282,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     /// Writes what was just read, and keeps what is not taken: the buffer is the loop's.
     private func pass(_ buffer: inout ByteBuffer, _ direction: Direction) {
         if self.flow(direction).isInspected {
-            // Who looks may keep it.
+            // The delegate may keep the bytes.
             let bytes = ByteBuffer(bytes: buffer.readableBytesView)
             guard let passed = self.inspected(bytes, direction), self.phase == .relaying else { return }
             return self.flow(direction).copied = passed
@@ -292,7 +292,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             buffer.moveReaderIndex(forwardBy: count)
             self.flow(direction).written += count
         }
-        // Why no more was taken is asked when the rest is written.
+        // Writing the rest tells why no more was taken.
         guard buffer.readableBytes > 0 else { return }
         self.flow(direction).copied = ByteBuffer(bytes: buffer.readableBytesView)
     }
@@ -310,7 +310,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             source.isInputEnded = true
             self.endedInput(direction)
         case .failed:
-            // Who has broken the connection gets nothing any more; what it has sent is passed on.
+            // A peer that has broken the connection gets nothing any more; its bytes are passed on.
             source.isInputEnded = true
             source.breakOutput()
             self.flow(direction.back).drop()
@@ -370,7 +370,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         var wanted: Readiness = []
         if self.wantsRead(outgoing) { wanted.formUnion(end.readNeeds) }
         if self.wantsWrite(outgoing.back) { wanted.formUnion(end.writeNeeds) }
-        // What hung up is not watched while nothing is wanted of it.
+        // A descriptor that hung up is not watched while nothing is wanted of it.
         guard wanted != end.interest ?? [] else { return }
         end.interest = wanted
         self.loop.watch(end.descriptor, for: wanted, by: self)

@@ -8,7 +8,7 @@ package protocol SocketRelayDelegate: AnyObject {
     /// The relay may be closed from here.
     func relay(_ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction) -> ByteBuffer?
 
-    /// Who sends in a direction has sent everything. The relay may be closed from here.
+    /// Tells that the sender of a direction has sent everything. The relay may be closed from here.
     func relay(_ relay: SocketRelay, finishedReading direction: SocketRelay.Direction)
 
     /// Nothing more is read to be passed on. What is in flight may still be written: ``relayClosed(_:)`` comes when it was.

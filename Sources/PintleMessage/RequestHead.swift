@@ -24,7 +24,7 @@ public struct RequestHead: Sendable, Equatable {
 }
 
 extension RequestHead {
-    /// Whether a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
+    /// Tells whether a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
     package static func isIdempotent(_ method: String) -> Bool {
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true

@@ -89,7 +89,7 @@ extension Session {
         return try response.get()
     }
 
-    /// Who is cancelled already sends nothing: a quick origin would answer before the cancellation had arrived.
+    /// Throws where the caller is cancelled already, so that nothing is sent: a quick origin would answer before the cancellation had arrived.
     private static func checkCancellation() throws(SessionError) {
         if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
     }

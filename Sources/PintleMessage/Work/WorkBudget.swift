@@ -28,7 +28,7 @@ package final class WorkBudget {
 
     /// How many steps may pass between two inspections: some tenths of a millisecond.
     package static let interval = 4096
-    /// How many steps are taken on a loop before work goes elsewhere: less than a millisecond, and enough for most messages.
+    /// The steps that are taken on a loop before work goes elsewhere: less than a millisecond, and enough for most messages.
     package static let promptSteps = 2 * WorkBudget.interval
     /// The longest body, in bytes, that is worth a try on a loop.
     package static let promptBytes = 32 * 1024

@@ -67,7 +67,7 @@ extension RequestPlan {
             content = self.streamedBody(isEmpty: hasEmptyBody)
             made.content = beginning
             made.breaches.append(.init(kind: .bodyTooLarge, reason: reason))
-            // Who has sent a beginning was told to go on.
+            // The client was told to go on: it has sent a beginning.
             if beginning.readableBytes > 0 { head.fields.remove(.expect) }
             operation = operation?.withoutRequestBody
         case .whole(let bytes, let trailers):

@@ -3,7 +3,7 @@
 package import PintleMessage
 
 extension Problem {
-    /// What is answered to bytes that are not a request.
+    /// The answer to bytes that are not a request.
     package init(_ error: WireError) {
         switch error.code {
         case .headerTooLarge: self.init(.headerTooLarge, error.message)
@@ -12,12 +12,12 @@ extension Problem {
         }
     }
 
-    /// What is answered to a request that cannot take the route's form.
+    /// The answer to a request that cannot take the route's form.
     package init(_ error: SerializationError) {
         self.init(error.code == .tooLarge ? .bodyTooLarge : .unserializableRequest, error.description)
     }
 
-    /// What is answered in place of a response that broke its contract.
+    /// The answer in place of a response that broke its contract.
     package init(_ error: ValidationError) {
         let name: Name =
             switch error.kind {

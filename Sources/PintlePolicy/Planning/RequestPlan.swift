@@ -135,7 +135,7 @@ package struct RequestPlan: Sendable {
         return RequestPlan(Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority), from: plan)
     }
 
-    /// The same plan with a mask for whatever the route puts into requests.
+    /// Makes the plan with a mask for whatever the route puts into requests.
     package func masked(by mask: String) -> RequestPlan {
         var plan = self
         plan.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }

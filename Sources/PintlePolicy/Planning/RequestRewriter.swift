@@ -34,7 +34,7 @@ package struct RequestRewriter: Sendable {
         self.encoding = rules.stringEncoding
     }
 
-    /// Whether the route's serializer makes such a request anew, for which it needs the whole body.
+    /// Tells whether the route's serializer makes such a request anew, for which it needs the whole body.
     ///
     /// TRACE never carries content (RFC 9110 §9.3.8), and an OPTIONS without content is a question about the target, such
     /// as a browser's preflight.

@@ -11,7 +11,7 @@ package struct ResponseJudge: Sendable {
     private var contracts: [ResponseContract]
     private let operation: ContractedOperation?
     private let method: String
-    /// Whether the operation does not declare such a response: then nothing else is asked.
+    /// True where the operation does not declare such a response: then nothing else is asked.
     package private(set) var isUndeclared = false
 
     /// - Parameter method: of the request.
@@ -26,10 +26,10 @@ package struct ResponseJudge: Sendable {
         self.maxBody = maxBody
     }
 
-    /// Whether bodies are looked at.
+    /// True where bodies are looked at.
     private var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
 
-    /// Whether only heads are judged, so that what comes behind one may be a stream without end.
+    /// True where only heads are judged, so that what comes behind one may be a stream without end.
     package var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
 
     /// Asks the origin for what can be judged: codings that can be undone and, where a violation is not only reported, the
@@ -91,7 +91,7 @@ package struct ResponseJudge: Sendable {
     /// all bodies. Deflate can do no more; what other codings make beyond it would only hold up the loop.
     private static let unfolding = 1000
 
-    /// Whether judging may take so long that other clients would notice, and is not worth a try: images are decoded, and a
+    /// Tells whether judging may take so long that other clients would notice, and is not worth a try: images are decoded, and a
     /// content coding may unfold to anything.
     package func isSlow(_ held: HeldResponse) -> Bool {
         let isLong = held.body.readableBytes > WorkBudget.promptBytes || held.head.fields.contains(.contentEncoding)
@@ -149,7 +149,7 @@ package struct HeldResponse: Sendable {
     /// What the head violates, where that is told only together with the body's verdict.
     package var violation: ValidationError?
     package var trailers = Fields()
-    /// Whether the body is not the origin's.
+    /// True where the body is not the origin's.
     package var isReplaced = false
 
     package init(
@@ -163,7 +163,7 @@ package struct HeldResponse: Sendable {
 }
 
 extension ResponseContract.BodyRule {
-    /// Whether a few kilobytes may be millions of pixels.
+    /// True where a few kilobytes may be millions of pixels.
     fileprivate var decodesImages: Bool {
         switch self {
         case .image: true
@@ -172,7 +172,7 @@ extension ResponseContract.BodyRule {
         }
     }
 
-    /// Whether bodies under the rule may be replaced.
+    /// True where bodies under the rule may be replaced.
     fileprivate var replacesBodies: Bool {
         switch self {
         case .json(let rule): rule.removesNulls

@@ -39,9 +39,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         let wantsKeepAlive: Bool
         /// Nil until the head is written.
         var framing: ResponseFraming?
-        /// What the head has said about the connection.
+        /// True where the head has said that the connection stays.
         var keepsAlive = false
-        /// How much of a body with a length is still to be written.
+        /// The bytes of a body with a length that are still to be written.
         var owedBytes: UInt64 = 0
     }
 
@@ -49,7 +49,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let channel: SocketChannel
     /// Nil where the system does not say.
     let client: Client?
-    /// Why nothing is served over this connection, if that is so.
+    /// The problem for which nothing is served over this connection; nil where it is served.
     private var refusal: Problem?
     /// Nil where the client speaks in clear.
     private let tls: TLSTransport?
@@ -521,7 +521,7 @@ extension ClientConnection: TurnEndWork {
 }
 
 extension RequestHead {
-    /// Whether the client would send another request on this connection (RFC 9112 §9.3).
+    /// True where the client would send another request on this connection (RFC 9112 §9.3).
     fileprivate var wantsKeepAlive: Bool {
         guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
         if self.fields.hasToken("close", in: .connection) { return false }

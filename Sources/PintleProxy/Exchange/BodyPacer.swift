@@ -31,7 +31,7 @@ final class BodyPacer {
         self.timer = LoopTimer { [weak self] in self?.rested() }
     }
 
-    /// How much waits for its turn, here or at the origin's stream.
+    /// The bytes that wait for their turn, here or at the origin's stream.
     var waitingBytes: Int { self.waiting.readableBytes + self.origin.unsentBodyBytes }
 
     func send(_ bytes: ByteBuffer) {

@@ -28,7 +28,7 @@ final class Exchange {
     private let client: any ClientStream
     private let lane: Lane
     private let gate: Gate
-    /// Who asks; nil where the system does not say.
+    /// The client as limits and logs know it; nil where the system does not say.
     private let peer: Client?
     private var head: RequestHead
     private let framing: BodyFraming
@@ -219,10 +219,10 @@ final class Exchange {
 
     // MARK: The client's events
 
-    /// Whether more of the body is taken now.
+    /// True where more of the body is taken now.
     var wantsBody: Bool { self.upload.wantsBody }
 
-    /// Whether the end of the body is taken now.
+    /// True where the end of the body is taken now.
     var wantsEndOfBody: Bool { self.upload.wantsEnd }
 
     func received(_ bytes: ByteBuffer) {
@@ -571,7 +571,7 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        // Whom the CONNECT has passed, for a parent that might lead back here.
+        // Names the proxies that the CONNECT has passed, for a parent that might lead back here.
         var fields = Fields()
         for passed in self.head.fields.values(of: "Via") { fields.append("Via", passed) }
         if let via = self.gate.via { Forwarding.appendVia(via, version: "1.\(self.head.minorVersion)", to: &fields) }

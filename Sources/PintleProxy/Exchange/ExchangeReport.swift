@@ -64,7 +64,7 @@ struct ExchangeReport {
     private var hasNotedParent = false
     /// True once the exchange was counted as started.
     private var isCounted = false
-    /// How much of the bytes the counters know.
+    /// The bytes that the counters know of.
     private var told = (up: 0, down: 0)
     /// A peer may send hundreds of certificates; a line lists so many of their keys.
     private static let longestChain = 16

@@ -10,7 +10,7 @@ struct HeldShares {
     private var response = MemoryShare()
     private let limit: Int
     private let memory: MemoryBudget
-    /// How many bytes of a body are kept until the end, because they may have to be sent again.
+    /// The number of bytes of a body that are kept until the end, because they may have to be sent again.
     var wholeBody = 0
     /// Work that the exchange waits for.
     var job: WorkPool.Ticket?
@@ -47,7 +47,7 @@ struct HeldShares {
             self.response.resize(to: 0, of: self.memory)
             return false
         }
-        // What is worked on is held until the worker lets go of it.
+        // The worker holds the bytes until it lets go of them.
         let bytes = self.request.bytes + self.response.bytes
         self.job = nil
         (self.request, self.response) = (MemoryShare(), MemoryShare())

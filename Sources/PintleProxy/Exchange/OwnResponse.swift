@@ -16,7 +16,7 @@ struct OwnResponse {
             self.head.fields.append("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE, CONNECT")
             return
         }
-        // What was received goes back, but for what identifies the client (RFC 9110 §9.3.8).
+        // The request goes back as it was received, but for what identifies the client (RFC 9110 §9.3.8).
         var echoed = request.fields
         for name in [FieldName.authorization, .proxyAuthorization, .cookie] { echoed.remove(name) }
         self.head.fields.append("Content-Type", "message/http")

@@ -32,7 +32,7 @@ struct RequestUpload {
         self.limit = limit
     }
 
-    /// Whether more is taken now.
+    /// True where more is taken now.
     var wantsBody: Bool {
         switch self.state {
         case .waiting: false
@@ -42,7 +42,7 @@ struct RequestUpload {
         }
     }
 
-    /// Whether the end is taken now: it needs no room.
+    /// True where the end is taken now: it needs no room.
     var wantsEnd: Bool { if case .waiting = self.state { false } else { true } }
 
     /// Bytes that were taken and that the origin has not.

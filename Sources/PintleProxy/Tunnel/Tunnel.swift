@@ -14,11 +14,11 @@ internal import PintleTrust
 final class Tunnel {
     private let lane: Lane
     private let gate: Gate
-    /// Who uses it; nil where the system does not say.
+    /// The client that uses it; nil where the system does not say.
     private let peer: Client?
     private var report: ExchangeReport
     private let relay: SocketRelay
-    /// How much of the answer to the client was not sent when the tunnel began, in bytes.
+    /// The bytes of the answer to the client that were not sent when the tunnel began.
     private let unsentHead: Int
     /// Nil where there is nothing to be looked at, or no more.
     private var watch: TunnelWatch?
@@ -27,7 +27,7 @@ final class Tunnel {
     private var outcome = Outcome.completed
     private var idle: LoopTimer?
     private let start: NIODeadline
-    /// Whether nothing more is read to be relayed.
+    /// True where nothing more is read to be relayed.
     private var hasEnded = false
 
     /// Begins to relay. Takes over both connections, whose channels give their sockets up.
@@ -174,7 +174,7 @@ final class Tunnel {
     private var deadline: NIODeadline {
         let patience = self.gate.patience
         if self.awaitsFirstBytes { return self.start + patience.head }
-        // What is left is to be read by one who sends nothing more.
+        // The rest waits for a reader that sends nothing more.
         return self.relay.lastActivity + (self.relay.hasReadAll ? patience.body : patience.tunnel)
     }
 
@@ -218,7 +218,7 @@ extension Tunnel: SocketRelayDelegate {
     func relayClosed(_ relay: SocketRelay) {
         if let idle { self.lane.loop.disarm(idle) }
         self.idle = nil
-        // What was in flight at the end has left by now, or never will.
+        // The bytes that were in flight at the end have left by now, or never will.
         self.countBytes()
         Self.close(self.report, self.outcome, in: self.gate)
         self.lane.census.leave(self.peer)

@@ -14,7 +14,7 @@ struct TunnelTerms {
     let early: ByteBuffer
     /// Looks at what the other end sends in clear, before the client gets it.
     let watch: TunnelWatch?
-    /// Whom the client asked for with CONNECT; nil where protocols were switched.
+    /// The destination that the client asked for with CONNECT; nil where protocols were switched.
     let authority: Authority?
     /// The record that is closed when the tunnel is over.
     let report: ExchangeReport

@@ -49,9 +49,9 @@ final class OriginHost {
     var isBeingJoined = false
     /// True where HTTP/2 is spoken without asking, over clear text too.
     var knowsHTTP2 = false
-    /// How many connections are open, those in use among them.
+    /// The number of open connections, those in use among them.
     var connectionCount = 0
-    /// How many transfers have it, or wait for it.
+    /// The number of transfers that have it, or wait for it.
     var users = 0
 
     init(_ key: ConnectionKey, by proxy: ProxyLink?, limit: Int) {
@@ -68,7 +68,7 @@ final class OriginHost {
         return self.http2.first { $0.hasRoom }
     }
 
-    /// Whether nobody would miss it.
+    /// True where nobody would miss it.
     var isUnused: Bool {
         self.connectionCount == 0 && self.users == 0
     }

@@ -22,7 +22,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case closed
     }
 
-    /// What is left to be sent of the request under way, behind ``staged``.
+    /// The rest of the request under way that is to be sent behind ``staged``.
     private enum Outgoing: Equatable {
         case nothing
         case length(left: UInt64)
@@ -33,7 +33,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     let host: OriginHost
     let made: MadeConnection
-    /// Whether a request was answered over it before.
+    /// True where a request was answered over it before.
     private(set) var isKept = false
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
@@ -42,7 +42,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private let descriptor: Int32
     /// Carries the bytes; nil where they go over the socket as they are.
     private let tls: TLSConnection?
-    /// Whether the pool has the session of TLS.
+    /// True where the pool has the session of TLS.
     private var hasGivenSession = false
     private var phase = Phase.idle
     private var keptInTurn: UInt64 = 0
@@ -54,11 +54,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var outgoing = Outgoing.nothing
     private var isPumping = false
     private var waitsForRoom = false
-    /// Why nothing more can be sent.
+    /// The failure after which nothing more can be sent.
     private var sendFailure: (any Error)?
     // What is received.
     private var response: ResponseReader
-    /// What was received and could not be understood yet, or was not wanted.
+    /// The bytes that were received and could not be understood yet, or were not wanted.
     private var rest = ByteBuffer()
     private var hasAnswer = false
     private var isConsuming = false
@@ -71,7 +71,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let togetherLimit = 16 * 1024
     /// The most bytes of one chunk.
     private static let chunkLimit = 32 * 1024
-    /// How many full buffers are read, and pieces sent, in a turn: others want their share.
+    /// The most full buffers that are read, and pieces that are sent, in a turn: others want their share.
     private static let mostInTurn = 4
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -155,7 +155,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     func resumeReading() {
         self.updateInterest()
-        // What is here already may be all that comes; epoll knows nothing of it, nor of a descriptor that hung up.
+        // The bytes that are here may be all that comes; epoll knows nothing of it, nor of a descriptor that hung up.
         guard self.rest.readableBytes > 0 || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
         self.loop.atEndOfTurn(self)
     }
@@ -216,19 +216,19 @@ final class HTTP1Connection: KeptConnection, Carrier {
         if case .asking(let current) = self.phase { current === transfer } else { false }
     }
 
-    /// Whether the whole request has left, or no more of it will.
+    /// True where the whole request has left, or no more of it will.
     private var isSent: Bool {
         if self.sendFailure != nil { return true }
         return self.staged.readableBytes == 0 && (self.outgoing == .nothing || self.outgoing == .unwanted)
     }
 
-    /// Whether a piece of the body leaves next.
+    /// Tells whether a piece of the body leaves next.
     private func hasBodyBehind(_ transfer: Transfer) -> Bool {
         guard case .length = self.outgoing else { return false }
         return transfer.nextStep == .bytes
     }
 
-    /// Whether there is a piece of the body to be sent; stages the end of one that has none.
+    /// Tells whether there is a piece of the body to be sent; stages the end of one that has none.
     private func mayGoOn(_ transfer: Transfer) -> Bool {
         switch self.outgoing {
         case .nothing, .unwanted: return false
@@ -316,7 +316,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.sendFailure = IOError(errnoCode: ECONNRESET, reason: "send")
             return false
         case .failed(let error):
-            // What the origin has sent before it stopped listening may be its answer (RFC 9112 §9.5).
+            // The bytes that the origin has sent before it stopped listening may be its answer (RFC 9112 §9.5).
             self.sendFailure = error
             return false
         }
@@ -356,7 +356,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 guard transfer.isReadingPaused, self.rest.readableBytes > 0 else {
                     return self.ended(outcome, transfer)
                 }
-                // What came before it is still to be understood.
+                // The bytes before the end are still to be understood.
                 self.heldEnd = outcome
                 return self.updateInterest()
             }
@@ -417,7 +417,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return outcome
     }
 
-    /// Whether something came that nobody has asked for: the end, or bytes. Records that are for TLS alone are taken in.
+    /// True where something came that nobody has asked for: the end, or bytes. Records that are for TLS alone are taken in.
     private var hasArrivals: Bool {
         var byte: UInt8 = 0
         guard let tls else {

@@ -16,7 +16,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
-    /// Whether a transfer was carried to its end.
+    /// True where a transfer was carried to its end.
     private(set) var hasServed = false
     private let pool: TransferPool
     private let channel: SocketChannel
@@ -29,7 +29,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private var starting: [HTTP2Stream] = []
     private var isClosed = false
 
-    /// What the peer may send on a stream before it is read, in bytes.
+    /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -64,7 +64,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.channel.start()
     }
 
-    /// Whether another transfer can be carried.
+    /// True where another transfer can be carried.
     var hasRoom: Bool { !self.isLeaving && !self.isClosed && self.channel.isActive && self.streams.count < self.limit }
 
     /// Carries a transfer.
@@ -82,7 +82,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let starting = self.starting
         self.starting.removeAll()
         for stream in starting where !stream.isOver {
-            let box = LoopBound(stream)
+            let box = NIOLoopBound(stream, eventLoop: self.pool.loop)
             self.multiplexer?.createStreamChannel { channel in
                 box.value.begin(on: channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
@@ -134,14 +134,6 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     }
 }
 
-/// Something that is used on one loop's thread only, and handed to closures that say they might run elsewhere.
-private struct LoopBound<Value>: @unchecked Sendable {
-    // Why @unchecked holds: the closures are called by the loop.
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
-}
-
 /// Takes what concerns the connection as a whole.
 private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
@@ -178,19 +170,19 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var hasHead = false
     private var hasAnswer = false
     private var hasSentAll = false
-    /// How much of a body with a length was not sent.
+    /// The bytes of a body with a length that were not sent.
     private var owedBytes: UInt64?
-    /// How much of the response's body is still to come, where that is known.
+    /// The bytes of the response's body that are still to come; nil where nobody knows.
     private var awaitedBytes: UInt64?
     private var interim = InterimHeads()
     private var isPumping = false
-    /// What came while the transfer was paused.
+    /// The frames that came while the transfer was paused.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
-    /// Whether the stream was closed behind what waits.
+    /// True where the stream was closed behind what waits.
     private var isClosed = false
 
     private static let pieceLimit = 16 * 1024
-    /// How often a buffer's worth is flushed in a turn.
+    /// The most times that a buffer's worth is flushed in a turn.
     private static let mostRounds = 4
 
     fileprivate init(_ transfer: Transfer, on connection: HTTP2Connection, limits: HeadLimits) {
@@ -239,7 +231,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         }
         self.isPumping = false
         guard rounds == Self.mostRounds else { return }
-        let box = LoopBound(self)
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         channel.eventLoop.execute { box.value.sendMore() }
     }
 
@@ -286,9 +278,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func pauseReading() {}
 
     func resumeReading() {
-        // What waits is told from the loop, not from within the call of who resumes.
+        // The loop tells of the frames that wait, and not the call that resumes.
         guard let channel else { return }
-        let box = LoopBound(self)
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         channel.eventLoop.execute { box.value.goOn() }
     }
 
@@ -361,7 +353,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.isClosed = true
-        // What came before may be all of the response.
+        // The frames that wait may be all of the response.
         if self.waiting.isEmpty { self.failed(.closed) }
     }
 

@@ -17,17 +17,17 @@ package struct ResponseReader {
     private var head = Self.emptyHead
     private var hasStatusLine = false
     private let limits: HeadLimits
-    /// Of the head and the interim responses before it.
+    /// The bytes and lines of the head and of the interim responses before it.
     private var byteCount = 0
     private var lineCount = 0
-    /// What came after the body.
+    /// The fields behind the body.
     package private(set) var trailers = Fields()
     private var body = Body.unlimited
     /// `1.0` or `1.1`.
     package private(set) var version = "1.1"
-    /// Whether the peer takes another request behind this one (RFC 9112 §9.3).
+    /// True where the peer takes another request behind this one (RFC 9112 §9.3).
     private(set) var keepsConnection = false
-    /// Whether the final head was delivered.
+    /// True where the final head was delivered.
     private(set) var isComplete = false
 
     /// What is known of the body's end.
@@ -130,16 +130,16 @@ package struct ResponseReader {
         }
     }
 
-    /// Whether the end of the connection is the end of the body.
+    /// True where the end of the connection is the end of the body.
     var isBodyUnlimited: Bool { if case .unlimited = self.body { self.isComplete } else { false } }
 
-    /// Whether chunks are missing.
+    /// True where chunks are missing.
     var lacksChunks: Bool { if case .chunks = self.body { true } else { false } }
 
-    /// Whether the end of the body was there, by its length or in its chunks.
+    /// True where the end of the body was there, by its length or in its chunks.
     package var isBodyOver: Bool { if case .over = self.body { true } else { false } }
 
-    /// Whether bytes came behind the end of the body.
+    /// True where bytes came behind the end of the body.
     package var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
 
     // MARK: Inside

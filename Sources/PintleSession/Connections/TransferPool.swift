@@ -52,7 +52,7 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: Transfers
 
-    /// How many transfers are under way.
+    /// The number of transfers under way.
     var runningCount: Int { self.running.count }
 
     /// Starts a transfer. The delegate is held until it is told of the end.
@@ -177,7 +177,7 @@ final class TransferPool: @unchecked Sendable {
 
     // MARK: What is remembered
 
-    /// What was decided about every host that is remembered.
+    /// The last verdict on every host that is remembered.
     var knownVerdicts: [Authority: DatedVerdict] { self.verdicts }
 
     func note(_ verdict: Verdict, on host: Authority) {

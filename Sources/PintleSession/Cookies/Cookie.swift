@@ -9,7 +9,7 @@ struct Cookie: Sendable, Equatable {
     let value: String
     /// The host that set it, or the domain that it is for.
     let domain: String
-    /// Whether only the host itself gets it.
+    /// True where only the host itself gets it.
     let isHostOnly: Bool
     let path: String
     let isSecure: Bool
@@ -59,7 +59,7 @@ struct Cookie: Sendable, Equatable {
         self.expiry = maxAge.map { UnixTime(seconds: $0 <= 0 ? 0 : now.seconds.saturatingSum($0)) } ?? expires
     }
 
-    /// Whether a cookie is what its name says of it (RFC 6265bis §4.1.3).
+    /// Tells whether a cookie is what its name says of it (RFC 6265bis §4.1.3).
     private static func keepsPrefix(_ name: String, _ isSecure: Bool, _ domain: String?, _ path: String) -> Bool {
         let name = name.lowercased()
         if name.hasPrefix("__secure-") { return isSecure }
@@ -67,14 +67,14 @@ struct Cookie: Sendable, Equatable {
         return true
     }
 
-    /// Whether it would take the place of `other`, or shadow it, though whoever set it in clear text may not (RFC 6265bis
+    /// Tells whether it would take the place of `other`, or shadow it, though whoever set it in clear text may not (RFC 6265bis
     /// §5.7): somebody on the way could.
     func shadows(_ other: Cookie) -> Bool {
         guard other.isSecure, !self.isSecure, self.name == other.name else { return false }
         return Self.domain(self.domain, matches: other.domain) || Self.domain(other.domain, matches: self.domain)
     }
 
-    /// Whether `other` takes its place.
+    /// Tells whether `other` takes its place.
     func isSame(as other: Cookie) -> Bool {
         self.name == other.name && self.domain == other.domain && self.path == other.path
             && self.isHostOnly == other.isHostOnly
@@ -82,7 +82,7 @@ struct Cookie: Sendable, Equatable {
 
     func hasExpired(at now: UnixTime) -> Bool { self.expiry.map { $0 <= now } ?? false }
 
-    /// Whether a request for `url` gets it (RFC 6265 §5.4).
+    /// Tells whether a request for `url` gets it (RFC 6265 §5.4).
     func belongs(to url: HTTPURL) -> Bool {
         let host = url.authority.host
         guard self.isHostOnly ? host == self.domain : Self.domain(self.domain, matches: host) else { return false }
@@ -101,7 +101,7 @@ struct Cookie: Sendable, Equatable {
         host == domain || (host.hasSuffix(".\(domain)") && IPAddress(host) == nil)
     }
 
-    /// Whether nobody on the way can read what is sent: this machine talks to itself in secret, too.
+    /// Tells whether nobody on the way can read what is sent: this machine talks to itself in secret, too.
     static func isSecret(_ url: HTTPURL) -> Bool {
         let host = url.authority.host
         return url.isSecure || host.hasSuffix(".localhost") || ["localhost", "127.0.0.1", "::1"].contains(host)

@@ -18,7 +18,7 @@ final class CurlDialler: @unchecked Sendable {
     private var multi: UnsafeMutableRawPointer
     private var idle: [Dial] = []
     private var running: [ObjectIdentifier: Dial] = [:]
-    /// What epoll was told of libcurl's sockets.
+    /// The interest in libcurl's sockets that epoll was told of.
     private var interests: [Int32: Readiness] = [:]
     /// The socket that its dial keeps while libcurl lets it go.
     private var released: Int32?
@@ -33,7 +33,7 @@ final class CurlDialler: @unchecked Sendable {
     private var unstartable: [Dial] = []
     private var isClosed = false
 
-    /// How many easy handles are kept for later dials.
+    /// The most easy handles that are kept for later dials.
     private static let idleHandles = 16
     /// libcurl closes a connection at once where it may keep none; more than there are descriptors.
     private static let keptConnections = 1 << 30

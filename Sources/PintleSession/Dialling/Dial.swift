@@ -7,7 +7,7 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
 
-/// Whom to connect to, and how.
+/// The destination of a dial, and the way to it.
 struct DialTarget {
     /// The origin that the connection is for.
     var authority: Authority
@@ -27,7 +27,7 @@ struct DialTarget {
     /// Whose name is looked up, and whose address is dialled.
     var dialled: Authority { self.proxy?.server.authority ?? self.authority }
 
-    /// The same in a sentence.
+    /// The host that is dialled, in a sentence.
     var dialledHost: String {
         self.proxy.map { "the proxy \($0.server.authority.host)" } ?? "the host \(self.authority.host)"
     }
@@ -44,10 +44,10 @@ final class Dial {
     private(set) var target = Dial.nowhere
     private var completion: Completion?
     var isAdded = false
-    /// Whether libcurl took all that it was told.
+    /// True where libcurl took all that it was told.
     private(set) var isTaken = true
     private var refusal: SocketRefusal?
-    /// What libcurl wanted to look up.
+    /// The name that libcurl wanted to look up.
     private var wantedName: String?
     private var hasAddresses = false
     /// Addresses that are waited for.

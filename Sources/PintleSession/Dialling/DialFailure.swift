@@ -6,7 +6,7 @@ internal import NIOCore
 internal import PintleMessage
 internal import PintleSystem
 
-/// Why a dial got no socket for an address.
+/// The reason for which a dial got no socket for an address.
 enum SocketRefusal {
     /// The judge of addresses refuses it, for this reason.
     case address(String)
@@ -14,7 +14,7 @@ enum SocketRefusal {
     case system(Int32)
 }
 
-/// What is known of a dial that libcurl gave up, and the one place where its codes become ours.
+/// A dial that was given up, as far as it is known, and the one place where its codes become ours.
 struct DialFailure {
     let result: CURLcode
     let target: DialTarget
@@ -22,7 +22,7 @@ struct DialFailure {
     let proxyError: Int
     /// The interface that the connection has to leave by.
     let interface: String?
-    /// Whether there was an address to be dialled.
+    /// True where there was an address to be dialled.
     let hasAddress: Bool
     /// Why there was no socket for an address; nil where there was one.
     let refusal: SocketRefusal?

@@ -7,7 +7,7 @@ internal import PintleMessage
 /// Owns one `CURL *`. Used on one thread; freed with its owner, after it was taken out of its multi handle.
 struct EasyHandle: ~Copyable {
     let pointer: UnsafeMutableRawPointer
-    /// What is set already, so that a reused handle does not parse it again.
+    /// The URL that is set already, so that a reused handle does not parse it again.
     private var end: Authority?
     private var socks: ProxyLink?
     private var connectMilliseconds = -1

@@ -11,7 +11,7 @@ package struct MadeConnection {
     let descriptor: Int32
     /// Carries the bytes; nil where they go over the socket as they are.
     let tls: TLSConnection?
-    /// Whether ``tls`` is with the origin, and not only with a proxy.
+    /// True where ``tls`` is with the origin, and not only with a proxy.
     let isToOrigin: Bool
     /// TLS with an https proxy, which may carry ``tls``.
     let proxyTLS: TLSConnection?
@@ -49,10 +49,10 @@ package struct MadeConnection {
     /// The socket, where bytes go over it as they are.
     package var socket: Int32? { self.tls == nil ? self.descriptor : nil }
 
-    /// What was agreed on by ALPN.
+    /// True where HTTP/2 was agreed on by ALPN.
     var speaksHTTP2: Bool { self.tls?.negotiated?.applicationProtocol == "h2" }
 
-    /// Whether every verdict that the connection began with holds at a moment.
+    /// Tells whether every verdict that the connection began with holds at a moment.
     func isTrusted(at moment: UnixTime) -> Bool {
         self.proxyTLS?.isTrusted(at: moment) ?? true && (!self.isToOrigin || self.tls?.isTrusted(at: moment) ?? true)
     }

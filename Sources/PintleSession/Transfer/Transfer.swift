@@ -33,11 +33,11 @@ package final class Transfer {
     private(set) var request = Transfer.noRequest
     private var delegate: (any TransferDelegate)?
     private var host: OriginHost?
-    /// Whether it has one of the host's connections, or of the places for one.
+    /// True where it has one of the host's connections, or of the places for one.
     private var hasPlace = false
-    /// Whether others wait for the connection that it makes, or may.
+    /// True where others wait for the connection that it makes, or may.
     private var isJoined = false
-    /// How often the request was sent.
+    /// The number of times that the request was sent.
     private var attempts = 0
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
@@ -45,7 +45,7 @@ package final class Transfer {
     private var attemptStart = NIODeadline.uptimeNanoseconds(0)
     private var metrics = TransferMetrics()
     private var hasResponse = false
-    /// How many transfers the object has been.
+    /// The number of transfers that the object has been.
     private var uses: UInt64 = 0
     private var silence: LoopTimer?
     private(set) var isReadingPaused = false
@@ -151,7 +151,7 @@ package final class Transfer {
             let host = self.pool.host(for: request, by: proxy)
             self.host = host
             host.users += 1
-            // What becomes of a connection that may be switched is no matter of the host's limit.
+            // The host's limit does not count a connection that may be switched.
             if request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
         if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
@@ -276,7 +276,7 @@ package final class Transfer {
         }
     }
 
-    /// Who waits for the connection that this transfer makes.
+    /// Takes the transfers that wait for the connection that this one makes.
     private func leaveJoining() -> [Transfer] {
         guard self.isJoined, let host else { return [] }
         self.isJoined = false

@@ -14,7 +14,7 @@ package struct TransferRequest: Sendable {
         /// They arrive while the transfer runs; without a length they are sent chunked.
         case stream(length: UInt64?)
 
-        /// How many there are; nil where there is no body, or nobody knows.
+        /// The number of bytes; nil where there is no body, or nobody knows.
         var length: UInt64? {
             switch self {
             case .none: nil
@@ -69,8 +69,8 @@ package struct TransferRequest: Sendable {
     package var limitsWaiting = false
 
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
-    /// response. Nobody may do so with a method that is not idempotent (RFC 9110 §9.2.2). Default: as the method says.
-    package var isRepeatable: Bool
+    /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
+    package var isRepeatable = true
 
     /// Makes a request.
     package init(
@@ -85,7 +85,6 @@ package struct TransferRequest: Sendable {
         self.body = body
         self.connectTimeout = connectTimeout
         self.timeout = timeout
-        self.isRepeatable = RequestHead.isIdempotent(method)
     }
 }
 
@@ -110,7 +109,7 @@ public struct TransferMetrics: Sendable, Equatable {
     public var reusedConnection = false
     /// The peer's address, empty where no connection was made.
     public var address = ""
-    /// How often the request was sent again.
+    /// The number of times that the request was sent again.
     public var retries = 0
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""

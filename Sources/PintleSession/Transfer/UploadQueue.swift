@@ -14,7 +14,7 @@ struct UploadQueue {
 
     init() {}
 
-    /// Whether there is a byte to be sent, now or later.
+    /// True where there is a byte to be sent, now or later.
     var mayHaveBytes: Bool { self.byteCount > 0 || !self.isComplete }
 
     init(whole: ByteBuffer) {

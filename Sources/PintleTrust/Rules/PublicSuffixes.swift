@@ -35,7 +35,7 @@ package enum PublicSuffixes {
         "libpsl.so.5 is missing, and with it the list of public suffixes: a certificate for *.co.uk passes for every host "
         + "right below co.uk; install libpsl5"
 
-    /// Whether strangers have names below `name`, by the list's private section, too: no cookie is for all of them.
+    /// Tells whether strangers have names below `name`, by the list's private section, too: no cookie is for all of them.
     ///
     /// - Parameter name: a DNS name in ASCII.
     package static func isShared(_ name: String) -> Bool {

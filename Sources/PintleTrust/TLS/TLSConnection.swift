@@ -8,7 +8,7 @@ internal import PintleSystem
 ///
 /// The first calls shake hands. Used by one thread at a time. The process must ignore SIGPIPE.
 package final class TLSConnection {
-    /// What became of an attempt.
+    /// The outcome of an attempt.
     package enum Outcome: Sendable, Hashable {
         /// So many bytes were moved, at least one.
         case bytes(Int)
@@ -28,7 +28,7 @@ package final class TLSConnection {
     private let outer: TLSConnection?
     private let pointer: OpaquePointer
     private var failure: TLSFailure?
-    /// How often OpenSSL may still look for bytes in the call under way.
+    /// The number of times that OpenSSL may still look for bytes in the call under way.
     fileprivate var looks = 0
     /// OpenSSL goes on while there are records, and looks twice for each: one that is in order has 16 KiB, and a hostile one a
     /// byte. Whoever sends many of those goes on in the next turn.
@@ -117,13 +117,13 @@ package final class TLSConnection {
         case stream(TLSConnection)
     }
 
-    /// Whether the handshake is complete.
+    /// True where the handshake is complete.
     package var isEstablished: Bool { SSL_is_init_finished(self.pointer) == 1 }
 
     /// What the handshake agreed on; nil before its end.
     package var negotiated: NegotiatedTLS? { self.isEstablished ? NegotiatedTLS(self.pointer) : nil }
 
-    /// Whether the verdict that the connection, or the session that it resumed, began with holds at a moment
+    /// Tells whether the verdict that the connection, or the session that it resumed, began with holds at a moment
     /// (``Verdict/end``). Only of a client.
     package func isTrusted(at moment: UnixTime) -> Bool { VerdictEnd.holds(on: self.pointer, at: moment) }
 
@@ -134,7 +134,7 @@ package final class TLSConnection {
         return SSL_SESSION_is_resumable(pointer) == 1 ? session : nil
     }
 
-    /// Whether a session was resumed, and nothing judged.
+    /// True where a session was resumed, and nothing judged.
     package var isResumed: Bool { SSL_session_reused(self.pointer) == 1 }
 
     /// Shakes hands as far as that is possible.
@@ -259,9 +259,9 @@ package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package let reason: Reason
-    /// Whether there was no connection yet.
+    /// True where there was no connection yet.
     package let isOfHandshake: Bool
-    /// Whether the peer is a server.
+    /// True where the peer is a server.
     package let isOfServer: Bool
 
     package init(reason: Reason, isOfHandshake: Bool, isOfServer: Bool = false) {

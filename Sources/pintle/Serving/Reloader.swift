@@ -36,7 +36,7 @@ actor Reloader {
     private var policy: Policy
     /// What is in force.
     private(set) var gate: Gate
-    /// How long exchanges have to end, by the configuration in force.
+    /// The time that exchanges have to end, by the configuration in force.
     var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
     /// One reload at a time: another one waits for it.
     private var last: Task<ControlAnswer, Never>?

@@ -117,4 +117,16 @@ import Testing
         for client in clients { client.close() }
         #expect(try Self.wait(for: "held_bytes", of: pintle) { $0 == 0 } == 0)
     }
+
+    @Test func `clients that break their connections within pipelined requests leave nothing held`() throws {
+        let pintle = try PintleProcess("")
+        let requests = String(repeating: "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", count: 1800)
+        for _ in 0..<50 {
+            let client = try pintle.connect()
+            try client.send(requests)
+            client.reset()
+        }
+        #expect(try pintle.ask("OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").status == 200)
+        #expect(try Self.wait(for: "held_bytes", of: pintle) { $0 == 0 } == 0)
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleTesting
 import Testing
 
@@ -247,5 +248,29 @@ struct TunnelTests {
         let record = try pintle.waitForExchanges(1)[0]
         #expect(record["error"] as? String == "nothing was sent in the tunnel within limits.header_timeout")
         #expect(pintle.exchanges.count == 1, "the tunnel that was used stays")
+    }
+
+    @Test func `a tunnel that opens while the program drains is heard out`() throws {
+        let mayOpen = Watched(false)
+        let parent = try ScriptedOrigin { connection in
+            _ = try connection.readRequestHead()
+            try mayOpen.wait(for: "the program to drain") { $0 }
+            try connection.send("HTTP/1.1 200 OK\r\n\r\n")
+            try connection.send("echo: " + (try connection.stream.readLine()) + "\r\n")
+            _ = try connection.waitForEnd()
+        }
+        let pintle = try PintleProcess(
+            "upstream_proxy: {url: \"http://127.0.0.1:\(parent.port)\"}\nlimits: {drain_timeout: 1h}")
+        let client = try pintle.connect()
+        try client.send("CONNECT a.test:443 HTTP/1.1\r\nHost: x\r\n\r\n")
+        try parent.waitForRequests(1)
+        pintle.process.signal(SIGTERM)
+        try pintle.waitForMessages("draining")
+        mayOpen.change { $0 = true }
+        #expect(try client.readHead().status == 200)
+        try client.send("word\r\n")
+        #expect(try client.readLine() == "echo: word")
+        client.close()
+        #expect(try pintle.process.waitForExit() == 0)
     }
 }
