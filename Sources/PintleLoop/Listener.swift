@@ -28,6 +28,11 @@ package final class Listener: DescriptorWatcher {
     private let accepted: Acceptance
     private var isOpen = true
     private var resume: LoopTimer?
+    /// The number of connections that are taken at once, and the turn in which they were taken last.
+    private var burst = 1
+    private var lastTurn: UInt64 = 0
+
+    private static let longestBurst = 16
 
     /// How long accepting pauses when the process is out of descriptors: the queue is kept by the kernel, and asking
     /// again at once would only spin.
@@ -116,13 +121,17 @@ package final class Listener: DescriptorWatcher {
     }
 
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
-        // A bounded burst: connections that are already served want their turn.
-        for _ in 0..<16 where self.isOpen {
+        // One is the rule, for asking in vain costs as much as a connection. Where they keep coming, more are taken at once,
+        // but not all: connections that are already served want their turn.
+        self.burst = self.loop.turn == self.lastTurn &+ 1 ? max(1, min(2 * self.burst, Self.longestBurst)) : 1
+        self.lastTurn = self.loop.turn
+        for _ in 0..<self.burst where self.isOpen {
             var storage = sockaddr_storage()
             let connection = pintle_accept(descriptor, &storage)
             guard connection >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { self.pauseAccepting() }
                 if errno == ECONNABORTED || errno == EINTR { continue }
+                self.burst = 0
                 return
             }
             self.accepted(connection, Self.peer(of: connection, storage))
@@ -177,27 +186,33 @@ package final class Listener: DescriptorWatcher {
 
 extension SocketAddress {
     /// The address that a socket is bound to; nil where it is neither IPv4, IPv6 nor the path of a Unix socket.
-    package init?(boundTo descriptor: Int32) {
+    package init?(boundTo descriptor: Int32) { self.init { getsockname(descriptor, $0, $1) } }
+
+    /// The address that a socket is connected to, likewise; nil, too, where it is not connected any more.
+    package init?(connectedTo descriptor: Int32) { self.init { getpeername(descriptor, $0, $1) } }
+
+    private init?(_ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32) {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let code = withUnsafeMutablePointer(to: &storage) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
         }
         guard code == 0 else { return nil }
         self.init(storage)
     }
 
-    /// The address in a socket call's storage, where it is IPv4, IPv6 or the path of a Unix socket.
+    /// The address in a socket call's storage, where it is IPv4, IPv6 or the path of a Unix socket. It is not written out
+    /// as a host: few ask for that.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
         switch Int32(storage.ss_family) {
         case AF_INET:
             self = withUnsafePointer(to: &storage) {
-                $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee) }
+                $0.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { SocketAddress($0.pointee, host: "") }
             }
         case AF_INET6:
             self = withUnsafePointer(to: &storage) {
-                $0.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee) }
+                $0.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { SocketAddress($0.pointee, host: "") }
             }
         case AF_UNIX:
             let address = withUnsafePointer(to: &storage) {

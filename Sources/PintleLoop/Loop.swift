@@ -81,8 +81,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     ///   (ENOSPC, fs.epoll.max_user_watches).
     func tryToWatch(_ descriptor: Int32, for interest: Readiness, by watcher: any DescriptorWatcher) -> Bool {
         self.assertInEventLoop()
-        let known = self.local.isWatched(descriptor)
-        let token = self.local.set(watcher, for: descriptor)
+        let (token, known) = self.local.set(watcher, for: descriptor)
         let operation = known ? PINTLE_EPOLL_MODIFY : PINTLE_EPOLL_ADD
         if pintle_epoll_control(self.epoll, operation, descriptor, interest.rawValue, token) == 0 { return true }
         // The kernel forgets a descriptor when it is closed; libcurl may close one before it tells us.
@@ -94,15 +93,14 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     package func unwatch(_ descriptor: Int32) {
         self.assertInEventLoop()
         guard self.local.isWatched(descriptor) else { return }
+        // The kernel is told at the end of the turn: often somebody else watches the descriptor by then.
         self.local.remove(descriptor)
-        // It fails where the descriptor was closed before, which the kernel has noticed by itself.
-        _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, descriptor, 0, 0)
     }
 
     /// Stops watching a descriptor that is closed right after this: closing it tells the kernel the same.
     func forget(_ descriptor: Int32) {
         self.assertInEventLoop()
-        if self.local.isWatched(descriptor) { self.local.remove(descriptor) }
+        self.local.forget(descriptor)
     }
 
     /// Tells whether somebody is told of this descriptor.
@@ -163,7 +161,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     }
 
     /// The room in a receive buffer, in bytes.
-    package static let receiveCapacity = 64 * 1024
+    package static let receiveCapacity = 128 * 1024
 
     /// A buffer for what one read returns, lent out and given back so that most reads allocate nothing.
     package func takeReceiveBuffer() -> ByteBuffer {
@@ -301,6 +299,10 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 meter?.note(.timer, timer.origin)
             }
             self.local.runTurnEnd { meter?.note(.turnEnd, .type(type(of: $0))) }
+            self.local.forEachUnwatched {
+                // It fails where the descriptor was closed meanwhile, which the kernel has noticed by itself.
+                _ = pintle_epoll_control(self.epoll, PINTLE_EPOLL_DELETE, $0, 0, 0)
+            }
             self.endTurn(&meter)
         }
         // Work that the last turn has put off is done: channels that it has closed keep their promises.

@@ -20,6 +20,14 @@ package struct Readiness: OptionSet, Sendable {
     package static let hungUp = Readiness(rawValue: 0x010)
     /// The peer will send no more.
     package static let readClosed = Readiness(rawValue: 0x2000)
+
+    // Spelt out, because a set's literals are built by code that is not specialized in other modules.
+
+    /// Ready for nothing.
+    package init() { self.rawValue = 0 }
+
+    /// True where the descriptor ``failed`` or ``hungUp``.
+    package var isBroken: Bool { self.rawValue & (Self.failed.rawValue | Self.hungUp.rawValue) != 0 }
 }
 
 /// Something that is told on the loop's thread when a descriptor is ready.
@@ -51,12 +59,25 @@ final class LoopState {
     let pipes = PipePool()
     private var turnEndRunning: [any TurnEndWork] = []
     private var entries: [Entry] = []
+    /// Descriptors that nobody watches any more, and that epoll may still know.
+    private var unwatched: [Int32] = []
     private var thread: pthread_t?
 
     private struct Entry {
         var watcher: (any DescriptorWatcher)?
+        /// True where epoll knows the descriptor, as far as is known here.
+        var isRegistered = false
         /// Distinguishes an event of a closed descriptor from one of its successor with the same number.
         var generation: UInt32 = 0
+
+        mutating func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> (
+            token: UInt64, isRegistered: Bool
+        ) {
+            if self.watcher == nil { self.generation &+= 1 }
+            self.watcher = watcher
+            defer { self.isRegistered = true }
+            return (UInt64(self.generation) << 32 | UInt64(UInt32(bitPattern: descriptor)), self.isRegistered)
+        }
     }
 
     var isCurrentThread: Bool {
@@ -77,18 +98,38 @@ final class LoopState {
         Int(descriptor) < self.entries.count && self.entries[Int(descriptor)].watcher != nil
     }
 
-    /// Returns the token to give to epoll.
-    func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> UInt64 {
+    /// Returns the token to give to epoll, and whether epoll knows the descriptor already.
+    func set(_ watcher: any DescriptorWatcher, for descriptor: Int32) -> (token: UInt64, isRegistered: Bool) {
         let index = Int(descriptor)
         while self.entries.count <= index {
             self.entries.append(contentsOf: repeatElement(Entry(), count: max(64, index)))
         }
-        if self.entries[index].watcher == nil { self.entries[index].generation &+= 1 }
-        self.entries[index].watcher = watcher
-        return UInt64(self.entries[index].generation) << 32 | UInt64(UInt32(bitPattern: descriptor))
+        return self.entries[index].set(watcher, for: descriptor)
     }
 
-    func remove(_ descriptor: Int32) { self.entries[Int(descriptor)].watcher = nil }
+    /// Nobody watches the descriptor; epoll is told at the end of the turn, unless somebody does again by then.
+    func remove(_ descriptor: Int32) {
+        self.entries[Int(descriptor)].watcher = nil
+        self.unwatched.append(descriptor)
+    }
+
+    /// Nobody watches the descriptor, and closing it tells epoll the same.
+    func forget(_ descriptor: Int32) {
+        guard Int(descriptor) < self.entries.count else { return }
+        self.entries[Int(descriptor)].watcher = nil
+        self.entries[Int(descriptor)].isRegistered = false
+    }
+
+    /// Hands out the descriptors that epoll is to forget.
+    func forEachUnwatched(_ body: (Int32) -> Void) {
+        while let descriptor = self.unwatched.popLast() {
+            guard self.entries[Int(descriptor)].watcher == nil, self.entries[Int(descriptor)].isRegistered else {
+                continue
+            }
+            self.entries[Int(descriptor)].isRegistered = false
+            body(descriptor)
+        }
+    }
 
     func watcher(of descriptor: Int32) -> (any DescriptorWatcher)? {
         Int(descriptor) < self.entries.count ? self.entries[Int(descriptor)].watcher : nil

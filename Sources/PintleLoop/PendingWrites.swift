@@ -86,6 +86,7 @@ struct PendingWrites {
     /// by whom they wrote it to.
     mutating func takeUnsent() -> ByteBuffer {
         var unsent = ByteBuffer()
+        guard !self.isEmpty else { return unsent }
         for item in self.items { unsent.writeImmutableBuffer(item.buffer) }
         self.failAll(ChannelError.ioOnClosedChannel)
         return unsent
@@ -111,9 +112,7 @@ struct PendingWrites {
         return withUnsafeTemporaryAllocation(of: iovec.self, capacity: count) { vectors in
             for (index, item) in self.items.prefix(count).enumerated() {
                 // The buffers are held by `items` until after the call.
-                vectors[index] = item.buffer.withUnsafeReadableBytes {
-                    iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
-                }
+                vectors[index] = item.buffer.withUnsafeReadableBytes { iovec($0) }
             }
             var message = msghdr()
             message.msg_iov = vectors.baseAddress
@@ -136,5 +135,12 @@ struct PendingWrites {
             self.flushedItems -= 1
             if let promise = done.promise { self.written.append(promise) }
         }
+    }
+}
+
+extension iovec {
+    /// A place that is only read.
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.init(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
     }
 }

@@ -3,17 +3,23 @@
 internal import Glibc
 internal import NIOCore
 
-/// A connected socket that its channel has given up, open.
+/// A connected socket, open, that has no channel, or that its channel has given up.
 package struct ReleasedSocket {
     let descriptor: Int32
     /// Nil where bytes are received and sent as they are.
     let transport: (any StreamTransport)?
     /// The readiness that the loop watches the descriptor for, in the channel's name; nil where it does not watch it.
-    let interest: Readiness?
+    var interest: Readiness?
     /// The peer has sent everything.
-    let isInputEnded: Bool
+    var isInputEnded = false
     /// The bytes that were written to the channel and are still to be sent.
-    let unsent: ByteBuffer
+    var unsent = ByteBuffer()
+
+    /// A socket that nobody has used yet.
+    package init(descriptor: Int32, transport: (any StreamTransport)?) {
+        self.descriptor = descriptor
+        self.transport = transport
+    }
 
     /// Closes it, where nobody goes on with it.
     package func close(on loop: Loop) {

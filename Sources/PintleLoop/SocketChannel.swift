@@ -46,7 +46,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var madePipeline: ChannelPipeline?
     private var state = State.fresh
     private var isReleased = false
-    private var interest: Readiness = []
+    private var interest = Readiness()
     private var writes = PendingWrites()
     private var writable = true
     private var autoRead = true
@@ -56,7 +56,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var closeOutputWhenFlushed = false
     /// The transport could not tell its peer yet that everything is written.
     private var isEndingOutput = false
-    private var allowsHalfClosure = false
+    /// Whether the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
+    /// for writing; else it closes.
+    package var allowsHalfClosure = false
     private var isFlushing = false
     private var isReading = false
     /// Told how much waits to be written, where somebody counts that.
@@ -113,6 +115,24 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.closeAll(ChannelError.eof)
     }
 
+    /// Sends two pieces, one behind the other, at once and from where they are.
+    ///
+    /// - Returns: the number of their bytes that the kernel has taken. None where others wait to be sent before them, where
+    ///   bytes go through a transport, or where it fails: writing what is left tells why.
+    package func sendNow(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        guard self.state == .active, self.transport == nil, self.writes.isEmpty, !self.outputClosed,
+            !self.closeOutputWhenFlushed
+        else { return 0 }
+        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { vectors in
+            vectors[0] = iovec(first)
+            vectors[1] = iovec(second)
+            var message = msghdr()
+            message.msg_iov = vectors.baseAddress
+            message.msg_iovlen = 2
+            return max(0, sendmsg(self.descriptor, &message, Int32(MSG_NOSIGNAL)))
+        }
+    }
+
     /// Gives the socket up, open, for somebody else to go on with.
     ///
     /// The channel is closed then, as far as it is concerned. Its handlers are removed after this turn, and are not told of an
@@ -124,10 +144,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard self.state != .closed, !self.outputClosed, !self.closeOutputWhenFlushed else { return nil }
         self.state = .closed
         self.isReleased = true
-        let released = ReleasedSocket(
-            descriptor: self.descriptor, transport: self.transport,
-            interest: self.loop.isWatched(self.descriptor) ? self.interest : nil, isInputEnded: self.inputClosed,
-            unsent: self.writes.takeUnsent())
+        var released = ReleasedSocket(descriptor: self.descriptor, transport: self.transport)
+        released.interest = self.loop.isWatched(self.descriptor) ? self.interest : nil
+        released.isInputEnded = self.inputClosed
+        released.unsent = self.writes.takeUnsent()
         self.writes.settle(with: self.account)
         self.endAfterTurn()
         return released
@@ -412,7 +432,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     private func updateInterest() {
         guard self.state == .active, !self.isHungUp else { return }
-        var wanted: Readiness = []
+        var wanted = Readiness()
         if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
         if !self.writes.isFlushed || self.isEndingOutput { wanted.formUnion(self.writeNeeds) }
         guard wanted != self.interest else { return }
@@ -425,7 +445,7 @@ extension SocketChannel: DescriptorWatcher {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         if !readiness.isDisjoint(with: self.writeNeeds), self.state == .active { self.flushNow() }
         if !readiness.isDisjoint(with: self.readNeeds) { self.readReady() }
-        guard self.state == .active, !readiness.isDisjoint(with: [.failed, .hungUp]) else { return }
+        guard self.state == .active, readiness.isBroken else { return }
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)

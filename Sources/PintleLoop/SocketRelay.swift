@@ -131,7 +131,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     package func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         let end = descriptor == self.client.descriptor ? self.client : self.server
         let outgoing = end === self.client ? Direction.up : .down
-        let isHungUp = !readiness.isDisjoint(with: [.failed, .hungUp])
+        let isHungUp = readiness.isBroken
         if isHungUp || !readiness.isDisjoint(with: end.writeNeeds), self.wantsWrite(outgoing.back) {
             if end.isEndingOutput { end.finishOutput() }
             self.pump(outgoing.back)
@@ -329,13 +329,15 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
     private func beginClosing() {
         self.phase = .closing
         self.delegate?.relayEnded(self)
-        for direction in [Direction.up, .down] {
-            let sink = self.sink(of: direction)
-            if self.bytesInFlight(direction) > 0 || sink.isEndingOutput {
-                sink.isDiscarding = true
-            } else {
-                self.close(sink)
-            }
+        self.closeUnlessOwed(self.server, .up)
+        self.closeUnlessOwed(self.client, .down)
+    }
+
+    private func closeUnlessOwed(_ sink: RelayEnd, _ direction: Direction) {
+        if self.bytesInFlight(direction) > 0 || sink.isEndingOutput {
+            sink.isDiscarding = true
+        } else {
+            self.close(sink)
         }
     }
 
@@ -353,10 +355,8 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             self.beginClosing()
         }
         guard self.phase == .relaying || self.phase == .closing else { return }
-        for end in [self.client, self.server] {
-            if self.phase == .closing, end.isInputEnded, end.isOutputEnded { self.close(end) }
-            self.updateInterest(of: end)
-        }
+        self.settle(self.client)
+        self.settle(self.server)
         guard !self.client.isOpen, !self.server.isOpen else { return }
         self.phase = .closed
         let delegate = self.delegate
@@ -364,10 +364,11 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         delegate?.relayClosed(self)
     }
 
-    private func updateInterest(of end: RelayEnd) {
+    private func settle(_ end: RelayEnd) {
+        if self.phase == .closing, end.isInputEnded, end.isOutputEnded { self.close(end) }
         guard end.isOpen else { return }
         let outgoing = end === self.client ? Direction.up : .down
-        var wanted: Readiness = []
+        var wanted = Readiness()
         if self.wantsRead(outgoing) { wanted.formUnion(end.readNeeds) }
         if self.wantsWrite(outgoing.back) { wanted.formUnion(end.writeNeeds) }
         // A descriptor that hung up is not watched while nothing is wanted of it.

@@ -55,6 +55,12 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The family adds nothing: few tell `::a.b.c.d` from `a.b.c.d`, and hashing is most of what tables of clients cost.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.high)
+        hasher.combine(self.low)
+    }
+
     /// The number of bits of an address of this family.
     package var bitCount: Int { self.family == .v4 ? 32 : 128 }
 
@@ -99,14 +105,16 @@ extension IPAddress {
     /// Strict on purpose: `127.1`, `0x7f.0.0.1` and `010.0.0.1`, which some resolvers accept, are nil here. A rule is
     /// written in one way only; the host of a request, which others spell, is read by ``NumericHost``.
     package init?(_ text: some StringProtocol) {
-        let bytes = text.utf8
-        if bytes.contains(UInt8(ascii: ":")) {
-            guard let halves = Self.parseV6(bytes) else { return nil }
-            self.init(v6High: halves.high, low: halves.low)
-        } else {
-            guard let bits = Self.parseV4(bytes) else { return nil }
-            self.init(v4: bits)
-        }
+        // Bytes in one kind of place from here on: the compiler specializes nothing for the types of other modules.
+        var text = String(text)
+        guard let address = text.withUTF8({ Self.parse($0) }) else { return nil }
+        self = address
+    }
+
+    private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) -> IPAddress? {
+        bytes.contains(UInt8(ascii: ":"))
+            ? Self.parseV6(bytes).map { IPAddress(v6High: $0.high, low: $0.low) }
+            : Self.parseV4(bytes).map { IPAddress(v4: $0) }
     }
 
     private static func parseV4(_ bytes: some Collection<UInt8>) -> UInt32? {

@@ -129,8 +129,8 @@ package final class Policy: Sendable {
     }
 }
 
-/// What happens to a request, and which rules say so.
-package struct Decision: Sendable {
+/// What happens to a request, and which rules say so. A value that is read often and never changes, so that it is shared.
+package final class Decision: Sendable {
     /// The route, or nil when none matches.
     package let route: Route?
     /// Of the origin that the request is sent to.
@@ -145,4 +145,17 @@ package struct Decision: Sendable {
     package let way: RequestWay
     /// The trust policy; nil for http, where there is nothing to verify.
     package let trust: TrustChoice?
+
+    init(
+        route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
+        way: RequestWay, trust: TrustChoice?
+    ) {
+        self.route = route
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.destination = destination
+        self.way = way
+        self.trust = trust
+    }
 }

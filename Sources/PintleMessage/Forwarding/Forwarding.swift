@@ -49,6 +49,16 @@ public enum Forwarding {
         fields.append("Via", "\(version) \(pseudonym)")
     }
 
+    /// The Via of a request for the next proxy, which might lead back here: the proxies that it has passed, and this one.
+    ///
+    /// - Parameter pseudonym: of this proxy; nil where it names itself nowhere.
+    package static func path(of head: RequestHead, to pseudonym: String?) -> Fields {
+        var fields = Fields()
+        for passed in head.fields.values(of: "Via") { fields.append("Via", passed) }
+        if let pseudonym { Self.appendVia(pseudonym, version: "1.\(head.minorVersion)", to: &fields) }
+        return fields
+    }
+
     /// Whether the message has passed `pseudonym` before.
     public static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
         var found = false

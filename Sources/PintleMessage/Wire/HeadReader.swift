@@ -4,7 +4,8 @@
 enum HeadReader {
     /// Reads the field lines up to the empty line.
     static func fields(_ lines: inout LineReader, limits: HeadLimits) throws(WireError) -> Fields {
-        var fields = Fields(reservingBytes: lines.remaining)
+        // With room for what a proxy adds, such as its Via.
+        var fields = Fields(reservingBytes: lines.remaining + 64)
         while true {
             let line = try lines.next()
             if line.isEmpty {

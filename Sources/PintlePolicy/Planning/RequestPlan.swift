@@ -23,123 +23,51 @@ package struct RequestPlan: Sendable {
 
     /// The first step.
     package let step: Step
-    /// The question that the configuration was asked; nil where the request was refused before.
-    package private(set) var query: RouteQuery?
-    /// The answer of the configuration; nil where the request was refused before.
-    package private(set) var decision: Decision?
-    /// The operation of the API contract that is about the request.
-    package private(set) var operation: ContractedOperation?
-    /// A breach of the contract that the head alone shows, where such are only reported.
-    package private(set) var undeclared: String?
-    let policy: Policy
-    let framing: BodyFraming
-    /// Injects fields and makes bodies anew; nil without a route.
-    private(set) var rewriter: RequestRewriter?
-    /// True where the serializer of the route makes the request anew.
-    package private(set) var isSerialized = false
-
-    private init(_ step: Step, _ framing: BodyFraming, _ policy: Policy) {
-        self.step = step
-        self.framing = framing
-        self.policy = policy
-    }
-
-    private init(_ step: Step, from plan: RequestPlan) {
-        self = RequestPlan(step, plan.framing, plan.policy)
-        (self.query, self.decision, self.operation) = (plan.query, plan.decision, plan.operation)
-        (self.undeclared, self.rewriter, self.isSerialized) = (plan.undeclared, plan.rewriter, plan.isSerialized)
-    }
+    private let grounds: Grounds
 
     /// Plans a request of a client that may use the proxy.
     ///
     /// - Parameter framing: of the body that follows the head.
     package init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy) {
-        let plan = RequestPlan(.answer, framing, policy)
-        if let via = policy.configuration.via, Forwarding.hasPassed(via, head.fields) {
-            let problem = Problem(
-                .loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via")
-            self = RequestPlan(.refuse(problem), from: plan)
-            return
-        }
-        switch head.target {
-        case .absolute(let scheme, let authority, let path):
-            let query = RouteQuery(
-                method: head.method, scheme: scheme, authority: authority, path: path,
-                isWebSocket: head.hasWebSocketScheme)
-            self = plan.forwarding(head, query)
-        case .origin(let path):
-            guard let host = head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
-                let problem = Problem(.badRequest, "a request with a path for a target needs a Host")
-                self = RequestPlan(.refuse(problem), from: plan)
-                return
-            }
-            let query = RouteQuery(
-                method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
-            self = plan.forwarding(head, query)
-        case .authority(let authority): self = plan.tunnelling(to: authority)
-        case .asterisk: self = plan
-        }
+        var draft = Draft(policy: policy, framing: framing)
+        self.step = draft.step(for: head)
+        self.grounds = Grounds(draft)
     }
 
-    private func forwarding(_ head: RequestHead, _ query: RouteQuery) -> RequestPlan {
-        var plan = self
-        plan.query = query
-        let decision: Decision
-        do throws(Malformed) {
-            decision = try self.policy.decide(query)
-        } catch {
-            return RequestPlan(.refuse(Problem(.badRequest, error.reason)), from: plan)
-        }
-        plan.decision = decision
-        plan.rewriter = decision.route?.rewriter
-        if query.form == .gateway, decision.route == nil {
-            let detail =
-                "no gateway route matches \(query.authority); use Pintle as a proxy, or give a route an upstream"
-            return RequestPlan(.refuse(Problem(.badRequest, detail)), from: plan)
-        }
-        if let denial = Problem(denying: decision) { return RequestPlan(.refuse(denial), from: plan) }
-        if head.hopsLeft == 0 { return RequestPlan(.answer, from: plan) }
-        if let contract = self.policy.apiContract(for: decision) {
-            do throws(Malformed) {
-                plan.operation = try contract.operation(method: head.method, path: decision.path)
-            } catch  where contract.checksRequests {
-                guard plan.onViolation == .report else {
-                    return RequestPlan(.refuse(Problem(breaking: [error.reason])), from: plan)
-                }
-                plan.undeclared = error.reason
-            } catch {
-                // Only responses are held to the contract, and it says nothing of this one.
-            }
-        }
-        plan.isSerialized = plan.rewriter?.serializes(head, hasBody: self.framing != .none) == true
-        return RequestPlan(plan.needsWholeBody(head) ? .collect : .send, from: plan)
-    }
-
-    private func needsWholeBody(_ head: RequestHead) -> Bool {
-        if self.isSerialized { return true }
-        guard self.framing != .none, let operation, operation.checksRequests else { return false }
-        // A header rule may name the type.
-        var fields = head.fields
-        self.rewriter?.apply(to: &fields)
-        return operation.readsRequestBody(fields[.contentType])
-    }
-
-    private func tunnelling(to authority: Authority) -> RequestPlan {
-        guard self.framing == .none else {
-            return RequestPlan(.refuse(Problem(.badRequest, "a CONNECT request has no content")), from: self)
-        }
-        var plan = self
-        let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
-        let decision = self.policy.decideTunnel(query)
-        (plan.query, plan.decision) = (query, decision)
-        return RequestPlan(Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority), from: plan)
+    private init(_ step: Step, _ draft: Draft) {
+        self.step = step
+        self.grounds = Grounds(draft)
     }
 
     /// Makes the plan with a mask for whatever the route puts into requests.
     package func masked(by mask: String) -> RequestPlan {
-        var plan = self
-        plan.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
-        return plan
+        var draft = self.grounds.values
+        draft.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
+        return RequestPlan(self.step, draft)
+    }
+
+    // MARK: Grounds
+
+    /// The question that the configuration was asked; nil where the request was refused before.
+    package var query: RouteQuery? { self.grounds.values.query }
+    /// The answer of the configuration; nil where the request was refused before.
+    package var decision: Decision? { self.grounds.values.decision }
+    /// The operation of the API contract that is about the request.
+    package var operation: ContractedOperation? { self.grounds.values.operation }
+    /// A breach of the contract that the head alone shows, where such are only reported.
+    package var undeclared: String? { self.grounds.values.undeclared }
+    /// True where the serializer of the route makes the request anew.
+    package var isSerialized: Bool { self.grounds.values.isSerialized }
+    var policy: Policy { self.grounds.values.policy }
+    var framing: BodyFraming { self.grounds.values.framing }
+    /// Injects fields and makes bodies anew; nil without a route.
+    var rewriter: RequestRewriter? { self.grounds.values.rewriter }
+
+    /// Held once, however often the plan is passed on.
+    private final class Grounds: Sendable {
+        let values: Draft
+
+        init(_ values: Draft) { self.values = values }
     }
 
     // MARK: Rules
@@ -159,6 +87,95 @@ package struct RequestPlan: Sendable {
         Forwarding.removeForbidden(fromTrailers: &trailers)
         self.rewriter?.apply(toTrailers: &trailers)
         return trailers
+    }
+}
+
+extension RequestPlan {
+    /// A plan that is being made.
+    private struct Draft: Sendable {
+        let policy: Policy
+        let framing: BodyFraming
+        var query: RouteQuery?
+        var decision: Decision?
+        var operation: ContractedOperation?
+        var undeclared: String?
+        var rewriter: RequestRewriter?
+        var isSerialized = false
+
+        mutating func step(for head: RequestHead) -> Step {
+            if let via = self.policy.configuration.via, Forwarding.hasPassed(via, head.fields) {
+                return .refuse(
+                    Problem(.loopDetected, "the request has passed \"\(via)\" before; give each proxy its own via"))
+            }
+            switch head.target {
+            case .absolute(let scheme, let authority, let path):
+                let query = RouteQuery(
+                    method: head.method, scheme: scheme, authority: authority, path: path,
+                    isWebSocket: head.hasWebSocketScheme)
+                return self.forward(head, query)
+            case .origin(let path):
+                guard let host = head.fields[.host], let authority = Authority(host, defaultPort: 80) else {
+                    return .refuse(Problem(.badRequest, "a request with a path for a target needs a Host"))
+                }
+                let query = RouteQuery(
+                    method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
+                return self.forward(head, query)
+            case .authority(let authority): return self.tunnel(to: authority)
+            case .asterisk: return .answer
+            }
+        }
+
+        private mutating func forward(_ head: RequestHead, _ query: RouteQuery) -> Step {
+            self.query = query
+            let decision: Decision
+            do throws(Malformed) {
+                decision = try self.policy.decide(query)
+            } catch {
+                return .refuse(Problem(.badRequest, error.reason))
+            }
+            self.decision = decision
+            self.rewriter = decision.route?.rewriter
+            if query.form == .gateway, decision.route == nil {
+                let detail =
+                    "no gateway route matches \(query.authority); use Pintle as a proxy, or give a route an upstream"
+                return .refuse(Problem(.badRequest, detail))
+            }
+            if let denial = Problem(denying: decision) { return .refuse(denial) }
+            if head.hopsLeft == 0 { return .answer }
+            if let contract = self.policy.apiContract(for: decision) {
+                do throws(Malformed) {
+                    self.operation = try contract.operation(method: head.method, path: decision.path)
+                } catch  where contract.checksRequests {
+                    guard self.policy.onViolation(on: decision.route) == .report else {
+                        return .refuse(Problem(breaking: [error.reason]))
+                    }
+                    self.undeclared = error.reason
+                } catch {
+                    // Only responses are held to the contract, and it says nothing of this one.
+                }
+            }
+            self.isSerialized = self.rewriter?.serializes(head, hasBody: self.framing != .none) == true
+            return self.needsWholeBody(head) ? .collect : .send
+        }
+
+        private func needsWholeBody(_ head: RequestHead) -> Bool {
+            if self.isSerialized { return true }
+            guard self.framing != .none, let operation, operation.checksRequests else { return false }
+            // A header rule may name the type.
+            var fields = head.fields
+            self.rewriter?.apply(to: &fields)
+            return operation.readsRequestBody(fields[.contentType])
+        }
+
+        private mutating func tunnel(to authority: Authority) -> Step {
+            guard self.framing == .none else {
+                return .refuse(Problem(.badRequest, "a CONNECT request has no content"))
+            }
+            let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
+            let decision = self.policy.decideTunnel(query)
+            (self.query, self.decision) = (query, decision)
+            return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)
+        }
     }
 }
 

@@ -75,6 +75,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private static let inboxLimit = 64 * 1024
     /// Above this, gathered bytes are sent at once: more would only take memory.
     private static let gatherLimit = 64 * 1024
+    /// From this on, bytes are not gathered where the client keeps up.
+    private static let largePiece = 16 * 1024
 
     init(lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem?) {
         self.lane = lane
@@ -93,7 +95,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.add(self)
         self.timer = ConnectionTimer(connection: self)
         self.timer?.expect(.firstHead)
-        _ = self.channel.setOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+        self.channel.allowsHalfClosure = true
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -221,7 +223,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         return try result.get()
     }
 
-    private func begin(_ head: RequestHead, _ framing: BodyFraming) {
+    /// - Parameter head: belongs to the exchange from here on: its fields are changed in place.
+    private func begin(_ head: consuming RequestHead, _ framing: BodyFraming) {
         let refusal = self.refusal ?? self.lane.gate.refusal(of: self.client)
         self.answer = Answer(
             method: head.method, minorVersion: head.minorVersion,
@@ -303,11 +306,27 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.lane.loop.atEndOfTurn(self)
     }
 
+    /// Writes a piece of a body. A large one is sent from where it is, and what was gathered before it: copying it would cost
+    /// more than a system call. What the kernel does not take is gathered.
+    private func write(_ bytes: UnsafeRawBufferPointer, behind output: inout ByteBuffer) {
+        guard bytes.count >= Self.largePiece else {
+            output.writeBytes(bytes)
+            return
+        }
+        let taken = output.withUnsafeReadableBytes { self.channel.sendNow($0, bytes) }
+        let left = max(0, taken - output.readableBytes)
+        output.moveReaderIndex(forwardBy: taken - left)
+        if output.readableBytes == 0 { output.clear() }
+        output.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(left)))
+    }
+
     /// Sends what was gathered. After it, `channel.isWritable` says whether the client keeps up.
     private func flush() {
         guard let output = self.output else { return }
         self.output = nil
-        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
+        if output.readableBytes > 0 {
+            self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: nil)
+        }
         self.lane.giveBack(output)
     }
 
@@ -462,9 +481,16 @@ extension ClientConnection: ClientStream {
         case .length:
             precondition(UInt64(bytes.count) <= self.answer.owedBytes, "BUG: more is written than was declared")
             self.answer.owedBytes -= UInt64(bytes.count)
-            self.write { $0.writeBytes(bytes) }
-        case .chunked: self.write { $0.writeChunk(bytes) }
-        case .untilClose: self.write { $0.writeBytes(bytes) }
+            self.write { self.write(bytes, behind: &$0) }
+        case .chunked:
+            // An empty chunk would end the body.
+            guard bytes.count > 0 else { return 0 }
+            self.write { output in
+                output.writeChunkSize(bytes.count)
+                self.write(bytes, behind: &output)
+                output.writeStaticString("\r\n")
+            }
+        case .untilClose: self.write { self.write(bytes, behind: &$0) }
         }
         return bytes.count
     }

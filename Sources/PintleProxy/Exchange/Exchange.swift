@@ -346,7 +346,7 @@ final class Exchange {
         self.report.metrics = metrics
         self.letOriginGo()
         if let error {
-            if self.opening != nil { return self.performOpening { $0.failed(error) } }
+            if self.opening != nil { return self.perform(self.opening?.failed(error)) }
             return self.fail(with: error)
         }
         switch self.answer {
@@ -365,7 +365,7 @@ final class Exchange {
         if self.opening == nil { self.noteVerdicts(of: origin) } else { self.report.note(parent: origin.proxyVerdict) }
         self.letOriginGo()
         if let head = handover.head { return self.switchProtocols(handover, head) }
-        self.performOpening { $0.connected(handover.connection, verdict: verdict) }
+        self.perform(self.opening?.connected(handover.connection, verdict: verdict))
     }
 
     private func fail(with error: SessionError) {
@@ -571,22 +571,17 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        // Names the proxies that the CONNECT has passed, for a parent that might lead back here.
-        var fields = Fields()
-        for passed in self.head.fields.values(of: "Via") { fields.append("Via", passed) }
-        if let via = self.gate.via { Forwarding.appendVia(via, version: "1.\(self.head.minorVersion)", to: &fields) }
-        self.opening = TunnelOpening(
-            to: authority, plan, by: self.parent, fields, in: self.gate)
-        self.performOpening { $0.begin() }
+        let parent = self.parent
+        let fields = parent == nil ? Fields() : Forwarding.path(of: self.head, to: self.gate.via)
+        self.opening = TunnelOpening(to: authority, plan, by: parent, fields, in: self.gate)
+        self.perform(self.opening?.begin())
     }
 
-    private func performOpening(_ event: (inout TunnelOpening) -> TunnelOpening.Action) {
-        guard var opening = self.opening else { return }
-        let action = event(&opening)
-        self.opening = opening
-        if let proof = opening.proof { self.report.note(proof, assurance: .probed) }
+    /// - Parameter action: nil where no tunnel is opened any more.
+    private func perform(_ action: TunnelOpening.Action?) {
+        if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
-        case .wait: break
+        case .wait, nil: break
         case .connect(let request, let session):
             do throws(Problem) {
                 try self.open(request, in: session)
@@ -597,14 +592,14 @@ final class Exchange {
             self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.gate.tunnelProofs) {
                 answer in
                 // The client may have left in the meantime.
-                self.performOpening { $0.proved(answer) }
+                self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
             let dialler = Dialler(address: address, timeLimit: patience, loop: self.lane.loop)
             self.dialler = dialler
             dialler.start { result in
                 self.dialler = nil
-                self.performOpening { $0.dialled(result) }
+                self.perform(self.opening?.dialled(result))
             }
         case .relay(let connection, let watch): self.relay(Handover(connection: connection), watch, head: nil)
         case .fail(let error): self.fail(with: error)

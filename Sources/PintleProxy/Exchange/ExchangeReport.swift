@@ -55,7 +55,7 @@ struct ExchangeReport {
     }
     var metrics = TransferMetrics()
     /// The host of a gateway request.
-    private var host: String?
+    private let host: String?
     private var route: String?
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
@@ -77,7 +77,7 @@ struct ExchangeReport {
         self.target = head.target
         self.start = lane.loop.turnTime
         self.counters = lane.gate.counters.unrouted
-        if case .origin = head.target { self.host = head.fields[.host] }
+        self.host = if case .origin = head.target { head.fields[.host] } else { nil }
     }
 
     /// Notes what becomes of the request, and counts its start.

@@ -36,7 +36,7 @@ struct HelloWatch {
 
     /// Looks at what the client sends, before the server gets it.
     mutating func look(at bytes: ByteBuffer) -> Sight {
-        let finding = self.reader.read(bytes.readableBytesView)
+        let finding = self.reader.read(Array(buffer: bytes))
         var waiting = bytes
         if var held = self.held {
             // Taken out while it grows, so that it is not copied.

@@ -30,7 +30,7 @@ final class Tunnel {
     /// True where nothing more is read to be relayed.
     private var hasEnded = false
 
-    /// Begins to relay. Takes over both connections, whose channels give their sockets up.
+    /// Begins to relay. Takes over both connections; the client's channel gives its socket up.
     ///
     /// - Parameters:
     ///   - channel: the client's, to which the answer was written.
@@ -42,16 +42,14 @@ final class Tunnel {
         // The answer may have shown that the client is gone, which has counted it out.
         guard let client = channel.release() else {
             terms.origin.close()
-            return Self.close(terms.report, .completed, in: terms.gate)
+            var report = terms.report
+            report.counters.tunnelClosed()
+            return report.close(.completed, in: terms.gate)
         }
-        guard let server = terms.origin.makeChannel(on: lane.loop).release() else {
-            preconditionFailure("BUG: a channel that was never used is closed")
-        }
-        Tunnel(terms, client: client, server: server, of: peer, on: lane).begin(sent: sent, answered: terms.early)
+        Tunnel(terms, client: client, of: peer, on: lane).begin(sent: sent, answered: terms.early)
     }
 
-    private init(_ terms: TunnelTerms, client: ReleasedSocket, server: ReleasedSocket, of peer: Client?, on lane: Lane)
-    {
+    private init(_ terms: TunnelTerms, client: ReleasedSocket, of peer: Client?, on lane: Lane) {
         self.watch = terms.watch
         let policy = terms.gate.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
@@ -62,9 +60,11 @@ final class Tunnel {
         self.peer = peer
         self.report = terms.report
         self.start = lane.loop.turnTime
-        self.relay = SocketRelay(client: client, server: server, on: lane.loop, account: lane.memory)
+        self.relay = SocketRelay(
+            client: client, server: terms.origin.release(), on: lane.loop, account: lane.memory)
         self.unsentHead = self.relay.bytesInFlight(.down)
-        self.idle = LoopTimer { [weak self] in self?.checkIdle() }
+        // unowned: the relay holds its tunnel until it is closed, which disarms the timer.
+        self.idle = LoopTimer { [unowned self] in self.checkIdle() }
     }
 
     private func begin(sent: ByteBuffer, answered: ByteBuffer) {
@@ -73,12 +73,6 @@ final class Tunnel {
         self.relay.inspect(.down, self.watch != nil)
         if let idle { self.lane.loop.arm(idle, at: self.deadline) }
         self.relay.start(self, sent: sent, answered: answered)
-    }
-
-    private static func close(_ report: ExchangeReport, _ outcome: Outcome, in gate: Gate) {
-        var report = report
-        report.counters.tunnelClosed()
-        report.close(outcome, in: gate)
     }
 
     /// Tells the counters of the route what has moved since they were told last.
@@ -220,7 +214,8 @@ extension Tunnel: SocketRelayDelegate {
         self.idle = nil
         // The bytes that were in flight at the end have left by now, or never will.
         self.countBytes()
-        Self.close(self.report, self.outcome, in: self.gate)
+        self.report.counters.tunnelClosed()
+        self.report.close(self.outcome, in: self.gate)
         self.lane.census.leave(self.peer)
         self.lane.remove(self)
     }

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import NIOCore
+internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
@@ -184,21 +185,6 @@ final class WaitingSocket {
         return self.descriptor
     }
 
-    /// The other end.
-    var peerAddress: SocketAddress? {
-        var storage = sockaddr_storage()
-        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let isKnown = withUnsafeMutableBytes(of: &storage) { place in
-            place.withMemoryRebound(to: sockaddr.self) { getpeername(self.descriptor, $0.baseAddress, &size) == 0 }
-        }
-        guard isKnown else { return nil }
-        let family = Int32(storage.ss_family)
-        return withUnsafeBytes(of: storage) { place in
-            switch family {
-            case AF_INET: SocketAddress(place.loadUnaligned(as: sockaddr_in.self))
-            case AF_INET6: SocketAddress(place.loadUnaligned(as: sockaddr_in6.self))
-            default: nil
-            }
-        }
-    }
+    /// The other end; nil where the connection is lost.
+    var peerAddress: SocketAddress? { SocketAddress(connectedTo: self.descriptor) }
 }

@@ -7,9 +7,14 @@ extension ByteBuffer {
     /// Writes one chunk (RFC 9112 §7.1); an empty one would end the body and is not written.
     package mutating func writeChunk(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 0 else { return }
-        self.writeDigits(UInt64(bytes.count), radix: 16)
-        self.writeStaticString("\r\n")
+        self.writeChunkSize(bytes.count)
         self.writeBytes(bytes)
+        self.writeStaticString("\r\n")
+    }
+
+    /// Writes the beginning of a chunk: so many bytes have to follow, more than none, and CRLF behind them.
+    package mutating func writeChunkSize(_ count: Int) {
+        self.writeDigits(UInt64(count), radix: 16)
         self.writeStaticString("\r\n")
     }
 

@@ -40,7 +40,7 @@ final class ConnectionAttempt {
     private var state = State.over
     private var completion: Completion?
     private var descriptor: Int32 = -1
-    private var interest: Readiness = []
+    private var interest = Readiness()
     /// TLS with the proxy, once it is established.
     private var outer: TLSConnection?
     private let verdict = VerdictBox()
@@ -75,11 +75,13 @@ final class ConnectionAttempt {
     func begin(within time: TimeAmount, _ completion: @escaping Completion) {
         self.completion = completion
         self.timeLimit = time
-        self.timer = LoopTimer { [weak self] in self?.timeIsOver() }
+        // unowned: `finish` disarms the timer, and no attempt goes before it.
+        self.timer = LoopTimer { [unowned self] in self.timeIsOver() }
         if let timer { self.loop.arm(timer, at: self.start + time) }
         let target = DialTarget(
             authority: self.request.authority, proxy: self.proxy, client: self.request.client, timeLimit: time)
-        self.state = .dialling(self.pool.dialler.dial(target) { [weak self] in self?.dialled($0, $1) })
+        // unowned: `finish` gives the dial up.
+        self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }
 
     /// Gives it up; nobody is told.
@@ -311,8 +313,8 @@ final class ConnectionAttempt {
     private func fail(_ error: SessionError) { self.finish(.failure(error)) }
 
     private func timeIsOver() {
-        if case .dialling(let dial) = self.state, dial.isRunning, let timer {
-            // libcurl knows better what it was at, and its own limit began a moment later.
+        if case .dialling(let dial) = self.state, dial.keepsTime, let timer {
+            // Its own limit began a moment later.
             return self.loop.arm(timer, at: .now() + .milliseconds(100))
         }
         self.fail(.connectTimeout(self.request.authority, by: self.proxy?.server, within: self.timeLimit))

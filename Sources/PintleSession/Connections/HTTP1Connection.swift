@@ -46,7 +46,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var hasGivenSession = false
     private var phase = Phase.idle
     private var keptInTurn: UInt64 = 0
-    private var interest: Readiness = []
+    private var interest = Readiness()
     /// Epoll has nothing more to say about the descriptor.
     private var isHungUp = false
     // What is sent.
@@ -73,6 +73,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let chunkLimit = 32 * 1024
     /// The most full buffers that are read, and pieces that are sent, in a turn: others want their share.
     private static let mostInTurn = 4
+    /// The most bytes in a record of TLS (RFC 8446 §5.1).
+    private static let fullRecord = 16 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -406,11 +408,12 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 return max(0, count)
             }
             var filled = 0
-            // A record has 16 KiB at most.
-            while space.count - filled >= 16 * 1024 {
+            while space.count - filled >= Self.fullRecord {
                 outcome = StreamOutcome(tls.read(into: UnsafeMutableRawBufferPointer(rebasing: space[filled...])))
                 guard case .bytes(let count) = outcome else { break }
                 filled += count
+                // Often that was all, and looking for more would be a system call for each response.
+                if count < Self.fullRecord { break }
             }
             return filled
         }
@@ -549,7 +552,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.hasGivenSession = true
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
-        if isWhole, !endedByPeer, self.response.keepsConnection, !self.response.hasExcess, self.rest.readableBytes == 0,
+        if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
+            self.rest.readableBytes == 0,
             !self.isHungUp, transfer.request.upgrade == nil
         {
             self.keep()
@@ -603,7 +607,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         switch self.phase {
         case .idle, .taken: self.setInterest(.read)
         case .asking(let transfer):
-            var interest: Readiness = transfer.isReadingPaused ? [] : .read
+            var interest = transfer.isReadingPaused ? Readiness() : .read
             if self.waitsForRoom { interest.insert(.write) }
             self.setInterest(interest)
         case .closed: break
@@ -634,10 +638,10 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
         case .closed: return
         case .asking: break
         }
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) {
+        if readiness.isBroken {
             // Both directions are closed: what is left is read up to its end. Epoll would report this for ever.
             self.isHungUp = true
-            self.interest = []
+            self.interest = Readiness()
             self.loop.unwatch(self.descriptor)
         }
         if readiness.contains(.write) || self.tls != nil { self.pump() }

@@ -8,16 +8,18 @@ internal import PintleMessage
 
 /// A dial that can be given up.
 protocol RunningDial: AnyObject {
-    /// False once it is over.
-    var isRunning: Bool { get }
+    /// True while it keeps its own time: it ends by itself, and knows better what it was at.
+    var keepsTime: Bool { get }
     /// Gives it up; nobody is told.
     func cancel()
 }
 
-extension Dial: RunningDial {}
+extension Dial: RunningDial {
+    var keepsTime: Bool { self.isRunning }
+}
 
 /// One connection to an address that is known, without libcurl: there is no name to be looked up and no other address to be
-/// tried, and libcurl would make a dozen system calls more for it.
+/// tried, and libcurl would make a dozen system calls more for it. Whoever dials gives it up when its time is over.
 final class AddressDial: RunningDial {
     private let target: DialTarget
     private let address: SocketAddress
@@ -31,7 +33,6 @@ final class AddressDial: RunningDial {
     private var isWatched = false
     /// The outcome, which is told at the end of the turn: by then whoever dials has the dial.
     private var outcome: Result<Int32, SessionError>?
-    private var timer: LoopTimer?
 
     init(
         _ target: DialTarget, at address: SocketAddress, of dialler: CurlDialler,
@@ -44,7 +45,6 @@ final class AddressDial: RunningDial {
         self.loop = dialler.loop
         self.start = dialler.loop.turnTime
         self.completion = completion
-        self.timer = LoopTimer { [weak self] in self?.finish(.failure(CURLE_OPERATION_TIMEDOUT)) }
     }
 
     /// Begins at the end of this turn, by which nothing may be wanted any more; the completion is called in a later one.
@@ -71,12 +71,11 @@ final class AddressDial: RunningDial {
             Glibc.connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
         }
         guard code == EINPROGRESS else { return self.finish(code) }
-        if let timer { self.loop.arm(timer, at: self.start + self.target.timeLimit) }
         self.isWatched = true
         self.loop.watch(self.descriptor, for: .write, by: self)
     }
 
-    var isRunning: Bool { self.completion != nil }
+    var keepsTime: Bool { false }
 
     func cancel() {
         self.completion = nil
@@ -117,8 +116,6 @@ final class AddressDial: RunningDial {
     }
 
     private func end() {
-        if let timer { self.loop.disarm(timer) }
-        self.timer = nil
         if self.isWatched { self.loop.unwatch(self.descriptor) }
         self.isWatched = false
     }
@@ -134,7 +131,7 @@ extension AddressDial: DescriptorWatcher, TurnEndWork {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) {
         guard self.isWatched else { return }
         var code: Int32 = 0
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) {
+        if readiness.isBroken {
             var size = socklen_t(MemoryLayout<Int32>.size)
             let isKnown = getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0
             if !isKnown { code = errno }

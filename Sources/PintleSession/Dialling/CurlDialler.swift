@@ -246,7 +246,7 @@ final class CurlDialler: @unchecked Sendable {
 
     /// Notes what libcurl wants of a socket.
     func setInterest(_ what: Int32, in socket: Int32) {
-        var interest: Readiness = []
+        var interest = Readiness()
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.read) }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.write) }
         guard self.interests[socket] ?? [] != interest else { return }
@@ -271,7 +271,7 @@ extension CurlDialler: DescriptorWatcher, TurnEndWork {
         var events: Int32 = 0
         if readiness.contains(.read) { events |= CURL_CSELECT_IN }
         if readiness.contains(.write) { events |= CURL_CSELECT_OUT }
-        if !readiness.isDisjoint(with: [.failed, .hungUp]) { events |= CURL_CSELECT_ERR }
+        if readiness.isBroken { events |= CURL_CSELECT_ERR }
         self.act(descriptor, events)
     }
 

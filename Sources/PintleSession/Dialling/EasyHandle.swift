@@ -159,6 +159,7 @@ struct EasyHandle: ~Copyable {
 extension TransferMetrics {
     /// Adds what had passed when libcurl's clock started, in microseconds, to all phases that there were.
     mutating func delay(by time: Int64) {
+        guard time > 0 else { return }
         for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte, \.total] where self[keyPath: phase] > 0 {
             self[keyPath: phase] += time
         }

@@ -59,10 +59,15 @@ package struct MadeConnection {
 
     /// A channel over the connection, which closes it; call `start()` when the pipeline is set up.
     package func makeChannel(on loop: Loop) -> SocketChannel {
-        SocketChannel(
-            descriptor: self.descriptor, loop: loop,
-            transport: self.tls.map { TLSClientTransport($0, descriptor: self.descriptor) })
+        SocketChannel(descriptor: self.descriptor, loop: loop, transport: self.transport)
     }
+
+    /// The socket for who passes bytes on, which closes it.
+    package func release() -> ReleasedSocket {
+        ReleasedSocket(descriptor: self.descriptor, transport: self.transport)
+    }
+
+    private var transport: TLSClientTransport? { self.tls.map { TLSClientTransport($0, descriptor: self.descriptor) } }
 
     /// Closes the connection; only before something was made of it.
     package func close() { Glibc.close(self.descriptor) }

@@ -154,7 +154,8 @@ package final class Transfer {
             // The host's limit does not count a connection that may be switched.
             if request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
-        if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
+        // A connection that is to be made has its own limit.
+        if !request.connectOnly, let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
     /// Fails at the end of this turn: the session is closed.

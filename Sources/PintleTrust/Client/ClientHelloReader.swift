@@ -60,9 +60,9 @@ package struct ClientHelloReader: Sendable {
     package var isOver: Bool { self.phase == .over }
 
     /// Takes what came next.
-    package mutating func read(_ bytes: some Sequence<UInt8>) -> Finding {
+    package mutating func read(_ bytes: [UInt8]) -> Finding {
         guard self.phase != .over else { return .nothingNew }
-        self.pending += bytes
+        if self.pending.isEmpty { self.pending = bytes } else { self.pending += bytes }
         var place = 0
         while let step = self.step(&place) {
             if step != .nothingNew { self.found = step }
