@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleMessage
-import PintlePolicy
+import PintleSession
+import PintleTesting
 import Testing
 
+@testable import PintlePolicy
 @testable import PintleProxy
 
 /// Whose password is checked next.
@@ -41,5 +44,40 @@ struct PasswordQueueTests {
         #expect(queue.append(-1, of: self.other, isProven: false) == false)
         #expect(queue.append(-2, of: self.user, isProven: true) == true)
         #expect(queue.popFirst() == -2)
+    }
+}
+
+/// What checks leave behind.
+struct PasswordCheckTests {
+    private static let user = "ben:$2b$04$ABCDEFGHIJKLMNOPQRSTUubdTkc8VfDg3xLFFedNQLivmNw6I3T6K"
+
+    @Test func `LOOK-14 passwords that are refused for a full queue leave nothing with the threads`() async throws {
+        let users = PasswordFile(Self.user) { Issue.record("\($0): \($1)") }
+        let check = PasswordCheck(BasicAuthConfiguration(users: users))
+        let (isOpen, told) = (Watched(false), Watched(0))
+        let client = Client.address(IPAddress(v4: 1))
+        /// Asks for passwords that nobody has asked for; whoever is told of one holds a thread up until the end.
+        func ask(_ numbers: Range<Int>) -> [PasswordCheck.Answer] {
+            numbers.map { number in
+                let credentials = Data("ben:\(number)".utf8).base64EncodedString()
+                return check.check(["Proxy-Authorization": "Basic \(credentials)"], of: client) { _ in
+                    told.change { $0 += 1 }
+                    _ = try? isOpen.wait(for: "the end") { $0 }
+                }
+            }
+        }
+        let threads = max(1, Engine.availableProcessors / 2)
+        #expect(ask(0..<threads).allSatisfy { $0 == .pending })
+        try await told.reach("all threads") { $0 == threads }
+        #expect(ask(1_000..<1_064).allSatisfy { $0 == .pending })
+        #expect(ask(2_000..<3_000).allSatisfy { $0 == .busy })
+        // All threads are held up, so nobody changes this now.
+        let waiting = try #require(Mirror(reflecting: check).descendant("threads", "state", "waiting"))
+        #expect(Mirror(reflecting: waiting).children.isEmpty)
+        isOpen.change { $0 = true }
+        try await told.reach("those that waited") { $0 == threads + 64 }
+        // Their places are free again.
+        #expect(ask(4_000..<4_064).allSatisfy { $0 == .pending })
+        try await told.reach("the others") { $0 == threads + 128 }
     }
 }

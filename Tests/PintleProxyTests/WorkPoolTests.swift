@@ -68,6 +68,54 @@ import Testing
         gate.isOpen.change { $0 = true }
     }
 
+    @Test func `places of jobs that were cancelled or done are free again, and refused ones had none`() async throws {
+        let gate = Gatekeeper()
+        let (pool, _) = try await Self.busyPool(gate, mostWaiting: 5, ofClient: 3)
+        let done = Watched(0)
+        /// Takes every place, and shows that no other is left, of that client and of all.
+        func fill() throws -> [WorkPool.Ticket] {
+            let tickets = try [UInt32(2), 2, 2, 3, 3].map { user in
+                try pool.submit(for: .user(user), Self.limits) { _ in done.change { $0 += 1 } }
+            }
+            for user in [UInt32(2), 4] {
+                #expect(throws: WorkPool.Refusal.self) { try pool.submit(for: .user(user), Self.limits) { _ in } }
+            }
+            #expect(pool.waiting == 5)
+            return tickets
+        }
+        for _ in 0..<3 {
+            let tickets = try fill()
+            // Who gives up twice frees no more than one place.
+            for ticket in tickets + tickets { pool.cancel(ticket) }
+            #expect(pool.waiting == 0)
+        }
+        let tickets = try fill()
+        gate.isOpen.change { $0 = true }
+        try await done.reach("the jobs") { $0 == 5 }
+        #expect(pool.waiting == 0)
+        // A job that is over has no place, either.
+        for ticket in tickets { pool.cancel(ticket) }
+        #expect(pool.waiting == 0)
+        let next = Gatekeeper()
+        let running = try pool.submit(for: Self.anybody, Self.limits) { next.work($0) }
+        try await next.isThere.reach("the worker") { $0 }
+        pool.cancel(running)
+        _ = try fill()
+        next.isOpen.change { $0 = true }
+        try await done.reach("the other jobs") { $0 == 10 }
+        #expect(pool.waiting == 0)
+    }
+
+    @Test func `jobs that were cancelled leave nothing with the threads`() async throws {
+        let gate = Gatekeeper()
+        let (pool, _) = try await Self.busyPool(gate)
+        for _ in 0..<1000 { pool.cancel(try pool.submit(for: .user(2), Self.limits) { _ in }) }
+        // The only thread is busy with the gate, so nobody changes this now.
+        let waiting = try #require(Mirror(reflecting: pool).descendant("threads", "state", "waiting"))
+        #expect(Mirror(reflecting: waiting).children.isEmpty)
+        gate.isOpen.change { $0 = true }
+    }
+
     @Test func `what was cancelled before its turn is never done, and gives its memory back at once`() async throws {
         let gate = Gatekeeper()
         let memory = MemoryBudget()

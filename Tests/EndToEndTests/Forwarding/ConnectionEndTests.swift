@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Glibc
 import PintleTesting
 import Testing
 
@@ -67,6 +68,39 @@ struct ConnectionEndTests {
         }
     }
 
+    @Test(arguments: ["Content-Length: 10\r\n\r\n0123456789", "Transfer-Encoding: chunked\r\n\r\n5\r\n01234\r\n"])
+    func `an origin of TLS that ends the connection behind 100 Continue is a bad gateway`(rest: String) throws {
+        let site = try PrivateSite()
+        let side = try TLSServerSide(site.leaf)
+        let (mayEnd, hasEnded) = (Watched(false), Watched(false))
+        let origin = try ScriptedOrigin { connection in
+            try connection.stream.secure(as: side)
+            _ = try connection.readRequestHead()
+            try mayEnd.wait(for: "the program to stand still") { $0 }
+            try connection.send("HTTP/1.1 100 Continue\r\n\r\n")
+            connection.stream.finishSending()
+            connection.stream.reset()
+            hasEnded.change { $0 = true }
+        }
+        let pintle = try site.pintle("roots: [root.pem]")
+        let client = try pintle.connect()
+        try client.send(
+            "POST https://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n\(rest)")
+        try origin.waitForRequests(1)
+        // The program finds all that the origin has done at once, and writes the body to nobody.
+        pintle.process.signal(SIGSTOP)
+        try pintle.waitUntilStopped()
+        mayEnd.change { $0 = true }
+        try hasEnded.wait(for: "the end") { $0 }
+        pintle.process.signal(SIGCONT)
+        var head = try client.readHead()
+        while head.status < 200 { head = try client.readHead() }
+        #expect(head.status == 502, "\(head)")
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["error"] as? String == "localhost:\(origin.port) sent no complete response head", "\(record)")
+        #expect(try site.fetch(pintle).text == "hello\n", "the program goes on")
+    }
+
     @Test(arguments: ["Content-Length: 4\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n"])
     func `CONNECT with a body is refused`(rest: String) throws {
         let origin = try ScriptedOrigin(answering: response("never"))
@@ -74,5 +108,18 @@ struct ConnectionEndTests {
         let answer = try pintle.ask("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\(rest)")
         #expect(answer.status == 400, "\(answer)")
         #expect(origin.connections.isEmpty)
+    }
+}
+
+extension PintleProcess {
+    /// Waits until none of its threads runs any more, behind SIGSTOP.
+    fileprivate func waitUntilStopped() throws {
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        while true {
+            let status = try String(contentsOfFile: "/proc/\(self.process.pid)/status", encoding: .utf8)
+            if status.contains("State:\tT") { return }
+            guard Date() < deadline else { throw TestFailure("the program does not stand still: \(status)") }
+            sched_yield()
+        }
     }
 }

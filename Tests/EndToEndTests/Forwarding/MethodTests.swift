@@ -51,6 +51,35 @@ struct MethodTests {
         #expect(result.head.startLine == "HTTP/1.1 200 OK")
     }
 
+    @Test(arguments: [true, false])
+    func `HEAD is answered with the length over HTTP 2, too, however the stream ends`(endsWithHead: Bool) throws {
+        let site = try PrivateSite()
+        let side = try TLSServerSide(site.leaf, speaksHTTP2: true)
+        let origin = try ScriptedOrigin { connection in
+            try connection.stream.secure(as: side)
+            var peer = try HTTP2Peer(connection.stream)
+            let stream = try peer.nextRequest().stream
+            // HEADERS with `:status` 200 and `content-length`, as HPACK has them (RFC 7541 §6).
+            let block = [0x88, 0x0F, 0x0D, 4] + Array("1234".utf8)
+            try connection.stream.send(
+                [0, 0, UInt8(block.count), 1, endsWithHead ? 5 : 4, 0, 0, 0, UInt8(stream)] + block)
+            // An empty DATA.
+            if !endsWithHead { try connection.stream.send([0, 0, 0, 0, 1, 0, 0, 0, UInt8(stream)]) }
+            try peer.answer(try peer.nextRequest().stream, "next")
+            _ = try connection.waitForEnd()
+        }
+        let pintle = try site.pintle("roots: [root.pem]")
+        let client = try pintle.connect()
+        try client.send("HEAD https://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = try client.readResponse(to: "HEAD")
+        #expect(answer.status == 200 && answer["Content-Length"] == "1234", "\(answer)")
+        #expect(answer["Transfer-Encoding"] == nil && answer["Connection"] == nil, "\(answer)")
+        // No byte of a body is in front of the next answer.
+        try client.send("GET https://localhost:\(origin.port)/ HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(try client.readResponse().text == "next")
+        #expect(origin.connections.count == 1)
+    }
+
     @Test func `nginx sees the target's host, whatever the client's Host said`() throws {
         let origin = try NginxOrigin()
         let result = try Curl.run(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import PintleTesting
 import Testing
 
@@ -74,6 +75,34 @@ struct CostlyChainTests {
         let evaluator = try TrustEvaluator(policy: policy)
         #expect(evaluator.evaluate(chain: leaf.chain, host: Site.host).isTrusted)
         #expect(evaluator.evaluateInHandshake(chain: leaf.chain, host: Site.host).error?.rule == .pathTooComplex)
+    }
+
+    @Test func `LOOK-38 a leaf with many names is judged on its form once, whatever paths there are`() throws {
+        let names = (0..<5_000).map { "DNS:n\($0).example.test" } + ["DNS:\(Site.host)"]
+        let middles = try (0..<40).reduce(into: [TestIdentity]()) { middles, _ in
+            middles.append(try self.pki.mint(.authority("Many"), signedBy: self.root, reusing: middles.first))
+        }
+        // Another spelling of the last name: all of them are looked at before that is known to break a rule of form.
+        let leaf = try self.pki.mint(
+            .server(names.joined(separator: ","), commonName: Site.host.uppercased()), signedBy: middles[0])
+        let (one, all) = (try self.formTime([leaf, middles[0]]), try self.formTime([leaf] + middles))
+        // Forty paths have arrived at the root, which takes 128 steps each.
+        #expect(all.spent.steps > 40 * 128 && one.spent.steps < 4 * 128)
+        // Forty paths take about the time of a processor that one takes.
+        #expect(all.time < one.time * 5, "\(all.time) instead of \(one.time)")
+    }
+
+    /// Has a search look for a chain of good form where there is none, and tells its steps and its thread's time.
+    private func formTime(_ sent: [TestIdentity]) throws -> (spent: WorkBudget, time: Duration) {
+        let read = try sent.map { try PathCertificate($0.certificate) }
+        let anchors = try AnchorStore(anchors: [self.root.certificate])
+        let rules = PathRules(moment: self.pki.now, securityBits: 112, usesCommonName: false)
+        var search = PathSearch(others: Array(read.dropFirst()), anchors: anchors, rules: rules, demandsForm: true)
+        let start = processorTime()
+        guard case .none(let finding) = search.run(from: read[0]) else { throw TestFailure("the form is good") }
+        let time = processorTime() - start
+        #expect(finding.rule == .commonNameCopy)
+        return (search.spent, time)
     }
 
     @Test func `LOOK-08 certificates behind the thirty-second are not looked at in a handshake`() throws {
@@ -187,4 +216,11 @@ struct CostlyChainTests {
             ? [UInt8(count)] : count < 256 ? [0x81, UInt8(count)] : [0x82, UInt8(count >> 8), UInt8(count & 0xFF)]
         return [tag] + length + content
     }
+}
+
+/// Tells how long this thread has run.
+private func processorTime() -> Duration {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
