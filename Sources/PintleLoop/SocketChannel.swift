@@ -49,6 +49,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var interest = Readiness()
     private var writes = PendingWrites()
     private var writable = true
+    /// True where somebody waits for room for bytes that are in a pipe.
+    private var wantsRoom = false
     private var autoRead = true
     private var wantsRead = false
     private var inputClosed = false
@@ -131,6 +133,38 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             message.msg_iovlen = 2
             return max(0, sendmsg(self.descriptor, &message, Int32(MSG_NOSIGNAL)))
         }
+    }
+
+    /// True where bytes can be moved into the socket without being seen here.
+    package var takesPipes: Bool { self.transport == nil }
+
+    /// Sends what is in a pipe, as far as there is room. The channel is not writable then until there is room for the rest.
+    ///
+    /// - Returns: the number of bytes that the kernel has taken.
+    package func send(_ piped: PipedBytes) -> Int {
+        let count = piped.count
+        while piped.count > 0, self.state == .active {
+            // What was written before stands before it.
+            let outcome = self.writes.isEmpty ? piped.drain(into: self.descriptor) : .wouldBlock(until: .write)
+            switch outcome {
+            case .bytes: continue
+            case .wouldBlock:
+                self.waitForRoom()
+                return count - piped.count
+            // The peer is gone for writing.
+            case .end: self.fail(ChannelError.eof)
+            case .failed(let error): self.fail(error)
+            }
+        }
+        return count - piped.count
+    }
+
+    private func waitForRoom() {
+        self.wantsRoom = true
+        self.updateInterest()
+        guard self.writable else { return }
+        self.writable = false
+        self.pipeline.syncOperations.fireChannelWritabilityChanged()
     }
 
     /// Gives the socket up, open, for somebody else to go on with.
@@ -355,6 +389,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.isFlushing = false
         self.writes.settle(with: self.account)
         guard isWritten, self.state == .active else { return }
+        self.wantsRoom = false
         self.updateInterest()
         if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
         if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
@@ -434,7 +469,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard self.state == .active, !self.isHungUp else { return }
         var wanted = Readiness()
         if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
-        if !self.writes.isFlushed || self.isEndingOutput { wanted.formUnion(self.writeNeeds) }
+        if !self.writes.isFlushed || self.isEndingOutput || self.wantsRoom { wanted.formUnion(self.writeNeeds) }
         guard wanted != self.interest else { return }
         self.interest = wanted
         self.loop.watch(self.descriptor, for: wanted, by: self)

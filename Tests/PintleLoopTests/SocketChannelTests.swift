@@ -8,6 +8,23 @@ import Testing
 
 /// A channel over a socket pair.
 struct SocketChannelTests {
+    private static let block = String(repeating: "x", count: 64 * 1024)
+
+    /// Writes until the channel is not writable.
+    ///
+    /// - Returns: the number of bytes that were written.
+    private func fill(_ stage: ChannelStage) throws -> Int {
+        let buffer = ByteBuffer(string: Self.block)
+        return try stage.onLoop { channel in
+            var count = 0
+            while channel.isWritable, count < 1000 {
+                channel.pipeline.syncOperations.writeAndFlush(NIOAny(buffer), promise: nil)
+                count += 1
+            }
+            return count * buffer.readableBytes
+        }
+    }
+
     @Test func `what the peer sends is read in its order`() throws {
         let stage = try ChannelStage()
         stage.send("one ")
@@ -35,19 +52,11 @@ struct SocketChannelTests {
 
     @Test func `a peer that does not read makes the channel unwritable, and reading makes it writable`() throws {
         let stage = try ChannelStage()
-        let block = String(repeating: "x", count: 64 * 1024)
-        let blocks = try stage.onLoop { channel in
-            var count = 0
-            while channel.isWritable, count < 1000 {
-                channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: block)), promise: nil)
-                count += 1
-            }
-            return count
-        }
-        #expect(blocks > 1 && blocks < 1000)
+        let bytes = try self.fill(stage)
+        #expect(bytes > Self.block.utf8.count && bytes < 1000 * Self.block.utf8.count)
         #expect(stage.recorder.events.current == ["active", "unwritable"])
         #expect(try stage.onLoop { $0.pendingWriteBytes } > 0)
-        #expect(stage.receive(blocks * block.utf8.count).count == blocks * block.utf8.count)
+        #expect(stage.receive(bytes).count == bytes)
         try stage.recorder.events.wait(for: "writability") { $0.last == "writable" }
         #expect(try stage.onLoop { $0.pendingWriteBytes } == 0)
     }
@@ -163,4 +172,70 @@ private final class Refill: ChannelInboundHandler {
         context.writeAndFlush(NIOAny(ByteBuffer(bytes: [2])), promise: nil)
         context.fireChannelWritabilityChanged()
     }
+
+    /// Fills a pipe of the channel's loop with as much of `bytes` as it takes.
+    private func pipe(_ bytes: [UInt8], on stage: ChannelStage) throws -> LoopBox<PipedBytes> {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw TestFailure("socketpair: errno \(errno)")
+        }
+        defer { for end in ends { close(end) } }
+        guard write(ends[0], bytes, bytes.count) == bytes.count else { throw TestFailure("write: errno \(errno)") }
+        let (source, loop) = (ends[1], stage.loop)
+        return try stage.onLoop { _ in
+            let piped = PipedBytes(on: loop)
+            guard case .outcome(.bytes(bytes.count)) = piped.fill(from: source) else {
+                throw TestFailure("the pipe took \(piped.count) bytes of \(bytes.count)")
+            }
+            return LoopBox(piped)
+        }
+    }
+
+    private func pipesInUse(_ stage: ChannelStage) throws -> Int {
+        let loop = stage.loop
+        return try stage.onLoop { _ in loop.pipesInUse }
+    }
+
+    @Test func `what is in a pipe is sent behind what was written`() throws {
+        let stage = try ChannelStage()
+        let piped = try self.pipe(Array("second".utf8), on: stage)
+        let sent = try stage.onLoop { channel in
+            channel.pipeline.syncOperations.writeAndFlush(NIOAny(ByteBuffer(string: "first ")), promise: nil)
+            return channel.send(piped.value)
+        }
+        #expect(sent == 6)
+        #expect(String(decoding: stage.receive(12), as: UTF8.self) == "first second")
+        #expect(stage.recorder.events.current == ["active"])
+        #expect(try self.pipesInUse(stage) == 0)
+    }
+
+    @Test func `a pipe that the peer has no room for is kept, and room for it is told`() throws {
+        let stage = try ChannelStage()
+        let piped = try self.pipe(Array("behind".utf8), on: stage)
+        let bytes = try self.fill(stage)
+        #expect(try stage.onLoop { $0.send(piped.value) } == 0)
+        #expect(try stage.onLoop { $0.isWritable } == false)
+        #expect(stage.receive(bytes).count == bytes)
+        try stage.recorder.events.wait(for: "room") { $0 == ["active", "unwritable", "writable"] }
+        #expect(try stage.onLoop { $0.send(piped.value) } == 6)
+        #expect(String(decoding: stage.receive(6), as: UTF8.self) == "behind")
+    }
+
+    @Test func `sending a pipe to a peer that is gone closes the channel`() throws {
+        let stage = try ChannelStage(autoRead: false)
+        let piped = try self.pipe(Array("lost".utf8), on: stage)
+        stage.closePeer()
+        #expect(try stage.onLoop { $0.send(piped.value) } == 0)
+        try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
+        try stage.onLoop { _ in piped.value.drop() }
+        #expect(try self.pipesInUse(stage) == 0)
+    }
+}
+
+/// Carries what belongs to a loop's thread through a test.
+private final class LoopBox<Value>: @unchecked Sendable {
+    // Why @unchecked holds: the value is only used in calls on the loop.
+    let value: Value
+
+    init(_ value: Value) { self.value = value }
 }

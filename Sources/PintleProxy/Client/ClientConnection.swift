@@ -495,6 +495,20 @@ extension ClientConnection: ClientStream {
         return bytes.count
     }
 
+    var takesPipes: Bool { if case .length = self.answer.framing { self.channel.takesPipes } else { false } }
+
+    func send(_ piped: PipedBytes) -> Int {
+        // What was gathered stands before it, and the turn's end tells who is behind, or gone.
+        self.write { _ in }
+        self.isWriting = true
+        self.flush()
+        let count = self.channel.send(piped)
+        self.isWriting = false
+        precondition(UInt64(count) <= self.answer.owedBytes, "BUG: more is written than was declared")
+        self.answer.owedBytes -= UInt64(count)
+        return count
+    }
+
     func finish(trailers: Fields) {
         precondition(self.answer.owedBytes == 0, "BUG: less is written than was declared")
         if self.answer.framing == .chunked { self.write { $0.writeLastChunk(trailers) } }

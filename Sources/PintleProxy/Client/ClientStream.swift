@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleLoop
 internal import PintleMessage
 
 /// Stands for the client in an ``Exchange``: takes the answer, and gives the body of the request.
@@ -24,6 +25,14 @@ protocol ClientStream: AnyObject {
     ///
     /// - Returns: how many of them are written: none where the answer has no body by its nature.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int
+
+    /// True where the body that was begun may be sent in pipes.
+    var takesPipes: Bool { get }
+
+    /// Sends what is in a pipe, as far as there is room for it.
+    ///
+    /// - Returns: how many bytes are written.
+    func send(_ piped: PipedBytes) -> Int
 
     /// Ends the answer; nothing follows it.
     ///

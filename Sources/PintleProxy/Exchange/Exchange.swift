@@ -322,6 +322,12 @@ final class Exchange {
         }
     }
 
+    func originSent(_ piped: PipedBytes) {
+        guard case .passing(nil) = self.answer else { preconditionFailure("BUG: a judged body is piped") }
+        self.report.bytesOut += self.client.send(piped)
+        if piped.count > 0 { self.origin?.pauseReading() }
+    }
+
     func originSent(trailers fields: Fields) {
         var fields = fields
         Forwarding.removeForbidden(fromTrailers: &fields)
@@ -480,6 +486,7 @@ final class Exchange {
         // The origin may say how long the body would be that there is none of.
         let wouldBe = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : length
         self.client.send(self.forwarded(head, marks: marks), length: wouldBe)
+        if inspection == nil, self.client.takesPipes { self.origin?.takePipes() }
     }
 
     /// The head of a response as the client gets it, without framing.

@@ -24,6 +24,8 @@ protocol OriginStream: AnyObject {
     func pauseReading()
     /// Takes more of the response.
     func resumeReading()
+    /// Has the rest of the response moved through pipes, where that can be.
+    func takePipes()
     /// Gives the request up. Nothing more is heard of it.
     func cancel()
 }
@@ -53,6 +55,8 @@ extension Exchange: TransferDelegate {
     }
 
     func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) { self.originSent(bytes) }
+
+    func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes) { self.originSent(piped) }
 
     func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) { self.originSent(trailers: fields) }
 

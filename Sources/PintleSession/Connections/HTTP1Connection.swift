@@ -60,6 +60,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var response: ResponseReader
     /// The bytes that were received and could not be understood yet, or were not wanted.
     private var rest = ByteBuffer()
+    /// Bytes of a body that nobody looks at; nil until there were any.
+    private var piped: PipedBytes?
     private var hasAnswer = false
     private var isConsuming = false
     /// The end of the input, where it came before the transfer took what is before it.
@@ -75,6 +77,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let mostInTurn = 4
     /// The most bytes in a record of TLS (RFC 8446 §5.1).
     private static let fullRecord = 16 * 1024
+    /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
+    private static let leastMoved: UInt64 = 128 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -135,6 +139,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.loop.unwatch(self.descriptor)
         self.rest = ByteBuffer()
         self.staged = ByteBuffer()
+        self.piped?.drop()
         if wasIdle { self.pool.unkeep(self) }
         self.host.idle.removeAll { $0 === self }
         self.pool.closed(at: self.host)
@@ -158,17 +163,21 @@ final class HTTP1Connection: KeptConnection, Carrier {
     func resumeReading() {
         self.updateInterest()
         // The bytes that are here may be all that comes; epoll knows nothing of it, nor of a descriptor that hung up.
-        guard self.rest.readableBytes > 0 || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
+        let isHere = self.rest.readableBytes > 0 || self.isPiping
+        guard isHere || self.isHungUp || self.tls != nil, !self.isConsuming else { return }
         self.loop.atEndOfTurn(self)
     }
 
     private func goOnReading(_ transfer: Transfer) {
         guard !transfer.isReadingPaused else { return }
-        self.consumeRest()
+        if !self.isPiping { self.consumeRest() }
         guard self.isAsking(transfer), !transfer.isReadingPaused else { return }
         if let heldEnd { return self.ended(heldEnd, transfer) }
-        if self.isHungUp || self.tls != nil { self.read() }
+        if self.isHungUp || self.tls != nil || self.isPiping { self.read() }
     }
+
+    /// True where bytes are on their way to the client in a pipe.
+    private var isPiping: Bool { self.piped.map { $0.count > 0 } ?? false }
 
     // MARK: Sending
 
@@ -211,7 +220,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         guard self.isAsking(transfer) else { return }
         self.updateInterest()
         // Where bytes are being understood, what is left of them comes first.
-        if !self.isConsuming, self.isSent, self.response.isBodyOver { self.finish(transfer) }
+        if !self.isConsuming, self.isSent, self.response.isBodyOver, !self.isPiping { self.finish(transfer) }
     }
 
     private func isAsking(_ transfer: Transfer) -> Bool {
@@ -340,10 +349,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func read() {
         for _ in 0..<Self.mostInTurn {
             guard case .asking(let transfer) = self.phase, !transfer.isReadingPaused else { return }
-            var buffer = self.loop.takeReceiveBuffer()
-            let outcome = self.receive(&buffer)
-            if buffer.readableBytes > 0 { self.consume(buffer, transfer) }
-            self.loop.giveBack(buffer)
+            let outcome = self.move(transfer) ?? self.copy(transfer)
             guard self.isAsking(transfer) else { return self.noteEnd(outcome) }
             switch outcome {
             case .bytes: continue
@@ -365,6 +371,35 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
         // Of what TLS has deciphered already epoll knows nothing.
         if self.tls != nil || self.isHungUp { self.loop.atEndOfTurn(self) }
+    }
+
+    private func copy(_ transfer: Transfer) -> StreamOutcome {
+        var buffer = self.loop.takeReceiveBuffer()
+        let outcome = self.receive(&buffer)
+        if buffer.readableBytes > 0 { self.consume(buffer, transfer) }
+        self.loop.giveBack(buffer)
+        return outcome
+    }
+
+    /// Moves bytes of a body that nobody looks at.
+    ///
+    /// - Returns: `bytes` where some were moved; nil where they have to be received.
+    private func move(_ transfer: Transfer) -> StreamOutcome? {
+        if !self.isPiping {
+            guard transfer.takesPipes, self.tls == nil, self.rest.readableBytes == 0,
+                let missing = self.response.missingBytes, missing >= Self.leastMoved
+            else { return nil }
+            let piped = self.piped ?? PipedBytes(on: self.loop)
+            self.piped = piped
+            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: missing) else { return nil }
+            guard case .bytes(let count) = outcome else { return outcome }
+            self.response.skip(count)
+        }
+        guard let piped else { preconditionFailure("BUG: bytes are moved in no pipe") }
+        let count = piped.count
+        transfer.received(piped)
+        if self.isAsking(transfer), self.isSent, self.response.isBodyOver, !self.isPiping { self.finish(transfer) }
+        return .bytes(count)
     }
 
     private func ended(_ outcome: StreamOutcome, _ transfer: Transfer) {
@@ -646,52 +681,5 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
         }
         if readiness.contains(.write) || self.tls != nil { self.pump() }
         if readiness != .write || self.tls != nil { self.read() }
-    }
-}
-
-extension ByteBuffer {
-    /// Writes the head of a request (RFC 9112 §3).
-    ///
-    /// - Parameter forwarder: the proxy that it goes to.
-    fileprivate mutating func writeRequest(_ request: TransferRequest, to forwarder: ProxyServer?) {
-        let host = request.authority.description(for: request.scheme)
-        self.writeString(request.method)
-        if forwarder != nil {
-            self.writeStaticString(" http://")
-            self.writeString(host)
-        } else {
-            self.writeStaticString(" ")
-        }
-        self.writeString(request.path)
-        self.writeStaticString(" HTTP/1.1\r\n")
-        if !request.fields.contains(.host) {
-            self.writeStaticString("Host: ")
-            self.writeString(host)
-            self.writeStaticString("\r\n")
-        }
-        if let authorization = forwarder?.authorization, !request.fields.contains(.proxyAuthorization) {
-            self.writeStaticString("Proxy-Authorization: ")
-            self.writeString(authorization)
-            self.writeStaticString("\r\n")
-        }
-        if case .stream(nil) = request.body { self.writeStaticString("Transfer-Encoding: chunked\r\n") }
-        request.fields.forEachRun { self.writeBytes($0) }
-        switch request.body {
-        case .none, .stream(nil): break
-        case .bytes(let bytes): self.writeLength(UInt64(bytes.readableBytes))
-        case .stream(.some(let length)): self.writeLength(length)
-        }
-        if let upgrade = request.upgrade {
-            self.writeStaticString("Connection: Upgrade\r\nUpgrade: ")
-            self.writeString(upgrade)
-            self.writeStaticString("\r\n")
-        }
-        self.writeStaticString("\r\n")
-    }
-
-    private mutating func writeLength(_ length: UInt64) {
-        self.writeStaticString("Content-Length: ")
-        self.writeDecimal(length)
-        self.writeStaticString("\r\n")
     }
 }

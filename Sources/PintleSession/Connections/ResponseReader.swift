@@ -130,6 +130,17 @@ package struct ResponseReader {
         }
     }
 
+    /// The bytes that are missing of a body whose length is known; nil where there is none, or no end of it is known.
+    var missingBytes: UInt64? { if case .length(let left) = self.body { left } else { nil } }
+
+    /// Notes that so many bytes of the body went another way, at most those that are missing.
+    mutating func skip(_ count: Int) {
+        guard case .length(let left) = self.body, UInt64(count) <= left else {
+            preconditionFailure("BUG: bytes are left out that are not missing")
+        }
+        self.body = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
+    }
+
     /// True where the end of the connection is the end of the body.
     var isBodyUnlimited: Bool { if case .unlimited = self.body { self.isComplete } else { false } }
 

@@ -49,6 +49,8 @@ package final class Transfer {
     private var uses: UInt64 = 0
     private var silence: LoopTimer?
     private(set) var isReadingPaused = false
+    /// True where the delegate takes the body in pipes.
+    private(set) var takesPipes = false
     // What is sent.
     private var upload: UploadQueue?
     private(set) var trailersToSend = Fields()
@@ -118,6 +120,9 @@ package final class Transfer {
         self.lastActivity = self.pool.loop.turnTime
         self.carrier?.resumeReading()
     }
+
+    /// Has the rest of the response's body moved through pipes, where that can be: the delegate does not ask to see it.
+    package func takePipes() { self.takesPipes = true }
 
     /// Gives the transfer up. The delegate hears nothing more.
     package func cancel() {
@@ -431,6 +436,11 @@ package final class Transfer {
         self.delegate?.transfer(self, receivedBody: bytes)
     }
 
+    func received(_ piped: PipedBytes) {
+        self.lastActivity = self.pool.loop.turnTime
+        self.delegate?.transfer(self, receivedBody: piped)
+    }
+
     /// The origin has switched the connection to a protocol that it was offered.
     func switched(_ head: ResponseHead, to connection: MadeConnection, version: String, early: ByteBuffer) {
         self.stage = .none
@@ -542,6 +552,7 @@ package final class Transfer {
         self.attempts = 0
         self.hasResponse = false
         self.isReadingPaused = false
+        self.takesPipes = false
         self.isHoldingBody = false
         self.waitsForBody = false
         self.pool.retire(self)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import NIOCore
+package import PintleLoop
 public import PintleMessage
 
 /// What a transfer sends, to whom, and how patient it is.
@@ -147,6 +148,9 @@ package protocol TransferDelegate: AnyObject {
     func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?)
     /// Bytes of the body arrived; they are valid during the call only.
     func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer)
+    /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after ``Transfer/takePipes()``.
+    /// Whoever leaves some of them there pauses reading, and is given them again when it goes on.
+    func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes)
     /// Trailers arrived after the body.
     func transfer(_ transfer: Transfer, receivedTrailers fields: Fields)
     /// The upstream has taken so many bytes of the request's body.
@@ -180,6 +184,11 @@ package struct Handover {
 
 extension TransferDelegate {
     package func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) {}
+
+    /// Traps: who asks for no pipes gets none.
+    package func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes) {
+        preconditionFailure("BUG: a body comes in a pipe that nobody asked for")
+    }
 
     /// Closes the connection: who asks for none has no use for it.
     package func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {

@@ -102,7 +102,7 @@ import Testing
 
 extension PintleProcess {
     /// Waits until no more descriptors are open than before: idle pipes are closed after a while.
-    fileprivate func descriptorsBack(to before: Int) throws -> Bool {
+    func descriptorsBack(to before: Int) throws -> Bool {
         let deadline = Date(timeIntervalSinceNow: Patience.seconds)
         while try self.openDescriptors() > before {
             guard Date() < deadline else { return false }

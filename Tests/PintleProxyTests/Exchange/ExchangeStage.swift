@@ -68,6 +68,7 @@ final class ExchangeStage: @unchecked Sendable {
         let method = scenario.request[0].prefix { $0 != " " }
         self.client = RecordingClient(self.transcript, method: String(method))
         self.client.isWritable = !settings.isClientSlow
+        self.client.takesPipes = settings.takesPipes
         self.opener.isSlow = settings.isOriginSlow
         (self.opener.verdict, self.opener.parentVerdict) = (settings.verdict, settings.parentVerdict)
         if settings.knowsPassword { try await self.learnPassword() }

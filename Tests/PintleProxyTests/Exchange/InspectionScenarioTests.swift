@@ -29,6 +29,16 @@ struct InspectionScenarioTests {
                 "record: completed allow 200 up 0 down 7",
             ]),
         Scenario(
+            name: "a body that is looked at comes in no pipe", policy: reject,
+            events: [.begin, .head(200, json, 2), .bytes("[]"), .originEnds],
+            expected: [
+                "origin < GET http://a.test/",
+                "client < 200, 2 bytes {Content-Type: application/json}",
+                #"client < "[]""#,
+                "client < end",
+                "record: completed allow 200 up 0 down 2",
+            ], settings: .init(takesPipes: true)),
+        Scenario(
             name: "a bad body is rejected", policy: reject,
             events: [.begin, .head(200, json, 4), .bytes("nope"), .originEnds],
             expected: [

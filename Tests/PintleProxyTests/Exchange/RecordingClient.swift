@@ -3,6 +3,7 @@
 import Foundation
 import NIOCore
 import PintleActivity
+import PintleLoop
 import PintleMessage
 import PintlePolicy
 import PintleSession
@@ -25,6 +26,8 @@ final class RecordingClient: ClientStream {
     }
 
     var isWritable = true
+    /// True where the answer may come in pipes.
+    var takesPipes = false
     private let transcript: Transcript
     private let method: String
     private var phase = Phase.fresh
@@ -126,6 +129,18 @@ final class RecordingClient: ClientStream {
         if self.problem != nil { self.problemBytes += bytes.count }
         self.transcript.note("client < \(words)")
         return bytes.count
+    }
+
+    func send(_ piped: PipedBytes) -> Int {
+        guard self.takesPipes, case .answering(.some(let owed), true) = self.phase, UInt64(piped.count) <= owed else {
+            self.transcript.breach("a pipe comes that was not asked for")
+            return 0
+        }
+        let count = piped.count
+        self.phase = .answering(owed: owed - UInt64(count), hasBody: true)
+        piped.drop()
+        self.transcript.note("client < pipe of \(count)")
+        return count
     }
 
     /// A problem by its name: the rest of it has an id that no test can foresee.

@@ -106,6 +106,11 @@ final class RecordingOrigin: OriginStream {
         self.transcript.note("origin reads on")
     }
 
+    func takePipes() {
+        guard !self.isOver else { return self.transcript.breach("what is over is to use pipes") }
+        self.transcript.note("origin may use pipes")
+    }
+
     func cancel() {
         guard !self.isOver else { return self.transcript.breach("what is over is cancelled") }
         self.isOver = true

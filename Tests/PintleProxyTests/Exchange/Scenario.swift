@@ -83,6 +83,8 @@ struct Scenario: Sendable, CustomTestStringConvertible {
         var isOriginSlow = false
         /// The client reads nothing from the beginning.
         var isClientSlow = false
+        /// The client takes bodies in pipes.
+        var takesPipes = false
         /// The pool's only worker has other work.
         var isPoolBusy = false
         /// No job is taken on at all.
