@@ -18,8 +18,6 @@ package struct Readiness: OptionSet, Sendable {
     package static let failed = Readiness(rawValue: 0x008)
     /// Both directions are closed; always reported.
     package static let hungUp = Readiness(rawValue: 0x010)
-    /// The peer will send no more.
-    package static let readClosed = Readiness(rawValue: 0x2000)
 
     // Spelt out, because a set's literals are built by code that is not specialized in other modules.
 

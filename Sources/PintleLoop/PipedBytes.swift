@@ -39,7 +39,7 @@ package final class PipedBytes {
             return .outcome(.bytes(count))
         }
         let isUnfit = count < 0 && errno == EINVAL
-        let outcome = RelayEnd.outcome(of: count, "splice", until: .read)
+        let outcome = StreamOutcome(count, of: "splice", until: .read)
         self.loop.pipes.giveBack(pipe, on: self.loop)
         return isUnfit ? .isUnfit : .outcome(outcome)
     }
@@ -48,7 +48,7 @@ package final class PipedBytes {
     func drain(into descriptor: Int32) -> StreamOutcome {
         guard let pipe else { preconditionFailure("BUG: bytes are sent from no pipe") }
         let count = Int(pintle_splice(pipe.readEnd, descriptor, Int32(clamping: self.count)))
-        guard count > 0 else { return RelayEnd.outcome(of: count, "splice", until: .write) }
+        guard count > 0 else { return StreamOutcome(count, of: "splice", until: .write) }
         self.count -= count
         if self.count == 0 {
             self.pipe = nil

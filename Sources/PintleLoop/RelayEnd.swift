@@ -59,23 +59,13 @@ final class RelayEnd {
 
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         if let transport { return transport.read(into: space) }
-        return Self.outcome(
-            of: recv(self.descriptor, space.baseAddress, space.count, 0), "recv", until: .read)
+        return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
         if let transport { return transport.write(bytes) }
-        return Self.outcome(
-            of: send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)), "send", until: .write)
-    }
-
-    /// Translates what a system call returned.
-    static func outcome(of count: Int, _ call: String, until readiness: Readiness) -> StreamOutcome {
-        if count > 0 { return .bytes(count) }
-        if count == 0 { return .end }
-        let code = errno
-        return code == EAGAIN || code == EINTR
-            ? .wouldBlock(until: readiness) : .failed(IOError(errnoCode: code, reason: call))
+        let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        return StreamOutcome(count, of: "send", until: .write)
     }
 
     /// Tells the peer that everything is written; it was.

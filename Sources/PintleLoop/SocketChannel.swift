@@ -351,12 +351,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     private func receive(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         if let transport { return transport.read(into: space) }
-        let received = recv(self.descriptor, space.baseAddress, space.count, 0)
-        if received > 0 { return .bytes(received) }
-        if received == 0 { return .end }
-        let code = errno
-        return code == EAGAIN || code == EINTR
-            ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
+        return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
     }
 
     private func receivedNothing(_ outcome: StreamOutcome) {

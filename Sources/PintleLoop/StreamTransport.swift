@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+internal import NIOCore
+
 /// Stands between a ``SocketChannel`` and its descriptor where bytes are not simply received and sent: TLS.
 ///
 /// Used on the loop's thread only, and never after ``close()``. Nothing here waits.
@@ -38,4 +41,23 @@ package enum StreamOutcome {
     case wouldBlock(until: Readiness)
     /// The connection cannot be used any more.
     case failed(any Error)
+
+    /// Translates what a system call has just returned; errno is still its own.
+    ///
+    /// - Parameters:
+    ///   - count: of bytes, negative where it failed.
+    ///   - call: its name.
+    ///   - readiness: what it waits for.
+    package init(_ count: Int, of call: StaticString, until readiness: Readiness) {
+        let code = errno
+        if count > 0 {
+            self = .bytes(count)
+        } else if count == 0 {
+            self = .end
+        } else if code == EAGAIN || code == EINTR {
+            self = .wouldBlock(until: readiness)
+        } else {
+            self = .failed(IOError(errnoCode: code, reason: "\(call)"))
+        }
+    }
 }

@@ -129,16 +129,16 @@ package final class Gate: Sendable {
 
     /// What was relied on lately: each use of a trust policy, with the last verdict on its host.
     func verdictsRelied() async -> [(use: TrustUses.Use, trust: TrustSession, verdict: DatedVerdict)] {
-        var known: [ObjectIdentifier: [Authority: DatedVerdict]] = [:]
+        var known: [TrustEvaluator: [Authority: DatedVerdict]] = [:]
         for trust in self.sessions + [self.systemSession] {
-            known[ObjectIdentifier(trust.session.evaluator)] = await trust.session.verdicts()
+            known[trust.session.evaluator] = await trust.session.verdicts()
         }
         for (question, verdict) in self.tunnelProofs.all {
-            known[ObjectIdentifier(question.evaluator), default: [:]][question.authority] = verdict
+            known[question.evaluator, default: [:]][question.authority] = verdict
         }
         return self.trustUses.all.compactMap { use in
             let trust = self.session(for: use.choice)
-            let verdict = known[ObjectIdentifier(trust.session.evaluator)]?[use.authority]
+            let verdict = known[trust.session.evaluator]?[use.authority]
             return verdict.map { (use, trust, $0) }
         }
     }

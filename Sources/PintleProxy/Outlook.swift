@@ -28,7 +28,7 @@ struct Outlook: Sendable {
     func refusal(of request: inout TransferRequest) -> Problem? {
         guard let cutOff else { return nil }
         let authority = request.dialledAuthority
-        if let address = authority.literal {
+        if let address = authority.address {
             guard cutOff.status(of: address) == .notReachable else { return nil }
             return Problem(.networkUnreachable, "there is no route to \(authority), and no default route that works")
         }
@@ -56,9 +56,4 @@ extension TransferRequest {
     fileprivate var dialledAuthority: Authority {
         if case .by(let proxy) = self.way { proxy.server.authority } else { self.authority }
     }
-}
-
-extension Authority {
-    /// The address, where the host is one.
-    fileprivate var literal: SocketAddress? { try? SocketAddress(ipAddress: self.host, port: Int(self.port)) }
 }

@@ -106,7 +106,7 @@ public final class Session: Sendable {
         var all: [Authority: DatedVerdict] = [:]
         for pool in self.pools {
             // A loop that has ended knows nobody.
-            let known = (try? await pool.loop.submit { pool.knownVerdicts }.get()) ?? [:]
+            let known = (try? await pool.loop.submit { pool.verdicts }.get()) ?? [:]
             all.merge(known) { $1 }
         }
         return all

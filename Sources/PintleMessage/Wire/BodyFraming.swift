@@ -90,3 +90,14 @@ extension Fields {
         return found
     }
 }
+
+extension Fields {
+    /// True where another request may follow on the connection, as far as the sender of these fields goes (RFC 9112 §9.3).
+    ///
+    /// - Parameter minorVersion: of the sender's HTTP/1.
+    package func keepsConnection(minorVersion: UInt8) -> Bool {
+        guard self.contains(.connection) else { return minorVersion == 1 }
+        if self.hasToken("close", in: .connection) { return false }
+        return minorVersion == 1 || self.hasToken("keep-alive", in: .connection)
+    }
+}

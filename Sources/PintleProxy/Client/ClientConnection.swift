@@ -228,7 +228,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         let refusal = self.refusal ?? self.lane.gate.refusal(of: self.client)
         self.answer = Answer(
             method: head.method, minorVersion: head.minorVersion,
-            wantsKeepAlive: refusal == nil && head.wantsKeepAlive)
+            wantsKeepAlive: refusal == nil && head.fields.keepsConnection(minorVersion: head.minorVersion))
         let exchange = Exchange(head, framing, from: self, of: self.client, on: self.lane)
         if framing == .none {
             self.phase = .answering(exchange)
@@ -557,14 +557,5 @@ extension ClientConnection: TurnEndWork {
         }
         guard let exchange else { return }
         if self.channel.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }
-    }
-}
-
-extension RequestHead {
-    /// True where the client would send another request on this connection (RFC 9112 §9.3).
-    fileprivate var wantsKeepAlive: Bool {
-        guard self.fields.contains(.connection) else { return self.minorVersion == 1 && !self.method.isEmpty }
-        if self.fields.hasToken("close", in: .connection) { return false }
-        return self.minorVersion == 1 || self.fields.hasToken("keep-alive", in: .connection)
     }
 }

@@ -34,8 +34,8 @@ extension ByteBuffer {
         self.writeStatusLine(head)
         head.fields.forEachRun { self.writeBytes($0) }
         switch framing {
-        case .none(let wouldBe): if let wouldBe { self.writeLength(wouldBe) }
-        case .length(let length): self.writeLength(length)
+        case .none(let wouldBe): if let wouldBe { self.writeContentLength(wouldBe) }
+        case .length(let length): self.writeContentLength(length)
         case .chunked: self.writeStaticString("Transfer-Encoding: chunked\r\n")
         case .untilClose: break
         }
@@ -59,12 +59,6 @@ extension ByteBuffer {
         self.writeDecimal(UInt64(head.status))
         self.writeStaticString(" ")
         self.writeString(head.reason)
-        self.writeStaticString("\r\n")
-    }
-
-    private mutating func writeLength(_ length: UInt64) {
-        self.writeStaticString("Content-Length: ")
-        self.writeDecimal(length)
         self.writeStaticString("\r\n")
     }
 }

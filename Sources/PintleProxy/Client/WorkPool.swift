@@ -56,11 +56,7 @@ final class WorkPool: Sendable {
     }
 
     fileprivate struct State {
-        /// The jobs that wait, by their client.
-        var queues: [Client?: CircularBuffer<Job>] = [:]
-        /// The clients that have jobs waiting, the one whose turn it is first.
-        var turns: CircularBuffer<Client?> = []
-        var waiting = 0
+        var waiting = FairQueue<Client?, Job>()
         var running: Set<UInt64> = []
         var workers = 0
         var lastNumber: UInt64 = 0
@@ -93,15 +89,15 @@ final class WorkPool: Sendable {
     func submit(for client: Client?, _ limits: Limits, _ work: @escaping Work) throws(Refusal) -> Ticket {
         let flag = Flag()
         let outcome = self.state.withLockedValue { state -> Result<Ticket, Refusal> in
-            let own = state.queues[client]?.count ?? 0
+            let own = state.waiting.count(of: client)
             guard own < self.mostWaitingOfClient else {
                 return .failure(
                     Refusal(
                         reason: "\(own) bodies of this client wait to be judged, as many as may; send fewer at a time"))
             }
-            guard state.waiting < self.mostWaiting else {
+            guard state.waiting.count < self.mostWaiting else {
                 return .failure(
-                    Refusal(reason: "\(state.waiting) bodies wait to be judged, as many as may; try again later"))
+                    Refusal(reason: "\(state.waiting.count) bodies wait to be judged, as many as may; try again later"))
             }
             // A worker goes on while jobs wait, so no more is asked of the threads than there are workers.
             if state.workers < self.workers {
@@ -116,7 +112,7 @@ final class WorkPool: Sendable {
             }
             state.lastNumber += 1
             let ticket = Ticket(number: state.lastNumber, client: client, flag: flag)
-            state.append(Job(ticket: ticket, limits: limits, work: work))
+            state.waiting.append(Job(ticket: ticket, limits: limits, work: work), of: client)
             return .success(ticket)
         }
         return try outcome.get()
@@ -130,7 +126,10 @@ final class WorkPool: Sendable {
     func cancel(_ ticket: Ticket, givingBack bytes: Int = 0) -> Bool {
         ticket.flag.isSet.store(true, ordering: .relaxed)
         let wasWaiting = self.state.withLockedValue { state in
-            guard state.running.contains(ticket.number) else { return state.remove(ticket) ?? true }
+            guard state.running.contains(ticket.number) else {
+                state.waiting.removeFirst(of: ticket.client) { $0.ticket == ticket }
+                return true
+            }
             ticket.flag.owed.wrappingAdd(bytes, ordering: .relaxed)
             return false
         }
@@ -139,7 +138,7 @@ final class WorkPool: Sendable {
     }
 
     /// How many jobs wait for a worker.
-    var waiting: Int { self.state.withLockedValue { $0.waiting } }
+    var waiting: Int { self.state.withLockedValue { $0.waiting.count } }
 
     // MARK: Inside
 
@@ -183,40 +182,14 @@ final class WorkPool: Sendable {
 }
 
 extension WorkPool.State {
-    fileprivate mutating func append(_ job: WorkPool.Job) {
-        let client = job.ticket.client
-        if self.queues[client] == nil { self.turns.append(client) }
-        self.queues[client, default: []].append(job)
-        self.waiting += 1
-    }
-
-    /// Takes the next job of the client whose turn it is, and lets the next client have its turn; counts a worker out where
-    /// there is none.
+    /// Takes the next job; counts a worker out where there is none.
     fileprivate mutating func next() -> WorkPool.Job? {
-        guard let client = self.turns.popFirst() else {
+        guard let job = self.waiting.popFirst() else {
             self.workers -= 1
             return nil
         }
-        guard let job = self.queues[client]?.popFirst() else {
-            preconditionFailure("BUG: a client without jobs has a turn")
-        }
-        if self.queues[client]?.isEmpty == true { self.queues[client] = nil } else { self.turns.append(client) }
-        self.waiting -= 1
         self.running.insert(job.ticket.number)
         return job
-    }
-
-    /// - Returns: true for a job that had waited; nil for one that is over.
-    fileprivate mutating func remove(_ ticket: WorkPool.Ticket) -> Bool? {
-        let client = ticket.client
-        guard let index = self.queues[client]?.firstIndex(where: { $0.ticket == ticket }) else { return nil }
-        self.queues[client]?.remove(at: index)
-        self.waiting -= 1
-        if self.queues[client]?.isEmpty == true {
-            self.queues[client] = nil
-            self.turns.removeAll { $0 == client }
-        }
-        return true
     }
 }
 

@@ -179,12 +179,10 @@ final class Exchange {
         for breach in planned.breaches { self.report.note(breach) }
         self.judge = planned.judge
         self.offer = planned.offer
-        var request = planned.transfer
-        request.collectsMetrics = self.gate.exchangeLog.isEnabled
         if planned.offer != nil { try self.holdTunnel() }
-        if case .bytes(let bytes) = request.body { self.held.wholeBody = bytes.readableBytes }
-        try self.open(request, in: self.gate.session(for: decision.trust).session)
-        guard case .stream = request.body, let origin else {
+        if case .bytes(let bytes) = planned.transfer.body { self.held.wholeBody = bytes.readableBytes }
+        try self.open(planned.transfer, in: self.gate.session(for: decision.trust).session)
+        guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
         }
@@ -342,7 +340,7 @@ final class Exchange {
     }
 
     /// The origin has taken some of the body. From within the stream; the client is asked for more when it has returned.
-    func originTookBody() {
+    func originTookBody(_ count: Int) {
         guard !self.resumesBody else { return }
         self.resumesBody = true
         self.lane.loop.atEndOfTurn(self)
@@ -588,7 +586,7 @@ final class Exchange {
     private func perform(_ action: TunnelOpening.Action?) {
         if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
-        case .wait, nil: break
+        case nil: break
         case .connect(let request, let session):
             do throws(Problem) {
                 try self.open(request, in: session)

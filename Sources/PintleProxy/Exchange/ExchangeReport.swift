@@ -113,12 +113,19 @@ struct ExchangeReport {
     mutating func noteUntrusted(_ problem: Problem.Name) {
         guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
         self.violated(kind)
-        if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
     mutating func violated(_ kind: ViolationKind) {
         self.violations.append(kind)
         self.counters.violated(kind)
+        if kind == .pinMismatch { self.counters.pinFailed() }
+    }
+
+    /// Counts what a policy that only reports has let pass.
+    @discardableResult private mutating func noteReported(_ verdict: Verdict) -> ViolationKind? {
+        guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return nil }
+        self.violated(kind)
+        return kind
     }
 
     /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
@@ -130,10 +137,7 @@ struct ExchangeReport {
     /// Notes on what the connection to the origin was trusted, before the answer is passed on.
     mutating func note(_ verdict: Verdict) {
         self.verdict = verdict
-        guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
-        self.trustViolation = kind
-        self.violated(kind)
-        if kind == .pinMismatch { self.counters.pinFailed() }
+        if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
     /// Notes the verdict that has ended the exchange.
@@ -143,9 +147,7 @@ struct ExchangeReport {
     mutating func note(parent verdict: Verdict?) {
         guard !self.hasNotedParent, let verdict else { return }
         self.hasNotedParent = true
-        guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
-        self.violated(kind)
-        if kind == .pinMismatch { self.counters.pinFailed() }
+        self.noteReported(verdict)
     }
 
     /// Notes on what the other end of a tunnel was trusted.
@@ -153,9 +155,7 @@ struct ExchangeReport {
         let isFirst = self.verdict == nil
         self.verdict = verdict
         self.assurance = assurance
-        guard isFirst, let reported = verdict.reported, let kind = ViolationKind(reported) else { return }
-        self.violated(kind)
-        if kind == .pinMismatch { self.counters.pinFailed() }
+        if isFirst { self.noteReported(verdict) }
     }
 
     /// Tells the counters what has moved since they were told last.

@@ -47,26 +47,4 @@ struct SessionOrigins: OriginOpener {
     }
 }
 
-extension Exchange: TransferDelegate {
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) { self.originSent(interim: head) }
-
-    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
-        self.originAnswered(head, length: length)
-    }
-
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) { self.originSent(bytes) }
-
-    func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes) { self.originSent(piped) }
-
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) { self.originSent(trailers: fields) }
-
-    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) { self.originTookBody() }
-
-    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
-        self.originHandedOver(handover, metrics)
-    }
-
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
-        self.originEnded(error, metrics)
-    }
-}
+extension Exchange: TransferDelegate {}

@@ -40,11 +40,12 @@ final class TLSTransport: StreamTransport {
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         switch self.mode {
         case .tls(let connection): return StreamOutcome(connection.read(into: space))
-        case .plain: return Self.outcome(recv(self.descriptor, space.baseAddress, space.count, 0))
+        case .plain:
+            return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
         case .silent:
             var first: UInt8 = 0
             let count = recv(self.descriptor, &first, 1, Int32(MSG_PEEK))
-            guard count > 0 else { return Self.outcome(count) }
+            guard count > 0 else { return StreamOutcome(count, of: "recv", until: .read) }
             return self.begin(first) ?? self.read(into: space)
         }
     }
@@ -69,8 +70,7 @@ final class TLSTransport: StreamTransport {
         case .tls(let connection): return StreamOutcome(connection.write(bytes))
         case .silent, .plain:
             let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-            if count < 0, errno == EAGAIN { return .wouldBlock(until: .write) }
-            return Self.outcome(count)
+            return StreamOutcome(count, of: "send", until: .write)
         }
     }
 
@@ -86,13 +86,5 @@ final class TLSTransport: StreamTransport {
     func close() {
         self.mode = .silent
         Glibc.close(self.descriptor)
-    }
-
-    private static func outcome(_ count: Int) -> StreamOutcome {
-        if count > 0 { return .bytes(count) }
-        if count == 0 { return .end }
-        let code = errno
-        return code == EAGAIN || code == EINTR
-            ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
     }
 }

@@ -99,7 +99,6 @@ final class Tunnel {
                 break
             }
             if let kind = ViolationKind(error) { self.report.violated(kind) }
-            if error.code == .pinMismatch { self.report.counters.pinFailed() }
             self.breakOff("the tunnel shows its client a certificate that is refused: \(error.message)")
             return false
         case .unreadable:

@@ -16,7 +16,6 @@ internal import PintleTrust
 struct TunnelOpening {
     /// Tells what comes next.
     enum Action {
-        case wait
         /// A connection is to be made.
         case connect(TransferRequest, Session)
         /// The destination is to prove itself over this connection.

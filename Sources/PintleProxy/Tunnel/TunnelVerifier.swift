@@ -19,16 +19,6 @@ final class TunnelVerifier {
         /// Nil where an https parent connects to it.
         let address: SocketAddress?
         let evaluator: TrustEvaluator
-
-        static func == (left: Question, right: Question) -> Bool {
-            left.evaluator === right.evaluator && left.address == right.address && left.authority == right.authority
-        }
-
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(ObjectIdentifier(self.evaluator))
-            hasher.combine(self.address)
-            hasher.combine(self.authority)
-        }
     }
 
     typealias Answer = Result<Verdict, Problem>

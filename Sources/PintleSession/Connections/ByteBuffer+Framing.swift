@@ -25,6 +25,13 @@ extension ByteBuffer {
         self.writeStaticString("\r\n")
     }
 
+    /// Writes the field that says how long a body is.
+    package mutating func writeContentLength(_ length: UInt64) {
+        self.writeStaticString("Content-Length: ")
+        self.writeDecimal(length)
+        self.writeStaticString("\r\n")
+    }
+
     /// Writes a number in decimal digits.
     package mutating func writeDecimal(_ value: UInt64) { self.writeDigits(value, radix: 10) }
 

@@ -32,20 +32,14 @@ extension ByteBuffer {
         request.fields.forEachRun { self.writeBytes($0) }
         switch request.body {
         case .none, .stream(nil): break
-        case .bytes(let bytes): self.writeLength(UInt64(bytes.readableBytes))
-        case .stream(.some(let length)): self.writeLength(length)
+        case .bytes(let bytes): self.writeContentLength(UInt64(bytes.readableBytes))
+        case .stream(.some(let length)): self.writeContentLength(length)
         }
         if let upgrade = request.upgrade {
             self.writeStaticString("Connection: Upgrade\r\nUpgrade: ")
             self.writeString(upgrade)
             self.writeStaticString("\r\n")
         }
-        self.writeStaticString("\r\n")
-    }
-
-    private mutating func writeLength(_ length: UInt64) {
-        self.writeStaticString("Content-Length: ")
-        self.writeDecimal(length)
         self.writeStaticString("\r\n")
     }
 }

@@ -250,7 +250,7 @@ final class ConnectionAttempt {
     private func send(_ bytes: UnsafeRawBufferPointer) -> StreamOutcome {
         if let outer { return StreamOutcome(outer.write(bytes)) }
         let count = Glibc.send(self.descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-        return StreamOutcome(count, of: .write)
+        return StreamOutcome(count, of: "send", until: .write)
     }
 
     /// Takes bytes up to the end of a line, and none behind it.
@@ -276,7 +276,7 @@ final class ConnectionAttempt {
     private func receive(_ space: UnsafeMutableRawBufferPointer, peeks: Bool) -> StreamOutcome {
         if let outer { return StreamOutcome(peeks ? outer.peek(into: space) : outer.read(into: space)) }
         let count = recv(self.descriptor, space.baseAddress, space.count, Int32(peeks ? MSG_PEEK : 0))
-        return StreamOutcome(count, of: .read)
+        return StreamOutcome(count, of: "recv", until: .read)
     }
 
     private func proxyIsSilent() {
@@ -351,22 +351,6 @@ final class ConnectionAttempt {
 
 extension ConnectionAttempt: DescriptorWatcher {
     func descriptorReady(_ descriptor: Int32, _ readiness: Readiness) { self.advance() }
-}
-
-extension StreamOutcome {
-    /// - Parameter count: returned by a system call that just was made.
-    fileprivate init(_ count: Int, of readiness: Readiness) {
-        let code = errno
-        if count > 0 {
-            self = .bytes(count)
-        } else if count == 0 {
-            self = .end
-        } else if code == EAGAIN || code == EINTR {
-            self = .wouldBlock(until: readiness)
-        } else {
-            self = .failed(IOError(errnoCode: code, reason: "a socket"))
-        }
-    }
 }
 
 extension ByteBuffer {

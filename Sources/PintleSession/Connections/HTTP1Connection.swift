@@ -338,10 +338,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         if let tls { return StreamOutcome(tls.write(bytes)) }
         let flags = holdingBack ? MSG_NOSIGNAL | MSG_MORE : MSG_NOSIGNAL
         let count = send(self.descriptor, bytes.baseAddress, bytes.count, Int32(flags))
-        if count >= 0 { return .bytes(count) }
-        let code = errno
-        return code == EAGAIN || code == EINTR
-            ? .wouldBlock(until: .write) : .failed(IOError(errnoCode: code, reason: "send"))
+        return StreamOutcome(count, of: "send", until: .write)
     }
 
     // MARK: Receiving
@@ -431,15 +428,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
             guard let tls else {
                 let count = recv(self.descriptor, space.baseAddress, space.count, 0)
-                let code = errno
-                if count > 0 {
-                    // As little as that was all that there was, but for the end.
-                    outcome = count == space.count || self.isHungUp ? .bytes(count) : .wouldBlock(until: .read)
-                } else if count < 0 {
-                    outcome =
-                        code == EAGAIN || code == EINTR
-                        ? .wouldBlock(until: .read) : .failed(IOError(errnoCode: code, reason: "recv"))
-                }
+                outcome = StreamOutcome(count, of: "recv", until: .read)
+                // Less than there is room for was all that there was, but for the end.
+                if 0 < count, count < space.count, !self.isHungUp { outcome = .wouldBlock(until: .read) }
                 return max(0, count)
             }
             var filled = 0

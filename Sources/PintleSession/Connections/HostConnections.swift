@@ -34,9 +34,6 @@ struct HostConnections<Ticket: Hashable> {
         self.half = max(1, limit / 2)
     }
 
-    /// True where nobody has a connection or waits for one.
-    var isUnused: Bool { self.inUse == 0 && self.waiting.isEmpty }
-
     /// Gives a connection, or puts `ticket` at the end of those who wait.
     ///
     /// - Returns: whether there is a connection at once.

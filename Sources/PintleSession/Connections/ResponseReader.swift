@@ -77,7 +77,7 @@ package struct ResponseReader {
         if head.status < 200, head.status != 101 { self.head = Self.emptyHead }
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
-        self.keepsConnection = self.keepsConnection(head)
+        self.keepsConnection = head.fields.keepsConnection(minorVersion: self.version == "1.1" ? 1 : 0)
         switch try head.bodyFraming(to: method) {
         case .length(let length):
             self.body = length == 0 ? .over(hasExcess: false) : .length(left: length)
@@ -154,12 +154,6 @@ package struct ResponseReader {
     package var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
 
     // MARK: Inside
-
-    private func keepsConnection(_ head: ResponseHead) -> Bool {
-        guard head.fields.contains(.connection) else { return self.version == "1.1" }
-        if head.fields.hasToken("close", in: .connection) { return false }
-        return self.version == "1.1" || head.fields.hasToken("keep-alive", in: .connection)
-    }
 
     /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
     private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {

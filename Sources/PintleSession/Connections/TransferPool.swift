@@ -29,8 +29,8 @@ final class TransferPool: @unchecked Sendable {
     private var connectionCount = 0
     private var expiry: LoopTimer?
     private var sessions: [Authority: (session: TLSSession, verdict: Verdict?)] = [:]
-    /// The last verdict for each host, and when it was made.
-    private var verdicts: [Authority: DatedVerdict] = [:]
+    /// The last verdict on each host that is remembered, and when it was made.
+    private(set) var verdicts: [Authority: DatedVerdict] = [:]
     private var isClosed = false
 
     private static let mostSpare = 256
@@ -176,9 +176,6 @@ final class TransferPool: @unchecked Sendable {
     }
 
     // MARK: What is remembered
-
-    /// The last verdict on every host that is remembered.
-    var knownVerdicts: [Authority: DatedVerdict] { self.verdicts }
 
     func note(_ verdict: Verdict, on host: Authority) {
         // Forgetting costs what a policy that only reports says; remembering every host for ever would cost memory.

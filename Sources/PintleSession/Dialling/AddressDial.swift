@@ -52,7 +52,7 @@ final class AddressDial: RunningDial {
 
     private func connect() {
         self.hasBegun = true
-        if let refusal = self.refusal {
+        if let judge, let refusal = self.target.refusal(of: self.address, by: judge) {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .address(refusal)))
         }
         let family = if case .v4 = self.address { AF_INET } else { AF_INET6 }
@@ -81,14 +81,6 @@ final class AddressDial: RunningDial {
         self.completion = nil
         self.end()
         self.closeSocket()
-    }
-
-    private var refusal: String? {
-        guard let judge else { return nil }
-        let host = self.target.authority
-        return self.target.proxy == nil
-            ? judge.refusal(dialling: self.address, asked: host)
-            : judge.refusal(diallingProxy: self.address, asked: host)
     }
 
     private func finish(_ code: Int32) {

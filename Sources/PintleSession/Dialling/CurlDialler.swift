@@ -2,9 +2,9 @@
 
 internal import CPintleCurl
 internal import Glibc
-internal import NIOCore
+package import NIOCore
 internal import PintleLoop
-internal import PintleMessage
+package import PintleMessage
 
 /// Has libcurl make the sockets of one session on one loop: it tries the addresses of a name (RFC 8305) and goes by SOCKS
 /// proxies. Nothing else is asked of it: no byte of a response reaches it. An address is dialled without it.
@@ -286,7 +286,7 @@ extension CurlDialler: DescriptorWatcher, TurnEndWork {
 
 extension Authority {
     /// The address with the port, where the host is one. Without a zone, which only the system's resolver understands.
-    fileprivate var address: SocketAddress? {
+    package var address: SocketAddress? {
         guard self.host.utf8.first.map({ ASCII.isDigit($0) }) == true || self.host.contains(":") else { return nil }
         return try? SocketAddress(ipAddress: self.host, port: Int(self.port))
     }

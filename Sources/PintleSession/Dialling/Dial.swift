@@ -31,6 +31,13 @@ struct DialTarget {
     var dialledHost: String {
         self.proxy.map { "the proxy \($0.server.authority.host)" } ?? "the host \(self.authority.host)"
     }
+
+    /// Asks whether an address may be dialled; returns the reason where it may not.
+    func refusal(of address: SocketAddress, by judge: any AddressJudge) -> String? {
+        self.proxy == nil
+            ? judge.refusal(dialling: address, asked: self.authority)
+            : judge.refusal(diallingProxy: address, asked: self.authority)
+    }
 }
 
 /// One connection that libcurl makes. The object and its handle are used again by the dialler.
@@ -177,11 +184,7 @@ final class Dial {
     func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         if let judge = self.dialler.judge {
             guard let peer = SocketAddress(dialled: address) else { return CURL_SOCKET_BAD }
-            let host = self.target.authority
-            let refusal =
-                self.target.proxy == nil
-                ? judge.refusal(dialling: peer, asked: host) : judge.refusal(diallingProxy: peer, asked: host)
-            if let refusal {
+            if let refusal = self.target.refusal(of: peer, by: judge) {
                 self.refusal = .address(refusal)
                 return CURL_SOCKET_BAD
             }

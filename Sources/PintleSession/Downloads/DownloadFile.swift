@@ -223,6 +223,7 @@ final class DownloadFile {
         self.part = noted
     }
 
+    /// Writes all of `bytes`: what a short write leaves is written next.
     static func write(
         _ bytes: ByteBuffer, to descriptor: Int32, at offset: UInt64, _ path: String
     ) throws(SessionError) {

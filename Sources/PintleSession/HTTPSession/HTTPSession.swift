@@ -66,7 +66,7 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, parameters: Parameter? = nil, fields: Fields = Fields(),
         as serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
-        try self.task(self.written(method, url, parameters, fields), serializer)
+        try self.task(method, url, .parameters(parameters), fields, serializer)
     }
 
     /// Makes a suspended task that sends a form of parts.
@@ -76,12 +76,14 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, form: MultipartForm, fields: Fields = Fields(),
         as serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
-        try self.task(self.written(method, url, form, fields), serializer)
+        try self.task(method, url, .form(form), fields, serializer)
     }
 
     private func task<Output>(
-        _ written: Written, _ serializer: some ResponseSerializer<Output>
+        _ method: String, _ url: String, _ payload: Payload, _ fields: Fields,
+        _ serializer: some ResponseSerializer<Output>
     ) throws(SessionError) -> HTTPTask<Output> {
+        let written = try self.written(method, url, payload, fields)
         let task = try self.session.makeTask(
             written.body == nil ? .data : .upload, written.request, source: written.body, output: .memory)
         return HTTPTask(task: task, serializer: serializer)
@@ -100,9 +102,7 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, parameters: Parameter? = nil, fields: Fields = Fields(),
         to output: TransferOperation.Output = .memory, completion: TransferOperation.Completion? = nil
     ) throws(SessionError) -> TransferOperation {
-        let written = try self.written(method, url, parameters, fields)
-        return TransferOperation(
-            written.request, in: self.session, from: written.body, to: output, completion: completion)
+        try self.operation(method, url, .parameters(parameters), fields, output, completion)
     }
 
     /// Makes an operation that sends a form of parts.
@@ -113,12 +113,25 @@ public struct HTTPSession: Sendable {
         _ method: String, _ url: String, form: MultipartForm, fields: Fields = Fields(),
         to output: TransferOperation.Output = .memory, completion: TransferOperation.Completion? = nil
     ) throws(SessionError) -> TransferOperation {
-        let written = try self.written(method, url, form, fields)
+        try self.operation(method, url, .form(form), fields, output, completion)
+    }
+
+    private func operation(
+        _ method: String, _ url: String, _ payload: Payload, _ fields: Fields, _ output: TransferOperation.Output,
+        _ completion: TransferOperation.Completion?
+    ) throws(SessionError) -> TransferOperation {
+        let written = try self.written(method, url, payload, fields)
         return TransferOperation(
             written.request, in: self.session, from: written.body, to: output, completion: completion)
     }
 
     // MARK: Requests
+
+    /// What the serializer is given to write.
+    private enum Payload {
+        case parameters(Parameter?)
+        case form(MultipartForm)
+    }
 
     /// A request as the serializer wrote it.
     private struct Written {
@@ -144,44 +157,35 @@ public struct HTTPSession: Sendable {
     }
 
     private func written(
-        _ method: String, _ url: String, _ parameters: Parameter?, _ fields: Fields
+        _ method: String, _ url: String, _ payload: Payload, _ fields: Fields
     ) throws(SessionError) -> Written {
-        let head = try self.head(method, url)
-        do throws(SerializationError) {
-            let serialized = try self.requestSerializer.serialize(head, parameters: parameters)
-            return Written(
-                serialized.head, fields, serialized.body.map { .bytes(ByteBuffer(bytes: $0)) }, base: self.baseURL)
-        } catch {
-            throw .unserializable(error)
-        }
-    }
-
-    private func written(
-        _ method: String, _ url: String, _ form: MultipartForm, _ fields: Fields
-    ) throws(SessionError) -> Written {
-        let head = try self.head(method, url)
-        do throws(SerializationError) {
-            let serialized = try self.requestSerializer.serialize(head, form: form)
-            let body: UploadSource? =
-                switch serialized.body {
-                case .bytes(let bytes): bytes.map { .bytes(ByteBuffer(bytes: $0)) }
-                case .form(let form): .multipart(form)
-                }
-            return Written(serialized.head, fields, body, base: self.baseURL)
-        } catch {
-            throw .unserializable(error)
-        }
-    }
-
-    private func head(_ method: String, _ url: String) throws(SessionError) -> RequestHead {
         let url = try self.url(url)
-        return RequestHead(
+        let head = RequestHead(
             method: method, target: .absolute(scheme: url.scheme, authority: url.authority, path: url.path))
+        do throws(SerializationError) {
+            switch payload {
+            case .parameters(let parameters):
+                let serialized = try self.requestSerializer.serialize(head, parameters: parameters)
+                return Written(serialized.head, fields, UploadSource(serialized.body), base: self.baseURL)
+            case .form(let form):
+                let serialized = try self.requestSerializer.serialize(head, form: form)
+                let body: UploadSource? =
+                    switch serialized.body {
+                    case .bytes(let bytes): UploadSource(bytes)
+                    case .form(let form): .multipart(form)
+                    }
+                return Written(serialized.head, fields, body, base: self.baseURL)
+            }
+        } catch {
+            throw SessionError(.invalidRequest, "the request cannot be made: \(error)", underlying: error)
+        }
     }
 }
 
-extension SessionError {
-    fileprivate static func unserializable(_ error: SerializationError) -> SessionError {
-        SessionError(.invalidRequest, "the request cannot be made: \(error)", underlying: error)
+extension UploadSource {
+    /// Nil where there are no bytes to be sent.
+    fileprivate init?(_ bytes: [UInt8]?) {
+        guard let bytes else { return nil }
+        self = .bytes(ByteBuffer(bytes: bytes))
     }
 }

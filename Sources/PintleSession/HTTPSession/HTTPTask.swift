@@ -20,14 +20,8 @@ public struct HTTPTask<Output: Sendable>: Sendable {
     ///   as ``RejectedResponse``.
     @concurrent public func value() async throws(SessionError) -> HTTPResponse<Output> {
         let result = try await self.task.value()
-        let body = Array(result.body.readableBytesView)
-        do throws(ValidationError) {
-            let value = try self.serializer.decode(
-                result.response, body: body, requestMethod: self.task.currentRequest.method)
-            return HTTPResponse(value: value, head: result.response, url: result.url, metrics: result.metrics)
-        } catch {
-            throw .rejected(RejectedResponse(head: result.response, body: body, violation: error))
-        }
+        let value = try result.decoded(by: self.serializer, answering: self.task.currentRequest.method)
+        return HTTPResponse(value: value, head: result.response, url: result.url, metrics: result.metrics)
     }
 
     /// Sets the task going and waits as ``value()`` does. Cancelling the Swift task that waits cancels it.

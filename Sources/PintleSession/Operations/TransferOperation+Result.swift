@@ -26,13 +26,7 @@ extension TransferOperation {
     public func value<Value>(
         decodedBy serializer: some ResponseSerializer<Value>
     ) async throws(SessionError) -> Value {
-        let result = try await self.value()
-        let body = Array(result.body.readableBytesView)
-        do throws(ValidationError) {
-            return try serializer.decode(result.response, body: body, requestMethod: self.request.method)
-        } catch {
-            throw .rejected(RejectedResponse(head: result.response, body: body, violation: error))
-        }
+        try await self.value().decoded(by: serializer, answering: self.request.method)
     }
 
     /// The body; nil until the operation has ended well, and where the output is not memory.

@@ -51,9 +51,7 @@ package final class Dialler {
                 return self.finish(.failure(.local("the device \(interface): \(Self.words(for: errno))")))
             }
         }
-        let limit = self.timeLimit.components
-        let nanoseconds = limit.seconds * 1_000_000_000 + limit.attoseconds / 1_000_000_000
-        self.loop.arm(self.timer, at: .now() + .nanoseconds(nanoseconds))
+        self.loop.arm(self.timer, at: .now() + TimeAmount(self.timeLimit))
         let code = self.address.withSockAddr { place, size in
             connect(self.descriptor, place, socklen_t(size)) == 0 ? 0 : errno
         }

@@ -35,9 +35,7 @@ package enum HostResolver {
         if let address = try? SocketAddress(ipAddress: host, port: Int(port)) { return [address] }
         // Both the lookup and the timer keep it; only the first of them counts.
         let promise = loop.makePromise(of: Result<[SocketAddress], Failure>.self)
-        let (seconds, attoseconds) = timeLimit.components
-        let limit = TimeAmount.nanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-        let timer = loop.scheduleTask(in: limit) { promise.succeed(.failure(.timedOut)) }
+        let timer = loop.scheduleTask(in: TimeAmount(timeLimit)) { promise.succeed(.failure(.timedOut)) }
         do {
             try ThreadPool.shared.run {
                 promise.succeed(Result { () throws(Failure) in try self.lookUp(host, port: port) })

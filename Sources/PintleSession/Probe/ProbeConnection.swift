@@ -29,7 +29,7 @@ final class ProbeConnection: @unchecked Sendable {
     private var receivedCount = 0
     private var began = NIODeadline.now()
     private var completion: ((ProbeResult) -> Void)?
-    private lazy var timer = LoopTimer { [weak self] in self?.timeIsOver() }
+    private lazy var timer = LoopTimer { [weak self] in self?.finish(.failed(.timedOut(.handshaking))) }
 
     init(_ probe: Probe, loop: Loop) {
         self.probe = probe
@@ -59,10 +59,6 @@ final class ProbeConnection: @unchecked Sendable {
             return
         }
         self.finish(.failed(.cancelled))
-    }
-
-    private func timeIsOver() {
-        self.finish(.failed(.timedOut(.handshaking)))
     }
 
     private func finish(_ ending: ProbeResult.Ending) {
@@ -102,9 +98,7 @@ final class ProbeConnection: @unchecked Sendable {
     private func connected(_ descriptor: Int32) {
         self.descriptor = descriptor
         self.state = .handshaking
-        let limit = self.probe.timeLimit.components
-        let nanoseconds = limit.seconds * 1_000_000_000 + limit.attoseconds / 1_000_000_000
-        self.loop.arm(self.timer, at: self.began + .nanoseconds(nanoseconds))
+        self.loop.arm(self.timer, at: self.began + TimeAmount(self.probe.timeLimit))
         self.goOn()
     }
 
@@ -157,7 +151,6 @@ final class ProbeConnection: @unchecked Sendable {
         if count == 0 { handshake.receiveEnd() }
         self.goOn()
     }
-
 }
 
 extension ProbeConnection: DescriptorWatcher {

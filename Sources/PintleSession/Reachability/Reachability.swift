@@ -24,8 +24,6 @@ public final class Reachability: Sendable {
         /// What subscribers were told last; nil before the first delivery.
         var announced: ReachabilityStatus?
         var block: (@Sendable (ReachabilityStatus) -> Void)?
-        var subscribers: [Int: AsyncStream<ReachabilityStatus>.Continuation] = [:]
-        var subscriptions = 0
         var observation: Observation?
         /// Whether the present observation has delivered nothing yet.
         var isFresh = false
@@ -35,6 +33,7 @@ public final class Reachability: Sendable {
     public let destination: Destination
     private let loop: Loop
     private let state = NIOLockedValueBox(State())
+    private let deliveries = EventBroadcast<ReachabilityStatus>(.bufferingNewest(16))
 
     /// Makes a watch that is not started, and knows nothing. It does nothing on the network, here or later.
     ///
@@ -46,7 +45,7 @@ public final class Reachability: Sendable {
 
     deinit {
         self.stop()
-        for subscriber in self.state.withLockedValue({ $0.subscribers.values }) { subscriber.finish() }
+        self.deliveries.finish()
     }
 
     /// The status of the last delivery; unknown before the first.
@@ -55,18 +54,7 @@ public final class Reachability: Sendable {
     /// Every delivery from here on, after the last one where there was one. Each access is a subscriber of its own; who
     /// falls behind misses all but the last 16. It ends with the object.
     public var changes: AsyncStream<ReachabilityStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ReachabilityStatus.self, bufferingPolicy: .bufferingNewest(16))
-        let number = self.state.withLockedValue { state in
-            state.subscriptions += 1
-            state.subscribers[state.subscriptions] = continuation
-            if let announced = state.announced { continuation.yield(announced) }
-            return state.subscriptions
-        }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLockedValue { _ = $0.subscribers.removeValue(forKey: number) }
-        }
-        return stream
+        self.state.withLockedValue { self.deliveries.subscribe(beginningWith: $0.announced) }
     }
 
     /// Sets the block that is called with each delivery, before ``changes`` has it; nil for none. It is called on a
@@ -130,7 +118,7 @@ public final class Reachability: Sendable {
         delivery.block?(status)
         self.state.withLockedValue { state in
             state.announced = status
-            for subscriber in state.subscribers.values { subscriber.yield(status) }
+            self.deliveries.post(status)
         }
     }
 }

@@ -20,16 +20,15 @@ public final class SessionTask: Sendable, Identifiable {
     }
 
     /// What a task has to say about itself, in one piece.
-    private struct Status: Sendable {
+    struct Status: Sendable {
         var kind: Kind
-        var state = TaskState.suspended
+        fileprivate var state = TaskState.suspended
         var currentRequest: SessionRequest
         var response: ResponseHead?
-        var progress = TaskProgress()
+        fileprivate var progress = TaskProgress()
         var metrics = TaskMetrics()
         var partialDownload: PartialDownload?
-        var outcome: Result<TaskResult, SessionError>?
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        fileprivate var outcome: Result<TaskResult, SessionError>?
     }
 
     /// Unique among the tasks of a session, counted from 1.
@@ -37,6 +36,7 @@ public final class SessionTask: Sendable, Identifiable {
     /// The request that the task was made for.
     public let originalRequest: SessionRequest
     private let status: NIOLockedValueBox<Status>
+    private let finished = Occurrence()
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
     private let events: EventBroadcast<SessionEvent>
     private let run: TaskRun
@@ -81,13 +81,7 @@ public final class SessionTask: Sendable, Identifiable {
     ///
     /// - Throws: ``SessionError``, why the task failed.
     public func value() async throws(SessionError) -> TaskResult {
-        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-            let isOver = self.status.withLockedValue { status in
-                if status.outcome == nil { status.waiting.append(done) }
-                return status.outcome != nil
-            }
-            if isOver { done.resume() }
-        }
+        await self.finished.wait()
         guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
             preconditionFailure("BUG: a task's waiter was woken before its end")
         }
@@ -136,19 +130,8 @@ public final class SessionTask: Sendable, Identifiable {
         }
     }
 
-    func begin(_ request: SessionRequest) { self.status.withLockedValue { $0.currentRequest = request } }
-
-    func becomeDownload() { self.status.withLockedValue { $0.kind = .download } }
-
-    func received(_ head: ResponseHead) { self.status.withLockedValue { $0.response = head } }
-
-    func add(_ transaction: TransferMetrics) {
-        self.status.withLockedValue { $0.metrics.transactions.append(transaction) }
-    }
-
-    func countRedirect() { self.status.withLockedValue { $0.metrics.redirectCount += 1 } }
-
-    func keep(_ part: PartialDownload?) { self.status.withLockedValue { $0.partialDownload = part } }
+    /// Changes what the task says about itself, but for its state and its end.
+    func update(_ change: (inout Status) -> Void) { self.status.withLockedValue { change(&$0) } }
 
     /// Changes the progress and tells who wants to know.
     @discardableResult
@@ -162,14 +145,12 @@ public final class SessionTask: Sendable, Identifiable {
     }
 
     func finish(_ outcome: Result<TaskResult, SessionError>) {
-        let waiting = self.status.withLockedValue { status in
+        self.status.withLockedValue { status in
             _ = status.state.move(to: .completed)
             status.outcome = outcome
-            defer { status.waiting = [] }
-            return status.waiting
         }
         self.progressUpdates.finish()
-        for continuation in waiting { continuation.resume() }
+        self.finished.happen()
     }
 }
 
@@ -185,4 +166,19 @@ public struct TaskResult: Sendable {
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics
+
+    /// What a serializer makes of the response.
+    ///
+    /// - Parameter method: the request's.
+    /// - Throws: ``SessionError`` with `rejected`, behind which are the response and its violation.
+    func decoded<Value>(
+        by serializer: some ResponseSerializer<Value>, answering method: String
+    ) throws(SessionError) -> Value {
+        let body = Array(self.body.readableBytesView)
+        do throws(ValidationError) {
+            return try serializer.decode(self.response, body: body, requestMethod: method)
+        } catch {
+            throw .rejected(RejectedResponse(head: self.response, body: body, violation: error))
+        }
+    }
 }

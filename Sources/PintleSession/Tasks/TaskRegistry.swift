@@ -24,7 +24,8 @@ final class TaskRegistry: Sendable {
         var tasks: [Int: SessionTask] = [:]
         /// Those which are no longer listed, but whose end is not told yet.
         var ending = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Happens when a closing that has begun is over; nil where nobody waits for that.
+        var settled: Occurrence?
     }
 
     private let state = NIOLockedValueBox(State())
@@ -87,33 +88,31 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: what is to be done yet.
     func settle(isOpen: Bool) -> Ending {
-        let waiting = self.state.withLockedValue { state -> [CheckedContinuation<Void, Never>]? in
+        let (ending, settled) = self.state.withLockedValue { state -> (Ending, Occurrence?) in
             if isOpen, case .closing(endsAfterwards: true) = state.phase {
                 state.phase = .closing(endsAfterwards: false)
-                return nil
+                return (.invalidate, nil)
             }
             state.phase = isOpen ? .open : .invalid
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.settled = nil }
+            return (.none, state.settled)
         }
-        guard let waiting else { return .invalidate }
-        for continuation in waiting { continuation.resume() }
-        return .none
+        settled?.happen()
+        return ending
     }
 
     /// Waits until a closing that has begun is over.
     func waitUntilSettled() async {
-        await withCheckedContinuation { (waiting: CheckedContinuation<Void, Never>) in
-            let isSettled = self.state.withLockedValue { state in
-                switch state.phase {
-                case .open, .invalid: return true
-                case .draining, .closing:
-                    state.waiting.append(waiting)
-                    return false
-                }
+        let settled = self.state.withLockedValue { state -> Occurrence? in
+            switch state.phase {
+            case .open, .invalid: return nil
+            case .draining, .closing:
+                let settled = state.settled ?? Occurrence()
+                state.settled = settled
+                return settled
             }
-            if isSettled { waiting.resume() }
         }
+        await settled?.wait()
     }
 
     private static func ending(of state: inout State) -> Ending {

@@ -97,7 +97,8 @@ extension TaskRun {
         guard let file = self.file, case .file(let destination, _, let given) = self.output else { return }
         let isNamed = if case .file = destination.place { true } else { given != nil }
         let isKept = failure.code == .cancelled ? self.keepsPart || destination.resumes : isNamed
-        task.keep(await file.abandon(keeping: isKept || self.keepsPart))
+        let left = await file.abandon(keeping: isKept || self.keepsPart)
+        task.update { $0.partialDownload = left }
     }
 
     // MARK: The cache
@@ -116,7 +117,7 @@ extension TaskRun {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
             if let known {
-                task.received(known.head)
+                task.update { $0.response = known.head }
                 task.progress {
                     $0.received = UInt64(known.body.readableBytes)
                     $0.expectedToReceive = $0.received

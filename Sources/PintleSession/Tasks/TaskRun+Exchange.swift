@@ -34,7 +34,7 @@ extension TaskRun {
             session.cookieJar?.take(head.fields, from: course.request.url)
             return (flow, session.withoutBlockedCookies(head), length)
         } catch {
-            task.add(flow.metrics)
+            task.update { $0.metrics.transactions.append(flow.metrics) }
             // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
             // have the body again. Here that can be done.
             let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection

@@ -48,7 +48,7 @@ extension TaskRun {
                 "\(task.originalRequest.url.authority) leads to more than \(course.redirects) redirects")
         }
         course.redirects += 1
-        task.countRedirect()
+        task.update { $0.metrics.redirectCount += 1 }
         course.request = next
         // A hook that chose another method than the proposal's has a body of its own in mind, or none.
         let keepsBody = next.method == proposal.method ? proposal.keepsBody : !["GET", "HEAD"].contains(next.method)

@@ -10,7 +10,7 @@ extension TaskRun {
         _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ course: Course, of task: SessionTask,
         _ session: Session
     ) async throws(SessionError) -> TaskResult {
-        task.received(head)
+        task.update { $0.response = head }
         try await self.obeyDisposition(of: head, task, session)
         let arrival = Arrival(head: head, length: length, flow: flow, request: course.request)
         var body = ByteBuffer()
@@ -19,7 +19,7 @@ extension TaskRun {
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
         }
-        task.add(flow.metrics)
+        task.update { $0.metrics.transactions.append(flow.metrics) }
         return TaskResult(
             response: head, url: course.request.url, body: body, file: self.file?.path, metrics: task.metrics)
     }
@@ -47,7 +47,7 @@ extension TaskRun {
             let path = destination.partPath(in: session.configuration.temporaryFolder)
             let original = task.originalRequest
             self.file = try await DownloadFile.open(path, of: original.isResumable ? original.url.description : nil)
-            task.becomeDownload()
+            task.update { $0.kind = .download }
             hooks.taskBecameDownload(task)
         }
     }

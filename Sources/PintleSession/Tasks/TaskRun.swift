@@ -177,20 +177,20 @@ actor TaskRun {
         var course = Course(request: request, source: self.source)
         while true {
             try await self.wait { !self.isSuspended }
-            task.begin(course.request)
+            task.update { $0.currentRequest = course.request }
             guard let (flow, head, length) = try await self.exchange(&course, of: task, session) else { continue }
             let result: TaskResult
             do throws(SessionError) {
                 guard case .result = try await self.following(head, in: &course, of: task, session) else {
                     await flow.discardRest()
-                    task.add(flow.metrics)
+                    task.update { $0.metrics.transactions.append(flow.metrics) }
                     continue
                 }
                 result = try await self.take(head, length, from: flow, course, of: task, session)
             } catch {
                 // Nobody reads the rest; left alone, the transfer would wait for that for ever.
                 flow.cancel(with: error)
-                task.add(flow.metrics)
+                task.update { $0.metrics.transactions.append(flow.metrics) }
                 throw error
             }
             return try await self.finished(result, course, of: task, session)

@@ -179,31 +179,31 @@ final class TransferFlow {
 }
 
 extension TransferFlow: TransferDelegate {
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
+    func originSent(interim head: ResponseHead) {}
 
-    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
+    func originAnswered(_ head: ResponseHead, length: UInt64?) {
         self.head = (head, length)
         self.wakeReader()
     }
 
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+    func originSent(_ bytes: UnsafeRawBufferPointer) {
         self.pending.writeBytes(bytes)
-        if self.isSuspended || self.pending.readableBytes >= Self.receiveWindow { transfer.pauseReading() }
+        if self.isSuspended || self.pending.readableBytes >= Self.receiveWindow { self.transfer?.pauseReading() }
         self.wakeReader()
     }
 
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
+    func originSent(trailers fields: Fields) {}
 
-    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
+    func originTookBody(_ count: Int) {
         self.unsent -= count
         self.sent += count
         self.noteSent(count, self.sent)
         if self.unsent <= Self.sendWindow / 2 { self.wakeFeeder() }
     }
 
-    func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) { self.sent = offset }
+    func bodyBeginsAgain() { self.sent = 0 }
 
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.metrics = metrics
         self.finish(error.map { .failure($0) } ?? .success(()))
     }

@@ -24,28 +24,6 @@ package struct MadeConnection {
     /// Such as `TLSv1.3`; empty without TLS with the origin.
     package let tlsVersion: String
 
-    init(
-        descriptor: Int32, tls: TLSConnection?, isToOrigin: Bool, proxyTLS: TLSConnection?, verdict: Verdict?,
-        proxyVerdict: Verdict?, address: String, tlsVersion: String
-    ) {
-        self.descriptor = descriptor
-        self.tls = tls
-        self.isToOrigin = isToOrigin
-        self.proxyTLS = proxyTLS
-        self.verdict = verdict
-        self.proxyVerdict = proxyVerdict
-        self.address = address
-        self.tlsVersion = tlsVersion
-    }
-
-    /// A socket that was connected elsewhere, non-blocking.
-    package init(socket: Int32) {
-        self.init(
-            descriptor: socket, tls: nil, isToOrigin: false, proxyTLS: nil, verdict: nil, proxyVerdict: nil,
-            address: "",
-            tlsVersion: "")
-    }
-
     /// The socket, where bytes go over it as they are.
     package var socket: Int32? { self.tls == nil ? self.descriptor : nil }
 
@@ -71,4 +49,13 @@ package struct MadeConnection {
 
     /// Closes the connection; only before something was made of it.
     package func close() { Glibc.close(self.descriptor) }
+}
+
+extension MadeConnection {
+    /// A socket that was connected elsewhere, non-blocking.
+    package init(socket: Int32) {
+        self.init(
+            descriptor: socket, tls: nil, isToOrigin: false, proxyTLS: nil, verdict: nil, proxyVerdict: nil,
+            address: "", tlsVersion: "")
+    }
 }

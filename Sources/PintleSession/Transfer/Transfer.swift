@@ -168,16 +168,7 @@ package final class Transfer {
         self.delegate = delegate
         self.request = request
         self.start = self.pool.loop.turnTime
-        self.pool.loop.atEndOfTurn(ClosedSession(transfer: self))
-    }
-
-    /// Tells a transfer that its session is closed.
-    private final class ClosedSession: TurnEndWork {
-        private let transfer: Transfer
-
-        init(transfer: Transfer) { self.transfer = transfer }
-
-        func runAtEndOfTurn() { self.transfer.fail(.cancelled, "the session was closed") }
+        self.pool.loop.atEndOfTurn(self)
     }
 
     private func takePlace(at host: OriginHost) {
@@ -370,14 +361,12 @@ package final class Transfer {
         let peer = self.request.authority
         guard self.request.isRepeatable || isUntouched else {
             return self.tellEnd(
-                SessionError(
-                    .connectionBroken, "\(peer) closed without a response", cause: "the request is not sent again"))
+                .connectionBroken, "\(peer) closed without a response", "the request is not sent again")
         }
-        guard self.upload?.rewind(to: 0) ?? true else {
-            return self.tellEnd(
-                SessionError(.cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice"))
+        guard self.upload?.rewind() ?? true else {
+            return self.tellEnd(.cannotRewind, "the connection to \(peer) broke, and the body cannot be sent twice")
         }
-        self.delegate?.transfer(self, rewoundBodyTo: 0)
+        self.delegate?.bodyBeginsAgain()
         guard self.isRunning else { return }
         self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
         self.connect(again: true)
@@ -408,13 +397,13 @@ package final class Transfer {
 
     func sent(_ count: Int) {
         self.lastActivity = self.pool.loop.turnTime
-        if count > 0 { self.delegate?.transfer(self, sentBodyBytes: count) }
+        if count > 0 { self.delegate?.originTookBody(count) }
     }
 
     func received(interim head: ResponseHead) {
         self.noteArrival()
         if head.status == 100 { self.stopExpecting() }
-        self.delegate?.transfer(self, receivedInterim: head)
+        self.delegate?.originSent(interim: head)
     }
 
     func received(_ head: ResponseHead, length: UInt64?, version: String) {
@@ -428,17 +417,17 @@ package final class Transfer {
         let uses = self.uses
         self.stopExpecting()
         guard self.uses == uses else { return }
-        self.delegate?.transfer(self, received: head, length: length)
+        self.delegate?.originAnswered(head, length: length)
     }
 
     func received(_ bytes: UnsafeRawBufferPointer) {
         self.lastActivity = self.pool.loop.turnTime
-        self.delegate?.transfer(self, receivedBody: bytes)
+        self.delegate?.originSent(bytes)
     }
 
     func received(_ piped: PipedBytes) {
         self.lastActivity = self.pool.loop.turnTime
-        self.delegate?.transfer(self, receivedBody: piped)
+        self.delegate?.originSent(piped)
     }
 
     /// The origin has switched the connection to a protocol that it was offered.
@@ -452,7 +441,7 @@ package final class Transfer {
     /// The response is complete.
     func finished(trailers: Fields) {
         self.stage = .none
-        if !trailers.isEmpty { self.delegate?.transfer(self, receivedTrailers: trailers) }
+        if !trailers.isEmpty { self.delegate?.originSent(trailers: trailers) }
         guard self.isRunning else { return }
         self.tellEnd(nil)
     }
@@ -503,11 +492,11 @@ package final class Transfer {
     }
 
     private func tellEnd(_ error: SessionError?) {
-        self.end { delegate, metrics in delegate.transfer(self, finishedWith: error, metrics: metrics) }
+        self.end { $0.originEnded(error, $1) }
     }
 
     private func handOver(_ handover: Handover) {
-        self.end { delegate, metrics in delegate.transfer(self, handedOver: handover, metrics: metrics) }
+        self.end { $0.originHandedOver(handover, $1) }
     }
 
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
@@ -591,4 +580,9 @@ package final class Transfer {
             "none of the \(self.pool.configuration.connectionsPerHost) connections to \(host) that connections_per_host "
                 + "allows became free within \(self.request.connectTimeout.inWords)")
     }
+}
+
+/// Fails a transfer that was begun in a closed session.
+extension Transfer: TurnEndWork {
+    func runAtEndOfTurn() { self.fail(.cancelled, "the session was closed") }
 }

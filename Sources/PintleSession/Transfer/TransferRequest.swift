@@ -51,8 +51,6 @@ package struct TransferRequest: Sendable {
     package var connectTimeout: TimeAmount
     /// The longest silence of the upstream while something is expected of it. Default 60 s.
     package var timeout: TimeAmount
-    /// Whether the metrics are collected; without them only failures are measured.
-    package var collectsMetrics = true
     /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
     /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a request
@@ -143,25 +141,25 @@ extension AddressJudge {
 /// Starting, cancelling and feeding transfers from the calls is allowed.
 package protocol TransferDelegate: AnyObject {
     /// An interim response (1xx) arrived.
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead)
+    func originSent(interim head: ResponseHead)
     /// The final response's head arrived; `length` is the body's length where it is known.
-    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?)
+    func originAnswered(_ head: ResponseHead, length: UInt64?)
     /// Bytes of the body arrived; they are valid during the call only.
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer)
+    func originSent(_ bytes: UnsafeRawBufferPointer)
     /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after ``Transfer/takePipes()``.
     /// Whoever leaves some of them there pauses reading, and is given them again when it goes on.
-    func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes)
+    func originSent(_ piped: PipedBytes)
     /// Trailers arrived after the body.
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields)
+    func originSent(trailers fields: Fields)
     /// The upstream has taken so many bytes of the request's body.
-    func transfer(_ transfer: Transfer, sentBodyBytes count: Int)
-    /// A body of `.bytes` is sent again from `offset`, on another connection.
-    func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int)
+    func originTookBody(_ count: Int)
+    /// A body of `.bytes` is sent again, on another connection.
+    func bodyBeginsAgain()
     /// The connection is the delegate's: one that was made for `connectOnly`, or one whose origin has switched its protocol.
     /// Nothing comes after this.
-    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics)
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics)
     /// The transfer is over, well when `error` is nil. Nothing comes after this.
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics)
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics)
 }
 
 /// A connection that leaves its transfer.
@@ -183,15 +181,15 @@ package struct Handover {
 }
 
 extension TransferDelegate {
-    package func transfer(_ transfer: Transfer, rewoundBodyTo offset: Int) {}
+    package func bodyBeginsAgain() {}
 
     /// Traps: who asks for no pipes gets none.
-    package func transfer(_ transfer: Transfer, receivedBody piped: PipedBytes) {
+    package func originSent(_ piped: PipedBytes) {
         preconditionFailure("BUG: a body comes in a pipe that nobody asked for")
     }
 
     /// Closes the connection: who asks for none has no use for it.
-    package func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
+    package func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
         handover.connection.close()
     }
 }

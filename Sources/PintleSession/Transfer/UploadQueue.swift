@@ -7,7 +7,8 @@ struct UploadQueue {
     private var chunks: CircularBuffer<ByteBuffer> = []
     /// The body itself, where it is all here: it can be sent again.
     private var whole: ByteBuffer?
-    private var taken = 0
+    /// True where bytes were taken.
+    private var hasBegun = false
     private(set) var byteCount = 0
     /// Whether nothing more will be appended.
     var isComplete = false
@@ -39,32 +40,17 @@ struct UploadQueue {
         let count = self.chunks[first].readWithUnsafeReadableBytes(body)
         if self.chunks[first].readableBytes == 0 { self.chunks.removeFirst() }
         self.byteCount -= count
-        self.taken += count
+        if count > 0 { self.hasBegun = true }
         return count
     }
 
-    /// Moves as many bytes as fit into `space`.
-    mutating func take(into space: UnsafeMutableRawBufferPointer) -> Int {
-        var filled = 0
-        while filled < space.count, self.byteCount > 0 {
-            filled += self.takeFirst { bytes in
-                let rest = UnsafeMutableRawBufferPointer(rebasing: space[filled...])
-                let count = min(rest.count, bytes.count)
-                rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-                return count
-            }
-        }
-        return filled
-    }
-
-    /// Begins again from `offset`, where that is possible: RFC 9110 §9.2.2 retries need the same bytes.
-    mutating func rewind(to offset: Int) -> Bool {
-        if self.taken == offset { return true }
-        guard var whole, offset <= whole.readableBytes else { return false }
-        whole.moveReaderIndex(forwardBy: offset)
+    /// Begins again at the first byte, where that is possible: RFC 9110 §9.2.2 retries need the same bytes.
+    mutating func rewind() -> Bool {
+        guard self.hasBegun else { return true }
+        guard let whole else { return false }
         self.chunks = [whole]
         self.byteCount = whole.readableBytes
-        self.taken = offset
+        self.hasBegun = false
         return true
     }
 }

@@ -39,22 +39,12 @@ extension MultipartForm {
         while let piece = try await reader.next() {
             guard !Task.isCancelled else { throw .cancelled }
             let offset = length
-            try await ThreadPool.shared.result { () throws(SessionError) in try Self.write(piece, to: file, at: offset)
+            try await ThreadPool.shared.result { () throws(SessionError) in
+                try DownloadFile.write(piece, to: file.descriptor, at: offset, file.path)
             }
             length += UInt64(piece.readableBytes)
         }
         return length
-    }
-
-    /// All of it: what a short write leaves is written next.
-    private static func write(_ piece: ByteBuffer, to file: OpenFile, at offset: UInt64) throws(SessionError) {
-        var rest = piece
-        while rest.readableBytes > 0 {
-            let place = offset + UInt64(piece.readableBytes - rest.readableBytes)
-            let count = rest.withUnsafeReadableBytes { pwrite(file.descriptor, $0.baseAddress, $0.count, off_t(place)) }
-            guard count >= 0 || errno == EINTR else { throw .cannotWrite(file.path, errno) }
-            rest.moveReaderIndex(forwardBy: max(0, count))
-        }
     }
 
     private static func remove(_ file: OpenFile) async {

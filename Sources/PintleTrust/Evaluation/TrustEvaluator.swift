@@ -117,3 +117,11 @@ public final class TrustEvaluator: Sendable {
         host ?? "the peer"
     }
 }
+
+extension TrustEvaluator: Hashable {
+    /// True for one and the same evaluator: two of equal policies have memories of their own.
+    public static func == (left: TrustEvaluator, right: TrustEvaluator) -> Bool { left === right }
+
+    /// Hashes the identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

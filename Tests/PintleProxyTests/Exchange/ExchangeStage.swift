@@ -227,7 +227,7 @@ final class ExchangeStage: @unchecked Sendable {
         case .trailers(let fields): exchange.originSent(trailers: fields)
         case .originTook:
             origin.take()
-            exchange.originTookBody()
+            exchange.originTookBody(1)
         case .originEndsWhenGiven:
             origin.whenGiven = { [unowned origin, weak exchange] in
                 // unowned: its own closure.

@@ -228,7 +228,6 @@ private struct OpeningPlay {
     private static func spell(_ action: TunnelOpening.Action, _ opening: TunnelOpening) -> String {
         let proof = opening.proof == nil ? "" : ", proved"
         switch action {
-        case .wait: return "wait"
         case .connect(let request, _): return request.spelled + proof
         case .prove(let question, _, _): return "prove \(question.authority)"
         case .dial(let address, _): return "dial \(address.ipAddress ?? "")\(proof)"

@@ -125,12 +125,12 @@ private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked 
         return self.text.current
     }
 
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.text.change { $0 = error?.code.rawValue ?? "nothing" }
         self.isOver.change { $0 = true }
     }
 
-    func transfer(_ transfer: Transfer, handedOver handover: Handover, metrics: TransferMetrics) {
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
         let channel = handover.connection.makeChannel(on: self.loop)
         self.channel = channel
         do {
@@ -155,9 +155,9 @@ private final class Asking: TransferDelegate, ChannelInboundHandler, @unchecked 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) { context.close(promise: nil) }
     func channelInactive(context: ChannelHandlerContext) { self.isOver.change { $0 = true } }
 
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
-    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {}
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {}
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
-    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {}
+    func originSent(interim head: ResponseHead) {}
+    func originAnswered(_ head: ResponseHead, length: UInt64?) {}
+    func originSent(_ bytes: UnsafeRawBufferPointer) {}
+    func originSent(trailers fields: Fields) {}
+    func originTookBody(_ count: Int) {}
 }

@@ -19,8 +19,8 @@ struct HostConnectionsTests {
         host.remove(3)
         #expect(host.giveBack(of: nil) == [2])
         #expect(host.giveBack(of: nil) == [4])
-        #expect(host.giveBack(of: nil) == [] && !host.isUnused)
-        #expect(host.giveBack(of: nil) == [] && host.isUnused)
+        #expect(host.giveBack(of: nil) == [] && host.giveBack(of: nil) == [])
+        #expect(host.take(5, for: nil) == true && host.take(6, for: nil) == true && host.take(7, for: nil) == false)
     }
 
     @Test func `LOOK-13 a client with every connection keeps nobody else waiting, and gets no more while others wait`()
@@ -80,6 +80,6 @@ struct HostConnectionsTests {
             given.remove(one)
             given.formUnion(host.giveBack(of: client))
         }
-        #expect(host.isUnused)
+        #expect((0..<12).count { host.take($0, for: TransferClient(1, UInt64($0))) } == 8, "all are free again")
     }
 }

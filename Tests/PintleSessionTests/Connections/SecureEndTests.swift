@@ -247,29 +247,29 @@ private final class Taker: TransferDelegate, @unchecked Sendable {
         self.transfer?.resumeReading()
     }
 
-    func transfer(_ transfer: Transfer, receivedInterim head: ResponseHead) {}
+    func originSent(interim head: ResponseHead) {}
 
-    func transfer(_ transfer: Transfer, received head: ResponseHead, length: UInt64?) {
-        if self.isSlow { transfer.pauseReading() }
+    func originAnswered(_ head: ResponseHead, length: UInt64?) {
+        if self.isSlow { self.transfer?.pauseReading() }
         self.seen.change { $0.heads.append(head) }
     }
 
-    func transfer(_ transfer: Transfer, receivedBody bytes: UnsafeRawBufferPointer) {
+    func originSent(_ bytes: UnsafeRawBufferPointer) {
         self.seen.change { $0.body += String(decoding: bytes, as: UTF8.self) }
         guard self.isSlow else { return }
-        transfer.pauseReading()
+        self.transfer?.pauseReading()
         self.loop?.execute { self.transfer?.resumeReading() }
     }
 
-    func transfer(_ transfer: Transfer, receivedTrailers fields: Fields) {}
+    func originSent(trailers fields: Fields) {}
 
-    func transfer(_ transfer: Transfer, sentBodyBytes count: Int) {
+    func originTookBody(_ count: Int) {
         let act = self.whenBodyLeaves
         self.whenBodyLeaves = nil
-        act?(transfer)
+        if let transfer { act?(transfer) }
     }
 
-    func transfer(_ transfer: Transfer, finishedWith error: SessionError?, metrics: TransferMetrics) {
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.transfer = nil
         self.seen.change { ($0.isOver, $0.failure) = (true, error?.code) }
     }
