@@ -2,7 +2,6 @@
 
 internal import PintleFuzzing
 internal import PintleMessage
-internal import PintleSession
 
 /// A response as it comes from a connection: the head line by line, the body whole and in pieces with one outcome.
 ///

@@ -51,6 +51,25 @@ public enum RequestTarget: Sendable, Equatable {
         case .authority, .asterisk: nil
         }
     }
+
+    /// The target as a log names it; nil for an asterisk.
+    package var url: String? {
+        switch self {
+        case .origin(let path): path
+        case .absolute(let scheme, let authority, let path):
+            "\(scheme.rawValue)://\(authority.description(for: scheme))\(path)"
+        case .authority(let authority): authority.description
+        case .asterisk: nil
+        }
+    }
+
+    /// The host and port that the target itself names.
+    package var host: String? {
+        switch self {
+        case .absolute(_, let authority, _), .authority(let authority): authority.description
+        case .origin, .asterisk: nil
+        }
+    }
 }
 
 /// A response without its body: status, reason and fields.

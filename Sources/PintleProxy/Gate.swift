@@ -169,22 +169,3 @@ struct Patience: Sendable {
         self.tunnel = TimeAmount(limits.tunnelIdleTimeout)
     }
 }
-
-extension SessionConfiguration {
-    init(_ engine: EngineConfiguration) {
-        self.init()
-        self.httpVersion = engine.http2 == .auto ? .automatic : .http1
-        self.connectionsPerHost = engine.connectionsPerHost
-        self.idleConnections = engine.idleConnections
-        self.idleTimeout = TimeAmount(engine.idleTimeout)
-        self.dnsCache = TimeAmount(engine.dnsCache)
-    }
-}
-
-extension IPAddress {
-    init?(_ address: SocketAddress) {
-        let ip = address.withSockAddr { IPAddress(socketAddress: UnsafeRawBufferPointer(start: $0, count: $1)) }
-        guard let ip else { return nil }
-        self = ip
-    }
-}

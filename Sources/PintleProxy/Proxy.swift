@@ -116,23 +116,3 @@ extension Listener.Peer {
         return address
     }
 }
-
-/// Something that is used on one loop's thread only, held from elsewhere.
-struct LoopBound<Value>: @unchecked Sendable {
-    // Why @unchecked holds: `value` is reached through `run` alone, which hops to the loop.
-    private let value: Value
-    private let loop: Loop
-
-    init(_ value: Value, loop: Loop) {
-        self.value = value
-        self.loop = loop
-    }
-
-    func run(_ work: @escaping @Sendable (Value) -> Void) { self.loop.execute { work(self.value) } }
-
-    /// Must not be called from a loop.
-    func runAndWait(_ work: @escaping @Sendable (Value) -> Void) {
-        // A loop that has ended has nothing left to be done.
-        try? self.loop.submit { work(self.value) }.wait()
-    }
-}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import PintleMessage
+internal import PintleSystem
 
 /// Tasks to be steered: each is suspended until it is resumed, and listed by the session until it has ended.
 extension Session {

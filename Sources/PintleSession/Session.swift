@@ -3,6 +3,7 @@
 internal import NIOCore
 package import PintleLoop
 package import PintleMessage
+internal import PintleSystem
 public import PintleTrust
 
 /// Connections to origins under one security policy, and the tasks that use them.

@@ -8,24 +8,6 @@ import Testing
 @testable import PintleProxy
 
 @Suite struct FramingTests {
-    private func framing(
-        _ method: String = "GET", _ status: UInt16 = 200, minorVersion: UInt8 = 1, length: UInt64? = nil,
-        fields: Fields = [:]
-    ) -> ResponseFraming {
-        ResponseFraming(
-            method: method, minorVersion: minorVersion, head: ResponseHead(status: status, fields: fields),
-            length: length)
-    }
-
-    @Test func `framing is made anew from what is known`() {
-        #expect(self.framing(length: 5) == .length(5))
-        #expect(self.framing() == .chunked)
-        #expect(self.framing(minorVersion: 0) == .untilClose)
-        #expect(self.framing("HEAD", length: 7) == .none(wouldBe: 7))
-        #expect(self.framing("GET", 304, length: 7) == .none(wouldBe: 7))
-        #expect(self.framing("GET", 204, length: 7) == .none(wouldBe: nil))
-    }
-
     @Test func `a head carries its framing and what becomes of the connection`() {
         let head = ResponseHead(status: 200, reason: "OK", fields: ["A": "1"])
         func text(_ framing: ResponseFraming, keepAlive: Bool = true, minorVersion: UInt8 = 1) -> String {

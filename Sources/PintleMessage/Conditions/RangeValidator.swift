@@ -13,8 +13,8 @@ public enum RangeValidator {
         if let tag = fields["ETag"] {
             return EntityTag(tag).flatMap { $0.isWeak ? nil : tag }
         }
-        guard let text = fields["Last-Modified"], let modified = HTTPDateReader.seconds(text),
-            let sent = fields[.date].flatMap(HTTPDateReader.seconds), modified < sent
+        guard let text = fields["Last-Modified"], let modified = HTTPDate.seconds(text),
+            let sent = fields[.date].flatMap(HTTPDate.seconds), modified < sent
         else { return nil }
         return text
     }

@@ -2,7 +2,6 @@
 
 internal import Glibc
 internal import NIOConcurrencyHelpers
-internal import NIOCore
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy

@@ -286,7 +286,7 @@ final class Exchange {
         self.noteVerdicts(of: origin)
         if head.status == 407, let parent = self.forwarder { return self.refuse(Problem(unadmittedBy: parent)) }
         guard let inspection = self.makeInspection() else {
-            return self.pass(head, length: length, marks: [], inspection: nil)
+            return self.pass(head, length: length, mark: nil, inspection: nil)
         }
         self.answer = .inspected(inspection)
         self.perform(inspection.receive(head, length: length), inspection)
@@ -469,7 +469,7 @@ final class Exchange {
             length = nil
             self.responseTrailers.prepend(held.trailers)
         }
-        self.pass(held.head, length: length, marks: violation?.kinds ?? [], inspection: inspection)
+        self.pass(held.head, length: length, mark: violation, inspection: inspection)
         if held.body.readableBytes > 0 { held.body.withUnsafeReadableBytes { self.write($0) } }
         // From here on the channel counts what its client does not take. A check under way goes on.
         self.held.letResponseGo(butFor: inspection.memory)
@@ -478,20 +478,20 @@ final class Exchange {
 
     // MARK: Answering
 
-    private func pass(_ head: ResponseHead, length: UInt64?, marks: [ViolationKind], inspection: ResponseInspection?) {
+    private func pass(_ head: ResponseHead, length: UInt64?, mark: ValidationError?, inspection: ResponseInspection?) {
         self.report.status = head.status
         self.answer = .passing(inspection)
         // The origin may say how long the body would be that there is none of.
         let wouldBe = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : length
-        self.client.send(self.forwarded(head, marks: marks), length: wouldBe)
+        self.client.send(self.forwarded(head, mark: mark), length: wouldBe)
         if inspection == nil, self.client.takesPipes { self.origin?.takePipes() }
     }
 
-    /// The head of a response as the client gets it, without framing.
-    private func forwarded(_ head: ResponseHead, marks: [ViolationKind]) -> ResponseHead {
+    /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
+    private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
             by: self.plan?.decision?.route?.configuration.response.headers, via: self.gate.via,
-            version: self.report.upstreamVersion, marks: marks, others: self.report.otherViolations)
+            version: self.report.upstreamVersion, marks: mark?.kinds ?? [], others: self.report.otherViolations)
     }
 
     /// Writes a piece of the body: every byte of it is written, and counted, here.
@@ -622,18 +622,18 @@ final class Exchange {
             handover.connection.close()
             return self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
         }
-        var marks: [ViolationKind] = []
+        var mark: ValidationError?
         switch self.makeInspection()?.receive(switching: head) {
         case .pass(_, let violation)?:
             if let violation { self.report.violated(violation) }
-            marks = violation?.kinds ?? []
+            mark = violation
         case .reject(let violation)?:
             handover.connection.close()
             return self.reject(violation)
         case nil: break
         default: preconditionFailure("BUG: a response without a body waits for one")
         }
-        var head = self.forwarded(head, marks: marks)
+        var head = self.forwarded(head, mark: mark)
         head.fields.append("Connection", "Upgrade")
         head.fields.append("Upgrade", accepted)
         self.relay(handover, nil, head: head)

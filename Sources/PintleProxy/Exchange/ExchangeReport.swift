@@ -49,9 +49,9 @@ struct ExchangeReport {
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
     /// Reported violations that are none of the response.
-    var otherViolations: [ViolationKind] {
+    var otherViolations: [String] {
         if self.trustViolation == nil, self.requestViolation == nil { return [] }
-        return [self.trustViolation, self.requestViolation].compactMap { $0 }
+        return [self.trustViolation, self.requestViolation].compactMap { $0?.rawValue }
     }
     var metrics = TransferMetrics()
     /// The host of a gateway request.
@@ -130,7 +130,7 @@ struct ExchangeReport {
 
     /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
     mutating func violated(_ violation: ValidationError) {
-        for kind in violation.kinds { self.violated(kind) }
+        for kind in violation.kinds { self.violated(ViolationKind(kind)) }
         if self.error == nil { self.error = violation.description }
     }
 
@@ -237,30 +237,20 @@ struct ExchangeReport {
 }
 
 extension ViolationKind {
+    fileprivate init(_ kind: ValidationError.Kind) {
+        switch kind {
+        case .responseStatus: self = .responseStatus
+        case .responseContentType: self = .responseContentType
+        case .responseBody: self = .responseBody
+        case .bodyTooLarge: self = .bodyTooLarge
+        }
+    }
+
     init?(_ error: TrustError) {
         switch error.code {
         case .pinMismatch: self = .pinMismatch
         case .certificateInvalid: self = .certificateInvalid
         default: return nil
-        }
-    }
-}
-
-extension RequestTarget {
-    fileprivate var url: String? {
-        switch self {
-        case .origin(let path): path
-        case .absolute(let scheme, let authority, let path):
-            "\(scheme.rawValue)://\(authority.description(for: scheme))\(path)"
-        case .authority(let authority): authority.description
-        case .asterisk: nil
-        }
-    }
-
-    fileprivate var host: String? {
-        switch self {
-        case .absolute(_, let authority, _), .authority(let authority): authority.description
-        case .origin, .asterisk: nil
         }
     }
 }

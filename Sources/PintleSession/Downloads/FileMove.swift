@@ -3,6 +3,7 @@
 internal import CPintleLinux
 internal import FoundationEssentials
 internal import Glibc
+internal import PintleSystem
 
 /// Moves a whole file so that its new name never stands for half of it.
 enum FileMove {

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
 
 /// What a download that ended early has left: bytes in a file, and by what to notice that they have become worthless.
 ///

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 /// A task and what becomes of its response.
 public struct HTTPTask<Output: Sendable>: Sendable {

@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 /// What an operation has brought.
 extension TransferOperation {

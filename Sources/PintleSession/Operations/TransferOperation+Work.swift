@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
 
 /// Getting the response, in one stretch or several. Of the stretches only one is at work at a time.
 extension TransferOperation {

@@ -2,6 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 public import PintleMessage
+internal import PintleSystem
 
 /// One request that can be started, paused and taken up again, by itself or in a ``TransferQueue``.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOConcurrencyHelpers
+internal import PintleSystem
 
 /// Starts operations as there is room for them.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleSystem
 
 /// The name servers that the system's resolver asks (resolv.conf(5)).
 enum NameServers {

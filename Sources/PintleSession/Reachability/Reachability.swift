@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 public import NIOCore
 internal import PintleLoop
+internal import PintleSystem
 
 /// Tells whether other networks, a host or an address can be reached, from this machine's links, addresses and routes.
 ///

@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 public import NIOCore
 public import PintleMessage
+internal import PintleSystem
 
 /// One piece of a session's work: a request, what it takes to get its response, and where that goes.
 ///

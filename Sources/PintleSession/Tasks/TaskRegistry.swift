@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOConcurrencyHelpers
+internal import PintleSystem
 
 /// The tasks of a session that have not ended, and whether it takes more of them.
 final class TaskRegistry: Sendable {

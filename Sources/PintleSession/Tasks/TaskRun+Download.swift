@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
 
 /// A download's file, before the first request and after the last byte.
 extension TaskRun {

@@ -4,6 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintleSystem
 
 /// Carries one task out, on the thread of one loop: the actor's isolation and the ownership of the transfer are one
 /// thing, so what its transfers tell needs no hop and no lock.

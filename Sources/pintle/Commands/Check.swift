@@ -5,7 +5,6 @@ internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
-internal import PintleProxy
 
 struct Check: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleActivity
-internal import PintleMessage
-internal import PintlePolicy
+package import PintleMessage
+package import PintleTrust
 
 /// A response of Pintle's own, whole.
-struct OwnResponse {
-    var head: ResponseHead
-    var body: [UInt8] = []
+package struct OwnResponse {
+    package private(set) var head: ResponseHead
+    package private(set) var body: [UInt8] = []
 
     /// The answer to a request that goes no further than this proxy.
-    init(asLastOf request: RequestHead) {
+    package init(asLastOf request: RequestHead) {
         self.head = ResponseHead(status: 200, reason: "OK")
         guard request.method == "TRACE" else {
             self.head.fields.append("Allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE, CONNECT")
@@ -26,16 +25,19 @@ struct OwnResponse {
     }
 
     /// The answer in place of a response that breaks its contract.
-    init(_ placeholder: ResponseRules.Placeholder, for violation: ValidationError) {
+    ///
+    /// - Parameter time: of the answer. Default: now.
+    package init(_ placeholder: ResponseRules.Placeholder, for violation: ValidationError, at time: UnixTime = .now) {
         self.head = ResponseHead(status: placeholder.status, reason: "")
-        self.head.fields.append("Date", HTTPDate.now)
+        self.head.fields.append("Date", HTTPDate.text(time.seconds))
         self.head.fields.append("Content-Type", placeholder.mediaType)
         self.head.fields.append("Cache-Control", "no-store")
         for kind in violation.kinds { self.head.fields.append("Pintle-Violation", kind.rawValue) }
         self.body = placeholder.body
     }
 
-    init(_ problem: Problem, _ context: ProblemWriter.Context) {
+    /// The answer that says what is wrong.
+    package init(_ problem: Problem, _ context: ProblemWriter.Context) {
         (self.head, self.body) = ProblemWriter.response(problem, context)
     }
 }

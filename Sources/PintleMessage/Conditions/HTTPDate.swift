@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads dates as HTTP spells them today (IMF-fixdate, RFC 9110 §5.6.7).
-enum HTTPDateReader {
+/// Dates as HTTP spells them today (IMF-fixdate, RFC 9110 §5.6.7).
+package enum HTTPDate {
     /// The seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included, and
     /// for days that do not exist. The name of the day is not compared with the date.
     static func seconds(_ text: String) -> Int64? {
@@ -19,6 +19,19 @@ enum HTTPDateReader {
         else { return nil }
         return ((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second
     }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of so many seconds since 1970; within the years 1 to 9999.
+    package static func text(_ seconds: Int64) -> String {
+        let time = (seconds % 86_400 + 86_400) % 86_400
+        let days = (seconds - time) / 86_400
+        let date = CivilDay(daysSince1970: days)
+        // 1 January 1970 was a Thursday.
+        let weekday = Self.days[Int(((days + 4) % 7 + 7) % 7)]
+        let day = "\(weekday) \(Self.padded(date.day)) \(Self.months[date.month - 1]) \(date.year)"
+        return "\(day) \(Self.padded(time / 3600)):\(Self.padded(time / 60 % 60)):\(Self.padded(time % 60)) GMT"
+    }
+
+    private static func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
     private static let days: [Substring] = ["Sun,", "Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,"]
     private static let months: [Substring] = [

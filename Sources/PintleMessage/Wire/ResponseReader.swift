@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import PintleMessage
-
 /// Reads a response of HTTP/1.1 as strictly as a request: its head line by line, then its body.
-package struct ResponseReader {
+package struct ResponseReader: Sendable {
     /// What a line has completed.
-    package enum Found {
+    package enum Found: Sendable {
         /// Nothing yet.
         case more
         /// An interim response.
@@ -20,24 +18,13 @@ package struct ResponseReader {
     /// The bytes and lines of the head and of the interim responses before it.
     private var byteCount = 0
     private var lineCount = 0
-    /// The fields behind the body.
-    package private(set) var trailers = Fields()
-    private var body = Body.unlimited
+    private var body: BodyDecoder
     /// `1.0` or `1.1`.
     package private(set) var version = "1.1"
     /// True where the peer takes another request behind this one (RFC 9112 §9.3).
-    private(set) var keepsConnection = false
+    package private(set) var keepsConnection = false
     /// True where the final head was delivered.
-    private(set) var isComplete = false
-
-    /// What is known of the body's end.
-    private enum Body {
-        case unlimited
-        case length(left: UInt64)
-        case chunks(ChunkedDecoder)
-        /// The end was there, and perhaps something behind it.
-        case over(hasExcess: Bool)
-    }
+    package private(set) var isComplete = false
 
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
     /// Room for what most responses have, so that it does not grow line by line.
@@ -48,6 +35,7 @@ package struct ResponseReader {
     /// Makes a reader for the answer to one request.
     package init(limits: HeadLimits) {
         self.limits = limits
+        self.body = BodyDecoder(.untilClose, limits: limits)
     }
 
     /// Takes a line with its line end.
@@ -78,19 +66,13 @@ package struct ResponseReader {
         if head.status < 200, head.status != 101 { return .interim(head) }
         self.isComplete = true
         self.keepsConnection = head.fields.keepsConnection(minorVersion: self.version == "1.1" ? 1 : 0)
-        switch try head.bodyFraming(to: method) {
-        case .length(let length):
-            self.body = length == 0 ? .over(hasExcess: false) : .length(left: length)
-            return .head(head, length: length)
-        case .chunked:
-            guard self.version != "1.0" else {
-                throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
-            }
-            self.body = .chunks(ChunkedDecoder(limits: self.limits))
-        case .untilClose: self.body = .unlimited
-        case .none: self.body = .over(hasExcess: false)
+        let framing = try head.bodyFraming(to: method)
+        guard framing != .chunked || self.version != "1.0" else {
+            throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
         }
-        return .head(head, length: nil)
+        self.body = BodyDecoder(framing, limits: self.limits)
+        guard case .length(let length) = framing else { return .head(head, length: nil) }
+        return .head(head, length: length)
     }
 
     // MARK: The body
@@ -99,59 +81,29 @@ package struct ResponseReader {
     package mutating func nextBody(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(WireError) -> Range<Int>? {
-        switch self.body {
-        case .unlimited:
-            defer { offset = bytes.count }
-            return offset < bytes.count ? offset..<bytes.count : nil
-        case .length(let left):
-            guard offset < bytes.count else { return nil }
-            let count = Int(min(left, UInt64(bytes.count - offset)))
-            let piece = offset..<offset + count
-            offset += count
-            self.body = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
-            return piece
-        case .chunks(var chunks):
-            let step = try chunks.next(bytes, from: &offset)
-            switch step {
-            case .data(let piece):
-                self.body = .chunks(chunks)
-                return piece
-            case .needMore:
-                self.body = .chunks(chunks)
-                return nil
-            case .end(let end, let trailers):
-                self.trailers = trailers
-                self.body = .over(hasExcess: end < bytes.count)
-                return nil
-            }
-        case .over(let hasExcess):
-            self.body = .over(hasExcess: hasExcess || offset < bytes.count)
-            return nil
-        }
+        try self.body.next(bytes, from: &offset)
     }
 
     /// The bytes that are missing of a body whose length is known; nil where there is none, or no end of it is known.
-    var missingBytes: UInt64? { if case .length(let left) = self.body { left } else { nil } }
+    package var missingBytes: UInt64? { self.body.missingBytes }
 
     /// Notes that so many bytes of the body went another way, at most those that are missing.
-    mutating func skip(_ count: Int) {
-        guard case .length(let left) = self.body, UInt64(count) <= left else {
-            preconditionFailure("BUG: bytes are left out that are not missing")
-        }
-        self.body = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
-    }
+    package mutating func skip(_ count: Int) { self.body.skip(count) }
+
+    /// The fields behind the body.
+    package var trailers: Fields { self.body.trailers }
 
     /// True where the end of the connection is the end of the body.
-    var isBodyUnlimited: Bool { if case .unlimited = self.body { self.isComplete } else { false } }
+    package var isBodyUnlimited: Bool { self.isComplete && self.body.isUnlimited }
 
     /// True where chunks are missing.
-    var lacksChunks: Bool { if case .chunks = self.body { true } else { false } }
+    package var lacksChunks: Bool { self.body.lacksChunks }
 
     /// True where the end of the body was there, by its length or in its chunks.
-    package var isBodyOver: Bool { if case .over = self.body { true } else { false } }
+    package var isBodyOver: Bool { self.body.isOver }
 
     /// True where bytes came behind the end of the body.
-    package var hasExcess: Bool { if case .over(hasExcess: true) = self.body { true } else { false } }
+    package var hasExcess: Bool { self.body.hasExcess }
 
     // MARK: Inside
 

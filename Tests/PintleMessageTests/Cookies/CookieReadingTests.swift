@@ -4,14 +4,14 @@ import PintleMessage
 import PintleTrust
 import Testing
 
-@testable import PintleSession
+@testable import PintleMessage
 
 /// What is read of a Set-Cookie field (RFC 6265 §5.2, §5.3). What becomes of it over the wire is in the jar's tests.
 @Suite struct CookieReadingTests {
-    private static let now = UnixTime(seconds: 1_800_000_000)
+    private static let now: Int64 = 1_800_000_000
 
     private func cookie(_ line: String, from url: String = "https://a.example/one/two?q=/three/") throws -> Cookie? {
-        Cookie(line, from: try HTTPURL(url), at: Self.now)
+        Cookie(line, from: try HTTPURL(url), at: Self.now, isShared: PublicSuffixes.isShared)
     }
 
     @Test(arguments: [
@@ -79,7 +79,7 @@ import Testing
         ("a=1; Max-Age=99999999999999999999", Int64.max),
     ])
     func `the end is Max-Age's, or that of a date in any of its forms`(line: String, end: Int64) throws {
-        #expect(try self.cookie(line)?.expiry == UnixTime(seconds: end))
+        #expect(try self.cookie(line)?.expiry == end)
     }
 
     @Test(arguments: [
@@ -102,15 +102,19 @@ import Testing
     }
 
     @Test func `a jar has room for so many of one host and so many in all`() throws {
-        let jar = CookieJar()
+        var store = CookieStore()
+        func take(_ line: String, from url: HTTPURL) throws {
+            let cookie = try #require(try self.cookie(line, from: url.description))
+            store.keep(cookie, isSecret: true, at: Self.now)
+        }
         let (one, other) = (try HTTPURL("https://a.example/"), try HTTPURL("https://h0.example/"))
-        for number in 0..<200 { jar.take(["Set-Cookie": "c\(number)=1"], from: one, at: Self.now) }
-        let sent = try #require(jar.header(for: one, at: Self.now))
+        for number in 0..<200 { try take("c\(number)=1", from: one) }
+        let sent = try #require(Cookie.header(store.cookies(for: one, at: Self.now)))
         #expect(sent.split(separator: "; ").count == 150 && sent.hasPrefix("c50=1; "))
         for number in 0..<3000 {
-            jar.take(["Set-Cookie": "c=1"], from: try HTTPURL("https://h\(number).example/"), at: Self.now)
+            try take("c=1", from: try HTTPURL("https://h\(number).example/"))
         }
-        #expect(jar.header(for: one, at: Self.now) == nil)
-        #expect(jar.header(for: other, at: Self.now) == "c=1")
+        #expect(store.cookies(for: one, at: Self.now).isEmpty)
+        #expect(Cookie.header(store.cookies(for: other, at: Self.now)) == "c=1")
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
-import PintleSession
 import Testing
 
 /// A response put together from lines, and where its body ends.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleActivity
-internal import PintleMessage
-internal import PintlePolicy
+package import PintleMessage
 
 extension ResponseHead {
     /// The head as a client gets it, without framing.
@@ -12,23 +10,23 @@ extension ResponseHead {
     ///   - via: the pseudonym of this proxy, or nil for none.
     ///   - version: in which the origin has answered.
     ///   - marks: violations of the response that are only reported.
-    ///   - others: such of the request, or of the trust in the origin.
-    consuming func forwarded(
-        by rules: HeaderRules?, via: String?, version: String, marks: [ViolationKind], others: [ViolationKind]
+    ///   - others: names of such of the request, or of the trust in the origin.
+    package consuming func forwarded(
+        by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String]
     ) -> ResponseHead {
         var head = self
         Forwarding.removeHopByHop(from: &head.fields)
         rules?.apply(to: &head.fields)
         for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via { Forwarding.appendVia(via, version: version, to: &head.fields) }
-        for violation in others { head.fields.append("Pintle-Violation", violation.rawValue) }
+        for violation in others { head.fields.append("Pintle-Violation", violation) }
         return head
     }
 }
 
 extension Fields {
     /// Puts fields in front of these: the origin's trailers stand before what was noted before they came.
-    mutating func prepend(_ fields: Fields) {
+    package mutating func prepend(_ fields: Fields) {
         var all = fields
         for (name, value) in self.pairs { all.append(name, value) }
         self = all

@@ -3,7 +3,7 @@
 extension Result {
     /// What `work` returns or throws: typed errors do not pass through functions such as `withTaskCancellationHandler`,
     /// which rethrow any error.
-    init(_ work: () async throws(Failure) -> Success) async {
+    package init(_ work: () async throws(Failure) -> Success) async {
         do throws(Failure) {
             self = .success(try await work())
         } catch {

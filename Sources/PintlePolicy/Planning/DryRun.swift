@@ -2,10 +2,9 @@
 
 internal import NIOCore
 package import PintleMessage
-package import PintlePolicy
 internal import PintleSession
 
-/// A request taken through a ``PintlePolicy/RequestPlan``, without network: what `pintle check --sample` prints.
+/// A request taken through a ``RequestPlan``, without network: what `pintle check --sample` prints.
 package struct DryRun: Sendable {
     /// Where it goes.
     package let decision: Decision
@@ -121,18 +120,19 @@ private struct Sample {
     }
 
     private mutating func readBody(_ bytes: ArraySlice<UInt8>, _ limits: HeadLimits) throws(WireError) {
-        var inbox = ByteBuffer(bytes: bytes)
-        var reader = BodyReader(self.framing, limits: limits)
-        while true {
-            switch try reader.next(&inbox) {
-            case .data(let piece): self.body += piece.readableBytesView
-            case .end(let trailers):
-                self.trailers = trailers
-                return
-            case .waiting:
-                throw WireError(.malformed, "the sample ends before its body does; see its Content-Length")
+        var decoder = BodyDecoder(self.framing, limits: limits)
+        var result = Result<Void, WireError>.success(())
+        bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            result = Result { () throws(WireError) in
+                while let piece = try decoder.next(bytes, from: &offset) { self.body += bytes[piece] }
             }
         }
+        try result.get()
+        guard decoder.isOver else {
+            throw WireError(.malformed, "the sample ends before its body does; see its Content-Length")
+        }
+        self.trailers = decoder.trailers
     }
 
     /// The bytes with carriage returns in the head, where its first line has none.

@@ -5,9 +5,9 @@ internal import Glibc
 /// Reads files whole.
 ///
 /// Foundation's reader leaks a buffer for every file that says it is empty, and those of the kernel all do.
-enum FileBytes {
+package enum FileBytes {
     /// The bytes of a file, or nil where it cannot be read or has more than `limit`.
-    static func read(_ path: String, upTo limit: Int) -> [UInt8]? {
+    package static func read(_ path: String, upTo limit: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -26,7 +26,7 @@ enum FileBytes {
     }
 
     /// A file of a few lines in which the system says how it is set up; empty where it cannot be read.
-    static func text(_ path: String) -> String {
+    package static func text(_ path: String) -> String {
         String(decoding: Self.read(path, upTo: 64 * 1024) ?? [], as: UTF8.self)
     }
 }

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
-internal import PintlePolicy
+package import PintleMessage
 internal import PintleSystem
+package import PintleTrust
 
 /// Renders a problem as a response.
-enum ProblemWriter {
+package enum ProblemWriter {
     /// What the problem is said about.
-    struct Context {
+    package struct Context {
         let exchangeID: String
         let route: String?
         let trust: String?
-        /// Whether the client takes JSON.
         let json: Bool
+        let time: UnixTime
+
+        /// - Parameters:
+        ///   - json: whether the client takes JSON.
+        ///   - time: of the answer. Default: now.
+        package init(exchangeID: String, route: String?, trust: String?, json: Bool, time: UnixTime = .now) {
+            (self.exchangeID, self.route, self.trust, self.json, self.time) = (exchangeID, route, trust, json, time)
+        }
     }
 
     /// The most characters of a sentence in a header field: some clients take 16 KiB of all fields, and no more.
@@ -21,9 +28,9 @@ enum ProblemWriter {
     private static let typeLimit = 200
 
     /// The head, without framing, and the body.
-    static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
+    package static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
         var head = ResponseHead(status: problem.status, reason: problem.name.title)
-        head.fields.append("Date", HTTPDate.now)
+        head.fields.append("Date", HTTPDate.text(context.time.seconds))
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
         let details = Self.quoted(problem.detail.cut(to: Self.detailLimit))
         head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")
@@ -34,7 +41,7 @@ enum ProblemWriter {
     }
 
     /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
-    static func acceptsJSON(_ accept: String?) -> Bool {
+    package static func acceptsJSON(_ accept: String?) -> Bool {
         guard let accept else { return true }
         // Nothing behind the first KiB counts, so that a list of thousands is no work; clients send some hundred bytes.
         let folded = String(decoding: accept.utf8.prefix(1024).map(ASCII.folded), as: UTF8.self)
