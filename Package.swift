@@ -61,7 +61,9 @@ let package = Package(
         // The session engine by itself: no routes, no YAML, no listening sockets.
         .library(
             name: "PintleSession",
-            targets: ["PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession"]),
+            targets: [
+                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintleReachability",
+            ]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -103,6 +105,8 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
+            "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
+        room(
             "PintlePolicy",
             [
                 "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
@@ -114,8 +118,8 @@ let package = Package(
         room(
             "PintleProxy",
             [
-                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession", "PintlePolicy",
-                "PintleLoop", nio, nioLocks, logging,
+                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
+                "PintleReachability", "PintlePolicy", "PintleLoop", nio, nioLocks, logging,
             ]),
         room(
             "PintleAudit",
@@ -127,8 +131,8 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop", "CPintleLanguages", nio,
-                nioLocks, logging,
+                "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
+                "CPintleLanguages", nio, nioLocks, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -150,6 +154,7 @@ let package = Package(
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
         tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
+        tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(

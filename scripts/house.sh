@@ -59,8 +59,8 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintle(Zlib|Brotli|Zstd)/ && !allowed("PintleCoding") {
     breach(FNR, "only PintleCoding knows zlib, Brotli and Zstandard")
 }
-/import CPintleLinux/ && !allowed("PintleLoop PintleSession") {
-    breach(FNR, "only PintleLoop and PintleSession know the kernel")
+/import CPintleLinux/ && !allowed("PintleLoop PintleSession PintleReachability") {
+    breach(FNR, "only PintleLoop, PintleSession and PintleReachability know the kernel")
 }
 !inTests && room != "PintleTesting" \
     && /(^|[^A-Za-z])((Date|ISO8601Date|Number|ByteCount|Measurement)Formatter|TimeZone|Locale|Calendar|NSRegularExpression)([^A-Za-z]|$)/ {

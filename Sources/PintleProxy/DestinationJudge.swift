@@ -4,6 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleReachability
 internal import PintleSession
 
 /// Judges the address that is dialled, after resolution, by the destination rules (invariant 3 of the design), and keeps

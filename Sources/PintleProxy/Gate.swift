@@ -6,6 +6,7 @@ package import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 package import PintlePolicy
+package import PintleReachability
 package import PintleSession
 package import PintleTrust
 

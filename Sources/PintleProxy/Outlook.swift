@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleReachability
 internal import PintleSession
 
 /// What the state of the network says about a request, so that nobody waits for what cannot happen.

@@ -81,7 +81,8 @@ public struct SessionError: Error, Sendable {
     /// The error behind this one, where there is one: of a hook, a stream, a sink or a contract.
     public let underlying: (any Error)?
 
-    init(
+    /// Makes an error; `verdict` is that of an untrusted peer.
+    package init(
         _ code: Code, _ message: String, cause: String? = nil, verdict: Verdict? = nil,
         underlying: (any Error)? = nil
     ) {

@@ -64,7 +64,7 @@ package enum HostResolver {
     }
 
     /// Asks the resolver, which may take many seconds.
-    static func lookUp(_ name: String, port: UInt16 = 0) throws(Failure) -> [SocketAddress] {
+    package static func lookUp(_ name: String, port: UInt16 = 0) throws(Failure) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?

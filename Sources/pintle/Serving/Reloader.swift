@@ -4,6 +4,7 @@ internal import Logging
 internal import PintleActivity
 internal import PintlePolicy
 internal import PintleProxy
+internal import PintleReachability
 internal import PintleSession
 internal import PintleTrust
 

@@ -8,6 +8,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleProxy
+internal import PintleReachability
 internal import PintleSession
 internal import PintleSystem
 internal import PintleTrust

@@ -4,7 +4,7 @@ import Glibc
 import NIOCore
 import Testing
 
-@testable import PintleSession
+@testable import PintleReachability
 
 /// The status that follows from links, addresses and routes.
 struct NetworkStateTests {

@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 public import NIOCore
 internal import PintleLoop
+public import PintleSession
 internal import PintleSystem
 
 /// Tells whether other networks, a host or an address can be reached, from this machine's links, addresses and routes.
@@ -67,7 +68,7 @@ public final class Reachability: Sendable {
     /// Begins to watch, anew where it already does. The first status is delivered soon afterwards, and then each that
     /// differs from the one before.
     ///
-    /// - Throws: ``SessionError`` with `internalError` where the kernel's routing tables cannot be read.
+    /// - Throws: `SessionError` with `internalError` where the kernel's routing tables cannot be read.
     public func start() throws(SessionError) {
         let observation = try Observation(of: self.destination, on: self.loop)
         let replaced = self.state.withLockedValue { state in

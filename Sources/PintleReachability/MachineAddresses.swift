@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import NIOCore
+package import PintleSession
 
 /// The addresses of this machine as the kernel's routing tables have them at the moment of the question: those of its links,
 /// loopback, and networks that are routed to itself.

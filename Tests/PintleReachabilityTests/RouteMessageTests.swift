@@ -4,7 +4,7 @@ import Glibc
 import NIOCore
 import Testing
 
-@testable import PintleSession
+@testable import PintleReachability
 
 /// Reading what the kernel says, and writing what it is asked.
 struct RouteMessageTests {

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleLoop
+internal import PintleSession
 
 /// One course of watching a destination, from start to stop.
 final class Observation: Sendable {

@@ -2,6 +2,7 @@
 
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSession
 internal import PintleSystem
 
 /// Looks a name up by the system's resolver, away from the loops, one lookup at a time.

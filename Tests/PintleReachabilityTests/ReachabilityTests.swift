@@ -2,10 +2,11 @@
 
 import NIOCore
 import PintleLoop
+import PintleSession
 import PintleTesting
 import Testing
 
-@testable import PintleSession
+@testable import PintleReachability
 
 /// Reachability against the real kernel: networks of the test's own, whose links and routes come and go.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "\(NetworkNamespace.requirement)"))

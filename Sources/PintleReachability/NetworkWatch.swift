@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleLoop
+internal import PintleSession
 
 /// Follows the machine's links, addresses and routes on a loop, and answers questions about them on any thread.
 ///

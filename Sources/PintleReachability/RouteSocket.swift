@@ -4,6 +4,7 @@ internal import CPintleLinux
 internal import Glibc
 internal import NIOConcurrencyHelpers
 internal import NIOCore
+internal import PintleSession
 internal import PintleSystem
 
 /// A socket to the kernel's routing tables, of the network namespace in which it was opened.
