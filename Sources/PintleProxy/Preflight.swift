@@ -25,8 +25,8 @@ package struct Preflight: Sendable {
     /// A host that some request has relied on, and the policy by which the same request would rely on it now.
     private struct Case: Sendable {
         let host: Authority
-        let old: Gate.TrustSession
-        let new: Gate.TrustSession
+        let old: ActiveConfiguration.TrustSession
+        let new: ActiveConfiguration.TrustSession
         /// What the host has shown last, leaf first.
         let chain: [Certificate]
         /// When it has shown it.
@@ -45,13 +45,13 @@ package struct Preflight: Sendable {
     /// After so long what a host has shown says nothing about it any more, in seconds.
     private static let age: Int64 = 86_400
 
-    private let new: Gate
+    private let new: ActiveConfiguration
     private let cases: [Case]
     private let now: UnixTime
 
     /// What requests have relied on under `old`: the same requests are asked of `new`, by the routes and the policies that
     /// they would have there.
-    package init(from old: Gate, to new: Gate, at now: UnixTime = .now) async {
+    package init(from old: ActiveConfiguration, to new: ActiveConfiguration, at now: UnixTime = .now) async {
         self.new = new
         self.now = now
         var seen: Set<[String]> = []

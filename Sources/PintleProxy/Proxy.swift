@@ -22,28 +22,28 @@ package final class Proxy: Sendable {
         package var description: String { "cannot listen on \(self.address): \(self.cause)" }
     }
 
-    /// Listens on the gate's addresses and begins to accept.
+    /// Listens on the configuration's addresses and begins to accept.
     ///
     /// - Parameter given: sockets that listen there already, one for each place of the configuration; empty where none do.
-    package init(gate: Gate, engine: Engine, given: [Int32] = []) throws(BindError) {
+    package init(active: ActiveConfiguration, engine: Engine, given: [Int32] = []) throws(BindError) {
         let census = ConnectionCensus()
         self.census = census
-        let pool = WorkPool(memory: gate.counters.memory)
-        self.lanes = engine.loops.map { Lane(loop: $0, gate: gate, census: census, pool: pool) }
+        let pool = WorkPool(memory: active.counters.memory)
+        self.lanes = engine.loops.map { Lane(loop: $0, active: active, census: census, pool: pool) }
         self.listeners = try ListenerGroup(
-            gate.policy.configuration.listen, given: given, on: self.lanes, accept: Self.accept)
-        gate.ownAddresses.set(self.listeners.addresses)
+            active.policy.configuration.listen, given: given, on: self.lanes, accept: Self.accept)
+        active.ownAddresses.set(self.listeners.addresses)
         self.listeners.start()
     }
 
     /// Puts another configuration in force, for every request that is received from now on. What is under way ends as it
     /// began. Returns when that is so on every loop.
     ///
-    /// - Parameter gate: made to continue the one in force; its `listen` counts for nothing.
-    package func replace(gate: Gate) async {
+    /// - Parameter configuration: made to continue the one in force; its `listen` counts for nothing.
+    package func replace(active: ActiveConfiguration) async {
         for lane in self.lanes {
             // A loop that has stopped takes no more requests.
-            try? await lane.loop.submit { lane.replace(gate: gate) }.get()
+            try? await lane.loop.submit { lane.replace(active: active) }.get()
         }
     }
 
@@ -82,16 +82,16 @@ package final class Proxy: Sendable {
         let client = Client(peer)
         // What was dealt to a lane that drains has said nothing yet, and can try elsewhere. There is no listener with TLS
         // without a certificate.
-        guard !lane.isDraining, !isTLS || lane.gate.policy.listenTLS != nil else {
+        guard !lane.isDraining, !isTLS || lane.active.policy.listenTLS != nil else {
             close(descriptor)
             return
         }
-        let tls = lane.gate.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
+        let tls = lane.active.policy.listenTLS.flatMap { isTLS ? TLSTransport($0, descriptor: descriptor) : nil }
         let channel = SocketChannel(
             descriptor: descriptor, loop: lane.loop, remoteAddress: peer.address, transport: tls)
         channel.account = lane.memory
-        let overLimit = lane.census.enter(client, lane.gate.limits)
-        guard lane.census.total <= lane.gate.limits.connections + Self.refusalsAtATime else {
+        let overLimit = lane.census.enter(client, lane.active.limits)
+        guard lane.census.total <= lane.active.limits.connections + Self.refusalsAtATime else {
             lane.census.leave(client)
             return channel.close0(error: ChannelError.eof, mode: .all, promise: nil)
         }

@@ -161,17 +161,6 @@ struct SocketChannelTests {
         #expect(stage.recorder.events.current == ["active", "inactive"])
         try stage.channel.closeFuture.wait()
     }
-}
-
-/// Writes one byte when there is room again.
-private final class Refill: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        guard context.channel.isWritable else { return context.fireChannelWritabilityChanged() }
-        context.writeAndFlush(NIOAny(ByteBuffer(bytes: [2])), promise: nil)
-        context.fireChannelWritabilityChanged()
-    }
 
     /// Fills a pipe of the channel's loop with as much of `bytes` as it takes.
     private func pipe(_ bytes: [UInt8], on stage: ChannelStage) throws -> LoopBox<PipedBytes> {
@@ -229,6 +218,17 @@ private final class Refill: ChannelInboundHandler {
         try stage.recorder.events.wait(for: "the end") { $0.last == "inactive" }
         try stage.onLoop { _ in piped.value.drop() }
         #expect(try self.pipesInUse(stage) == 0)
+    }
+}
+
+/// Writes one byte when there is room again.
+private final class Refill: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard context.channel.isWritable else { return context.fireChannelWritabilityChanged() }
+        context.writeAndFlush(NIOAny(ByteBuffer(bytes: [2])), promise: nil)
+        context.fireChannelWritabilityChanged()
     }
 }
 

@@ -48,7 +48,7 @@ struct AgreementTests {
         }
         let counters = Counters(routes: policy.routes.routes.map(\.name))
         let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
-        let gate = try ExchangeStage.gate(policy, engine, counters, log)
+        let active = try ExchangeStage.active(policy, engine, counters, log)
         let pool = WorkPool(memory: counters.memory, workers: 1)
         for request in made.requests {
             let head: RequestHead
@@ -63,7 +63,7 @@ struct AgreementTests {
             let (served, isReported) = try await loop.submit {
                 let transcript = Transcript()
                 let opener = RecordingOpener(transcript)
-                let lane = Lane(loop: loop, gate: gate, census: ConnectionCensus(), pool: pool, origins: opener)
+                let lane = Lane(loop: loop, active: active, census: ConnectionCensus(), pool: pool, origins: opener)
                 let before = counters.snapshot().overall.violations.total
                 let outcome = Self.serve(request, head, lane, opener, transcript)
                 return (outcome, isReported: counters.snapshot().overall.violations.total > before)
@@ -80,7 +80,7 @@ struct AgreementTests {
             }
             #expect(explained.allows(served), context)
         }
-        await gate.close()
+        await active.close()
     }
 
     private static func count(_ served: Outcome, _ tally: inout Tally) {

@@ -84,8 +84,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.client = client
         self.tls = tls
         self.refusal = refusal
-        self.parser = RequestParser(limits: lane.gate.headLimits)
-        self.reader = BodyReader(.none, limits: lane.gate.headLimits)
+        self.parser = RequestParser(limits: lane.active.headLimits)
+        self.reader = BodyReader(.none, limits: lane.active.headLimits)
     }
 
     // MARK: The channel's events
@@ -193,7 +193,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             return false
         }
         // Those in force: nothing is remembered by a connection.
-        self.parser.limits = self.lane.gate.headLimits
+        self.parser.limits = self.lane.active.headLimits
         do throws(WireError) {
             guard let (head, length) = try self.parseHead() else {
                 self.timer?.expect(.restOfHead)
@@ -225,7 +225,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Parameter head: belongs to the exchange from here on: its fields are changed in place.
     private func begin(_ head: consuming RequestHead, _ framing: BodyFraming) {
-        let refusal = self.refusal ?? self.lane.gate.refusal(of: self.client)
+        let refusal = self.refusal ?? self.lane.active.refusal(of: self.client)
         self.answer = Answer(
             method: head.method, minorVersion: head.minorVersion,
             wantsKeepAlive: refusal == nil && head.fields.keepsConnection(minorVersion: head.minorVersion))
@@ -233,7 +233,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         if framing == .none {
             self.phase = .answering(exchange)
         } else {
-            self.reader = BodyReader(framing, limits: self.lane.gate.headLimits)
+            self.reader = BodyReader(framing, limits: self.lane.active.headLimits)
             self.phase = .body(exchange)
         }
         self.expectNext()
@@ -376,12 +376,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// body, or waits for an answer, is bounded and goes on.
     private func countInbox() {
         let memory = self.lane.memory
-        guard !self.inboxShare.resize(to: self.inbox.readableBytes, of: memory, limit: self.lane.gate.limits.heldBytes)
+        guard
+            !self.inboxShare.resize(to: self.inbox.readableBytes, of: memory, limit: self.lane.active.limits.heldBytes)
         else { return }
         guard case .head = self.phase else {
             return self.inboxShare.resize(to: self.inbox.readableBytes, of: memory)
         }
-        self.refuse(Problem(.overloaded, self.lane.gate.limits.memoryShortage))
+        self.refuse(Problem(.overloaded, self.lane.active.limits.memoryShortage))
     }
 
     private func adjustReading() {
@@ -445,7 +446,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func noteHandshakeFailure(_ reason: String) {
-        self.lane.gate.logger.info(
+        self.lane.active.logger.info(
             LogKeys.handshakeFailed,
             metadata: [LogKeys.client: "\(self.client?.description ?? "")", LogKeys.reason: "\(reason)"])
     }

@@ -78,7 +78,7 @@ final class ConnectionTimer {
 
     private var limit: TimeAmount? {
         // Those in force: nothing is remembered by a connection.
-        let patience = self.connection.lane.gate.patience
+        let patience = self.connection.lane.active.patience
         return switch self.expectation {
         case .firstHead, .restOfHead: patience.head
         case .nextHead: patience.idle

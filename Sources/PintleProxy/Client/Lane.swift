@@ -11,7 +11,7 @@ final class Lane: @unchecked Sendable {
     // Why @unchecked holds: `loop` is constant, and everything else is touched on its thread only.
     let loop: Loop
     /// What is in force for what begins now; exchanges keep the one that they began with.
-    private(set) var gate: Gate
+    private(set) var active: ActiveConfiguration
     let census: ConnectionCensus
     /// What is held for others, on all loops.
     let memory: MemoryBudget
@@ -35,13 +35,14 @@ final class Lane: @unchecked Sendable {
     private static let progressInterval = TimeAmount.seconds(1)
 
     init(
-        loop: Loop, gate: Gate, census: ConnectionCensus, pool: WorkPool, origins: (any OriginOpener)? = nil
+        loop: Loop, active: ActiveConfiguration, census: ConnectionCensus, pool: WorkPool,
+        origins: (any OriginOpener)? = nil
     ) {
         self.loop = loop
         self.origins = origins ?? SessionOrigins(loop: loop)
-        self.gate = gate
+        self.active = active
         self.census = census
-        self.memory = gate.counters.memory
+        self.memory = active.counters.memory
         self.pool = pool
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
@@ -49,7 +50,7 @@ final class Lane: @unchecked Sendable {
     }
 
     /// Puts another configuration in force.
-    func replace(gate: Gate) { self.gate = gate }
+    func replace(active: ActiveConfiguration) { self.active = active }
 
     /// An exchange's id: unlike that of any other exchange, here or in another process.
     func nextID() -> ExchangeID {

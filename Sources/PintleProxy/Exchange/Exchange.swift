@@ -27,7 +27,7 @@ final class Exchange {
 
     private let client: any ClientStream
     private let lane: Lane
-    private let gate: Gate
+    private let active: ActiveConfiguration
     /// The client as limits and logs know it; nil where the system does not say.
     private let peer: Client?
     private var head: RequestHead
@@ -56,13 +56,13 @@ final class Exchange {
     ) {
         self.client = client
         self.lane = lane
-        self.gate = lane.gate
+        self.active = lane.active
         self.peer = peer
         self.head = head
         self.framing = framing
         self.accept = head.fields[.accept]
-        self.upload = RequestUpload(framing, limit: lane.gate.limits.bodyBuffer)
-        self.held = HeldShares(limit: lane.gate.limits.heldBytes, of: lane.memory)
+        self.upload = RequestUpload(framing, limit: lane.active.limits.bodyBuffer)
+        self.held = HeldShares(limit: lane.active.limits.heldBytes, of: lane.memory)
         self.report = ExchangeReport(head, of: peer, on: lane)
     }
 
@@ -76,10 +76,10 @@ final class Exchange {
 
     /// Begins the request of a client that may use the proxy, as far as its address tells.
     func begin() {
-        guard !self.lane.memory.isOver(self.gate.limits.heldBytes) else {
-            return self.refuse(Problem(.overloaded, self.gate.limits.memoryShortage))
+        guard !self.lane.memory.isOver(self.active.limits.heldBytes) else {
+            return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
-        guard let passwords = self.gate.passwords else { return self.performPlan() }
+        guard let passwords = self.active.passwords else { return self.performPlan() }
         self.lane.check(self.head.fields, of: self.peer, by: passwords, for: self)
     }
 
@@ -98,9 +98,9 @@ final class Exchange {
     // MARK: The plan
 
     private func performPlan() {
-        let plan = RequestPlan(self.head, self.framing, by: self.gate.policy)
+        let plan = RequestPlan(self.head, self.framing, by: self.active.policy)
         self.plan = plan
-        self.report.note(plan, in: self.gate)
+        self.report.note(plan, in: self.active)
         switch plan.step {
         case .refuse(let problem): self.refuse(problem)
         case .answer: self.answer(OwnResponse(asLastOf: self.head), .completed)
@@ -113,7 +113,7 @@ final class Exchange {
     // MARK: Making the request
 
     private func collect() {
-        let limit = self.gate.limits.bodyBuffer
+        let limit = self.active.limits.bodyBuffer
         if case .length(let length) = self.framing, length > UInt64(limit) {
             // Known before a byte has come.
             return self.goOnUnbuffered(.unbuffered, ByteBuffer())
@@ -153,7 +153,7 @@ final class Exchange {
             if budget.interruption == nil { return self.send(result) }
         }
         do throws(WorkPool.Refusal) {
-            try self.leaveLoop(within: .request(self.gate.limits)) { budget in
+            try self.leaveLoop(within: .request(self.active.limits)) { budget in
                 plan.make(head, body, within: budget)
             } then: { exchange, result, _ in
                 exchange.send(result)
@@ -181,7 +181,7 @@ final class Exchange {
         self.offer = planned.offer
         if planned.offer != nil { try self.holdTunnel() }
         if case .bytes(let bytes) = planned.transfer.body { self.held.wholeBody = bytes.readableBytes }
-        try self.open(planned.transfer, in: self.gate.session(for: decision.trust).session)
+        try self.open(planned.transfer, in: self.active.session(for: decision.trust).session)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -202,14 +202,14 @@ final class Exchange {
     private func open(_ request: TransferRequest, in session: Session) throws(Problem) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         var request = request
-        request.way = self.gate.way(decision.way)
+        request.way = self.active.way(decision.way)
         (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
-        if let problem = self.gate.outlook.refusal(of: &request) { throw problem }
+        if let problem = self.active.precheck.refusal(of: &request) { throw problem }
         self.origin = self.lane.origins.open(request, in: session, for: self)
     }
 
     private func holdTunnel() throws(Problem) {
-        if let limit = self.lane.census.enterTunnel(self.peer, self.gate.limits) {
+        if let limit = self.lane.census.enterTunnel(self.peer, self.active.limits) {
             throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
         }
         self.report.holdsTunnel = true
@@ -231,10 +231,10 @@ final class Exchange {
         case .send(let sink):
             sink.send(bytes)
             return self.countUpload()
-        case .collected(let count) where count > self.gate.limits.bodyBuffer: problem = .unbuffered
+        case .collected(let count) where count > self.active.limits.bodyBuffer: problem = .unbuffered
         case .collected(let count):
             if self.held.holdRequest(count) { return }
-            problem = Problem(.overloaded, self.gate.limits.memoryShortage)
+            problem = Problem(.overloaded, self.active.limits.memoryShortage)
         }
         self.goOnUnbuffered(problem, self.upload.takeCollected() ?? ByteBuffer())
     }
@@ -295,15 +295,15 @@ final class Exchange {
     private func noteVerdicts(of origin: any OriginStream) {
         self.report.note(parent: origin.proxyVerdict)
         guard let decision = self.plan?.decision else { return }
-        let reportsOnly = self.gate.session(for: decision.trust).session.reportsOnly
-        guard self.gate.exchangeLog.isEnabled || reportsOnly else { return }
+        let reportsOnly = self.active.session(for: decision.trust).session.reportsOnly
+        guard self.active.exchangeLog.isEnabled || reportsOnly else { return }
         if let verdict = origin.verdict { self.report.note(verdict) }
     }
 
     private func makeInspection() -> ResponseInspection? {
         guard let judge else { return nil }
         return ResponseInspection(
-            judge, limits: self.gate.limits, loop: self.lane.loop,
+            judge, limits: self.active.limits, loop: self.lane.loop,
             // unowned: the inspection is the exchange's own, and asks from within its calls.
             reserve: { [unowned self] in self.held.holdResponse($0) },
             whenBehind: { [weak self] in self?.proceedWithInspection() })
@@ -374,7 +374,8 @@ final class Exchange {
 
     private func fail(with error: SessionError) {
         if let verdict = error.verdict { self.report.refused(by: verdict) }
-        let problem = self.gate.outlook.problem(error, with: self.parent?.authority ?? self.plan?.decision?.authority)
+        let problem = self.active.precheck.problem(
+            error, with: self.parent?.authority ?? self.plan?.decision?.authority)
         if error.code == .untrusted { self.report.noteUntrusted(problem.name) }
         self.fail(with: problem)
     }
@@ -388,7 +389,7 @@ final class Exchange {
 
     /// The proxy by which the request goes; nil where it goes to its origin.
     private var parent: ProxyServer? {
-        guard let decision = self.plan?.decision, case .by(let link) = self.gate.way(decision.way) else { return nil }
+        guard let decision = self.plan?.decision, case .by(let link) = self.active.way(decision.way) else { return nil }
         return link.server
     }
 
@@ -435,7 +436,7 @@ final class Exchange {
 
     private func leave(_ held: HeldResponse, to judge: ResponseJudge, _ inspection: ResponseInspection) {
         do throws(WorkPool.Refusal) {
-            try self.leaveLoop(within: .response(self.gate.limits)) { budget in
+            try self.leaveLoop(within: .response(self.active.limits)) { budget in
                 ResponseInspection.judge(held, by: judge, within: budget)
             } then: { exchange, verdict, interruption in
                 guard case .inspected(let inspection) = exchange.answer else { return }
@@ -490,7 +491,7 @@ final class Exchange {
     /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
     private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
-            by: self.plan?.decision?.route?.configuration.response.headers, via: self.gate.via,
+            by: self.plan?.decision?.route?.configuration.response.headers, via: self.active.via,
             version: self.report.upstreamVersion, marks: mark?.kinds ?? [], others: self.report.otherViolations)
     }
 
@@ -556,7 +557,7 @@ final class Exchange {
         self.cancelOrigin()
         self.upload.stop()
         self.giveBack()
-        self.report.close(outcome, in: self.gate)
+        self.report.close(outcome, in: self.active)
     }
 
     private func cancelOrigin() {
@@ -576,9 +577,8 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        let parent = self.parent
-        let fields = parent == nil ? Fields() : Forwarding.path(of: self.head, to: self.gate.via)
-        self.opening = TunnelOpening(to: authority, plan, by: parent, fields, in: self.gate)
+        let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.head, to: self.active.via)
+        self.opening = TunnelOpening(to: authority, plan, by: self.parent, fields, in: self.active)
         self.perform(self.opening?.begin())
     }
 
@@ -594,7 +594,7 @@ final class Exchange {
                 self.refuse(error)
             }
         case .prove(let question, let socket, let patience):
-            self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.gate.tunnelProofs) {
+            self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
                 answer in
                 // The client may have left in the meantime.
                 self.perform(self.opening?.proved(answer))
@@ -647,7 +647,8 @@ final class Exchange {
         self.client.relay(
             TunnelTerms(
                 origin: handover.connection, head: head, early: handover.early, watch: watch,
-                authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, gate: self.gate))
+                authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, active: self.active)
+        )
     }
 
     // MARK: Work elsewhere, and memory

@@ -76,12 +76,12 @@ struct ExchangeReport {
         self.method = head.method
         self.target = head.target
         self.start = lane.loop.turnTime
-        self.counters = lane.gate.counters.unrouted
+        self.counters = lane.active.counters.unrouted
         self.host = if case .origin = head.target { head.fields[.host] } else { nil }
     }
 
     /// Notes what becomes of the request, and counts its start.
-    mutating func note(_ plan: RequestPlan, in gate: Gate) {
+    mutating func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
         switch plan.query?.method {
         case "CONNECT"?: self.mode = .tunnel
         case _? where plan.query?.form == .gateway: self.mode = .gateway
@@ -90,12 +90,12 @@ struct ExchangeReport {
         guard let query = plan.query, let decision = plan.decision else { return }
         if let route = decision.route {
             self.route = route.name
-            self.counters = gate.routeCounters[route.index]
+            self.counters = active.routeCounters[route.index]
         }
-        self.trust = gate.session(for: decision.trust).name
+        self.trust = active.session(for: decision.trust).name
         self.rule = decision.destination.rule
-        gate.trustUses.note(query, decision, isTunnel: self.mode == .tunnel)
-        gate.activity.started(route: self.counters)
+        active.trustUses.note(query, decision, isTunnel: self.mode == .tunnel)
+        active.activity.started(route: self.counters)
         self.isCounted = true
     }
 
@@ -166,14 +166,14 @@ struct ExchangeReport {
     }
 
     /// Counts the end, and writes the line.
-    mutating func close(_ outcome: Outcome, in gate: Gate) {
-        if !self.isCounted { gate.activity.started(route: self.counters) }
-        gate.activity.finished(
+    mutating func close(_ outcome: Outcome, in active: ActiveConfiguration) {
+        if !self.isCounted { active.activity.started(route: self.counters) }
+        active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,
             bytesDown: self.bytesOut - self.told.down)
         if self.holdsTunnel { self.lane.census.leaveTunnel(self.client) }
-        guard gate.exchangeLog.isEnabled else { return }
-        gate.exchangeLog.write(self.record(outcome))
+        guard active.exchangeLog.isEnabled else { return }
+        active.exchangeLog.write(self.record(outcome))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {

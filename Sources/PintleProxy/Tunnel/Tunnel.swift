@@ -13,7 +13,7 @@ internal import PintleTrust
 /// there is something to be looked at.
 final class Tunnel {
     private let lane: Lane
-    private let gate: Gate
+    private let active: ActiveConfiguration
     /// The client that uses it; nil where the system does not say.
     private let peer: Client?
     private var report: ExchangeReport
@@ -44,19 +44,19 @@ final class Tunnel {
             terms.origin.close()
             var report = terms.report
             report.counters.tunnelClosed()
-            return report.close(.completed, in: terms.gate)
+            return report.close(.completed, in: terms.active)
         }
         Tunnel(terms, client: client, of: peer, on: lane).begin(sent: sent, answered: terms.early)
     }
 
     private init(_ terms: TunnelTerms, client: ReleasedSocket, of peer: Client?, on lane: Lane) {
         self.watch = terms.watch
-        let policy = terms.gate.policy
+        let policy = terms.active.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
             self.helloWatch = HelloWatch(policy, tunnelTo: authority)
         }
         self.lane = lane
-        self.gate = terms.gate
+        self.active = terms.active
         self.peer = peer
         self.report = terms.report
         self.start = lane.loop.turnTime
@@ -159,13 +159,13 @@ final class Tunnel {
     /// Whether nothing has passed yet in a tunnel that was opened for its client to speak in. A connection that has switched
     /// protocols may well be silent: it was spoken on before.
     private var awaitsFirstBytes: Bool {
-        let patience = self.gate.patience
+        let patience = self.active.patience
         return self.report.mode == .tunnel && patience.head < patience.tunnel && !self.hasRelayed(.up)
             && !self.hasRelayed(.down)
     }
 
     private var deadline: NIODeadline {
-        let patience = self.gate.patience
+        let patience = self.active.patience
         if self.awaitsFirstBytes { return self.start + patience.head }
         // The rest waits for a reader that sends nothing more.
         return self.relay.lastActivity + (self.relay.hasReadAll ? patience.body : patience.tunnel)
@@ -205,7 +205,7 @@ extension Tunnel: SocketRelayDelegate {
 
     func relayEnded(_ relay: SocketRelay) {
         self.hasEnded = true
-        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.gate.patience.body) }
+        if let idle { self.lane.loop.arm(idle, at: self.lane.loop.turnTime + self.active.patience.body) }
     }
 
     func relayClosed(_ relay: SocketRelay) {
@@ -214,7 +214,7 @@ extension Tunnel: SocketRelayDelegate {
         // The bytes that were in flight at the end have left by now, or never will.
         self.countBytes()
         self.report.counters.tunnelClosed()
-        self.report.close(self.outcome, in: self.gate)
+        self.report.close(self.outcome, in: self.active)
         self.lane.census.leave(self.peer)
         self.lane.remove(self)
     }

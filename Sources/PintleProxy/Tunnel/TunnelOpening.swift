@@ -42,10 +42,10 @@ struct TunnelOpening {
     }
 
     private let authority: Authority
-    private let trust: Gate.TrustSession?
+    private let trust: ActiveConfiguration.TrustSession?
     private let parent: ProxyServer?
     private let connectFields: Fields
-    private let gate: Gate
+    private let active: ActiveConfiguration
     private let route: Route?
     private var state = State.fresh
     /// The proof of the destination, where it has given one.
@@ -54,12 +54,15 @@ struct TunnelOpening {
     /// - Parameters:
     ///   - parent: by which the tunnel goes.
     ///   - fields: of the CONNECT to it.
-    init(to authority: Authority, _ plan: RequestPlan, by parent: ProxyServer?, _ fields: Fields, in gate: Gate) {
+    init(
+        to authority: Authority, _ plan: RequestPlan, by parent: ProxyServer?, _ fields: Fields,
+        in active: ActiveConfiguration
+    ) {
         self.authority = authority
-        self.trust = plan.decision?.trust.map { gate.session(for: $0) }
+        self.trust = plan.decision?.trust.map { active.session(for: $0) }
         self.parent = parent
         self.connectFields = fields
-        self.gate = gate
+        self.active = active
         self.route = plan.decision?.route
     }
 
@@ -67,11 +70,11 @@ struct TunnelOpening {
         guard case .fresh = self.state else { preconditionFailure("BUG: a tunnel is opened twice") }
         guard let trust, self.parent?.scheme == .https else {
             self.state = .connecting
-            return .connect(self.request(.http), self.gate.session(for: nil).session)
+            return .connect(self.request(.http), self.active.session(for: nil).session)
         }
         let question = TunnelVerifier.Question(
             authority: self.authority, address: nil, evaluator: trust.session.evaluator)
-        if let known = self.gate.tunnelProofs.answer(to: question) { return self.goOn(known, question) }
+        if let known = self.active.tunnelProofs.answer(to: question) { return self.goOn(known, question) }
         self.state = .shakingHands(question)
         return .connect(self.request(.https), trust.session)
     }
@@ -87,13 +90,13 @@ struct TunnelOpening {
             // It was for the handshake alone.
             connection.close()
             guard let verdict else { return self.refuse(Problem(nil, at: self.authority)) }
-            self.gate.tunnelProofs.keep(.success(verdict), to: question)
+            self.active.tunnelProofs.keep(.success(verdict), to: question)
             return self.goOn(.success(verdict), question)
         case .fresh, .proving, .over: preconditionFailure("BUG: a connection comes that no tunnel asked for")
         }
     }
 
-    private mutating func ask(_ trust: Gate.TrustSession, over connection: MadeConnection) -> Action {
+    private mutating func ask(_ trust: ActiveConfiguration.TrustSession, over connection: MadeConnection) -> Action {
         guard let descriptor = connection.socket else { preconditionFailure("BUG: a bare socket was asked for") }
         let socket = WaitingSocket(descriptor)
         guard let address = socket.peerAddress else {
@@ -101,7 +104,7 @@ struct TunnelOpening {
         }
         let question = TunnelVerifier.Question(
             authority: self.authority, address: address, evaluator: trust.session.evaluator)
-        switch self.gate.tunnelProofs.answer(to: question) {
+        switch self.active.tunnelProofs.answer(to: question) {
         case .success(let verdict)?:
             self.proof = verdict
             return self.relay(MadeConnection(socket: socket.take()), TunnelWatch(question))
@@ -126,7 +129,7 @@ struct TunnelOpening {
         }
         self.state = .connectingAgain(question)
         guard self.parent == nil, let address = question.address else {
-            return .connect(self.request(.http), self.gate.session(for: nil).session)
+            return .connect(self.request(.http), self.active.session(for: nil).session)
         }
         return .dial(address, patience: self.patience)
     }
@@ -143,7 +146,7 @@ struct TunnelOpening {
         if case .shakingHands(let question) = self.state, error.code == .untrusted,
             error.verdict?.host == self.authority.host
         {
-            self.gate.tunnelProofs.keep(.failure(Problem(error)), to: question)
+            self.active.tunnelProofs.keep(.failure(Problem(error)), to: question)
         }
         self.state = .over
         return .fail(error)

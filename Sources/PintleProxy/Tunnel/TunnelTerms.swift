@@ -18,5 +18,5 @@ struct TunnelTerms {
     let authority: Authority?
     /// The record that is closed when the tunnel is over.
     let report: ExchangeReport
-    let gate: Gate
+    let active: ActiveConfiguration
 }

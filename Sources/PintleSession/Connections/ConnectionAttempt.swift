@@ -19,12 +19,12 @@ final class ConnectionAttempt {
         case dialling(any RunningDial)
         case shakingHands(TLSConnection, with: Peer)
         /// A tunnel is asked of the proxy.
-        case asking(Wish)
+        case asking(ConnectExchange)
         case over
     }
 
     /// The wish for a tunnel, and the proxy's answer.
-    private struct Wish {
+    private struct ConnectExchange {
         /// The bytes of the wish that are left to be sent.
         var unsent: ByteBuffer
         var reader: ResponseReader
@@ -105,11 +105,11 @@ final class ConnectionAttempt {
 
     private func goOnBehindProxy() {
         guard self.needsTunnel, let proxy else { return self.goOnToOrigin() }
-        var wish = ByteBuffer()
-        wish.writeConnect(
+        var connect = ByteBuffer()
+        connect.writeConnect(
             to: self.request.authority, by: proxy, fields: self.request.connectFields ?? proxy.connectFields)
         let reader = ResponseReader(limits: self.pool.configuration.responseHead)
-        self.state = .asking(Wish(unsent: wish, reader: reader))
+        self.state = .asking(ConnectExchange(unsent: connect, reader: reader))
         self.advance()
     }
 
@@ -165,7 +165,7 @@ final class ConnectionAttempt {
             case .wantsWrite: self.wait(for: .write)
             case .failed(let failure): self.handshakeFailed(failure, with: peer)
             }
-        case .asking(let wish): self.ask(wish)
+        case .asking(let connect): self.ask(connect)
         case .dialling, .over: break
         }
     }
@@ -200,23 +200,23 @@ final class ConnectionAttempt {
     // MARK: The tunnel by a proxy
 
     /// Sends the wish, and takes the proxy's answer line by line: what comes behind it is not the proxy's any more.
-    private func ask(_ begun: Wish) {
-        var wish = begun
-        while wish.unsent.readableBytes > 0 {
-            switch wish.unsent.withUnsafeReadableBytes({ self.send($0) }) {
-            case .bytes(let count): wish.unsent.moveReaderIndex(forwardBy: count)
-            case .wouldBlock(let readiness): return self.goOnAsking(wish, when: readiness)
+    private func ask(_ begun: ConnectExchange) {
+        var connect = begun
+        while connect.unsent.readableBytes > 0 {
+            switch connect.unsent.withUnsafeReadableBytes({ self.send($0) }) {
+            case .bytes(let count): connect.unsent.moveReaderIndex(forwardBy: count)
+            case .wouldBlock(let readiness): return self.goOnAsking(connect, when: readiness)
             case .end, .failed: return self.proxyIsSilent()
             }
         }
         while true {
-            switch self.takeLine(&wish.line) {
+            switch self.takeLine(&connect.line) {
             case .bytes: break
-            case .wouldBlock(let readiness): return self.goOnAsking(wish, when: readiness)
+            case .wouldBlock(let readiness): return self.goOnAsking(connect, when: readiness)
             case .end, .failed: return self.proxyIsSilent()
             }
             do throws(WireError) {
-                if let status = try Self.status(&wish) {
+                if let status = try Self.status(&connect) {
                     if status / 100 == 2 { self.goOnToOrigin() } else { self.refused(status) }
                     return
                 }
@@ -226,23 +226,23 @@ final class ConnectionAttempt {
         }
     }
 
-    private func goOnAsking(_ wish: Wish, when readiness: Readiness) {
-        self.state = .asking(wish)
+    private func goOnAsking(_ connect: ConnectExchange, when readiness: Readiness) {
+        self.state = .asking(connect)
         self.wait(for: readiness)
     }
 
     /// Reads a line of the answer.
     ///
     /// - Returns: the final status, when the head is complete.
-    private static func status(_ wish: inout Wish) throws(WireError) -> UInt16? {
-        let line = wish.line
-        wish.line = []
-        var reader = wish.reader
+    private static func status(_ connect: inout ConnectExchange) throws(WireError) -> UInt16? {
+        let line = connect.line
+        connect.line = []
+        var reader = connect.reader
         var result = Result<ResponseReader.Found, WireError>.success(.more)
         line.withUnsafeBytes { bytes in
             result = Result { () throws(WireError) in try reader.line(bytes, method: "CONNECT") }
         }
-        wish.reader = reader
+        connect.reader = reader
         guard case .head(let head, _) = try result.get() else { return nil }
         return head.status
     }

@@ -36,9 +36,9 @@ public final class TransferOperation: Sendable {
     public let session: Session
     let sink: any BodySink
     let status: NIOLockedValueBox<Status>
-    let finished = Occurrence()
+    let finished = OneTimeEvent()
     /// After the completion.
-    let settled = Occurrence()
+    let settled = OneTimeEvent()
     private let states = EventBroadcast<State>(.bufferingNewest(256))
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
 

@@ -21,7 +21,7 @@ public final class TransferQueue: Sendable {
         var waiting: [TransferOperation] = []
         var started: [ObjectIdentifier: TransferOperation] = [:]
         var isSuspended = false
-        var emptied: Occurrence?
+        var emptied: OneTimeEvent?
 
         var isEmpty: Bool { self.waiting.isEmpty && self.started.isEmpty }
     }
@@ -78,9 +78,9 @@ public final class TransferQueue: Sendable {
 
     /// Waits until every operation has finished, those included that are added meanwhile.
     public func waitUntilEmpty() async {
-        let emptied = self.state.withLockedValue { state -> Occurrence? in
+        let emptied = self.state.withLockedValue { state -> OneTimeEvent? in
             guard !state.isEmpty else { return nil }
-            let emptied = state.emptied ?? Occurrence()
+            let emptied = state.emptied ?? OneTimeEvent()
             state.emptied = emptied
             return emptied
         }
@@ -132,7 +132,7 @@ public final class TransferQueue: Sendable {
     }
 
     private func remove(_ operation: TransferOperation) {
-        let emptied = self.state.withLockedValue { state -> Occurrence? in
+        let emptied = self.state.withLockedValue { state -> OneTimeEvent? in
             if state.started.removeValue(forKey: ObjectIdentifier(operation)) == nil {
                 state.waiting.removeAll { $0 === operation }
             }

@@ -37,7 +37,7 @@ public final class SessionTask: Sendable, Identifiable {
     /// The request that the task was made for.
     public let originalRequest: SessionRequest
     private let status: NIOLockedValueBox<Status>
-    private let finished = Occurrence()
+    private let finished = OneTimeEvent()
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
     private let events: EventBroadcast<SessionEvent>
     private let run: TaskRun

@@ -26,7 +26,7 @@ final class TaskRegistry: Sendable {
         /// Those which are no longer listed, but whose end is not told yet.
         var ending = 0
         /// Happens when a closing that has begun is over; nil where nobody waits for that.
-        var settled: Occurrence?
+        var settled: OneTimeEvent?
     }
 
     private let state = NIOLockedValueBox(State())
@@ -89,7 +89,7 @@ final class TaskRegistry: Sendable {
     ///
     /// - Returns: what is to be done yet.
     func settle(isOpen: Bool) -> Ending {
-        let (ending, settled) = self.state.withLockedValue { state -> (Ending, Occurrence?) in
+        let (ending, settled) = self.state.withLockedValue { state -> (Ending, OneTimeEvent?) in
             if isOpen, case .closing(endsAfterwards: true) = state.phase {
                 state.phase = .closing(endsAfterwards: false)
                 return (.invalidate, nil)
@@ -104,11 +104,11 @@ final class TaskRegistry: Sendable {
 
     /// Waits until a closing that has begun is over.
     func waitUntilSettled() async {
-        let settled = self.state.withLockedValue { state -> Occurrence? in
+        let settled = self.state.withLockedValue { state -> OneTimeEvent? in
             switch state.phase {
             case .open, .invalid: return nil
             case .draining, .closing:
-                let settled = state.settled ?? Occurrence()
+                let settled = state.settled ?? OneTimeEvent()
                 state.settled = settled
                 return settled
             }

@@ -48,10 +48,10 @@ extension TaskRun {
 
     /// Moves what has arrived to where it belongs, or offers it to the cache.
     func finished(
-        _ result: TaskResult, _ course: Course, of task: SessionTask, _ session: Session
+        _ result: TaskResult, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
         guard case .file(let destination, _, _) = self.output, let file = self.file else {
-            try await self.offerToCache(result, course, of: task, session)
+            try await self.offerToCache(result, attempts, of: task, session)
             return result
         }
         guard result.response.status != 304 else {
@@ -136,9 +136,10 @@ extension TaskRun {
     }
 
     private func offerToCache(
-        _ result: TaskResult, _ course: Course, of task: SessionTask, _ session: Session
+        _ result: TaskResult, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
-        guard let cache = session.configuration.cache, case .memory = self.output, course.request.method == "GET" else {
+        guard let cache = session.configuration.cache, case .memory = self.output, attempts.request.method == "GET"
+        else {
             return
         }
         var offered: CachedResponse? = CachedResponse(head: result.response, body: result.body)
@@ -146,7 +147,7 @@ extension TaskRun {
             offered = try await self.ask { await hooks.task(task, willCache: proposed) }
         }
         guard let offered else { return }
-        let request = course.request
+        let request = attempts.request
         try await self.ask { await cache.store(offered, to: request) }
     }
 }

@@ -6,13 +6,13 @@ internal import PintleTrust
 
 /// One request and the head of its response.
 extension TaskRun {
-    /// Makes the request of `course` and waits for the head of the response.
+    /// Makes the request of `attempts` and waits for the head of the response.
     ///
     /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
     func exchange(
-        _ course: inout Course, of task: SessionTask, _ session: Session
+        _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
-        let body = try await self.outgoingBody(&course, of: task, session)
+        let body = try await self.outgoingBody(&attempts, of: task, session)
         try self.checkFailure()
         let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
@@ -23,23 +23,25 @@ extension TaskRun {
             $0.sent = 0
             $0.expectedToSend = body.length
         }
-        flow.start(session.transferRequest(course.request, body: body), in: session)
+        flow.start(session.transferRequest(attempts.request, body: body), in: session)
         if case .pieces(let reader, let length) = body {
-            let throttle = course.request.throttle
+            let throttle = attempts.request.throttle
             flow.isFed(by: Task { await self.feed(reader, length: length, throttle: throttle, into: flow) })
         }
-        course.resendsBody = course.source != nil
+        attempts.resendsBody = attempts.source != nil
         do throws(SessionError) {
             let (head, length) = try await flow.response()
-            session.cookieJar?.take(head.fields, from: course.request.url)
+            session.cookieJar?.take(head.fields, from: attempts.request.url)
             return (flow, session.withoutBlockedCookies(head), length)
         } catch {
             task.update { $0.metrics.transactions.append(flow.metrics) }
             // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
             // have the body again. Here that can be done.
             let isStale = error.code == .connectionBroken && flow.metrics.reusedConnection
-            guard error.code == .cannotRewind || isStale, course.retries == 0, self.failure == nil else { throw error }
-            course.retries += 1
+            guard error.code == .cannotRewind || isStale, attempts.retries == 0, self.failure == nil else {
+                throw error
+            }
+            attempts.retries += 1
             return nil
         }
     }
@@ -48,13 +50,13 @@ extension TaskRun {
 
     /// Gets the body of the request ready, for the first time or again.
     private func outgoingBody(
-        _ course: inout Course, of task: SessionTask, _ session: Session
+        _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> OutgoingBody {
-        if course.source == nil, task.kind == .upload, !course.resendsBody {
-            course.source = try await self.bodyFromHook(of: task, session)
-        } else if case .stream(let stream) = course.source, course.resendsBody {
+        if attempts.source == nil, task.kind == .upload, !attempts.resendsBody {
+            attempts.source = try await self.bodyFromHook(of: task, session)
+        } else if case .stream(let stream) = attempts.source, attempts.resendsBody {
             if let source = try await self.bodyFromHook(of: task, session) {
-                course.source = source
+                attempts.source = source
             } else if !stream.isReplayable {
                 throw SessionError(
                     .cannotRewind,
@@ -62,8 +64,8 @@ extension TaskRun {
                         + "again, or implement the hook taskNeedsBody")
             }
         }
-        guard let source = course.source else { return .none }
-        return try await OutgoingBody.open(source, for: &course.request)
+        guard let source = attempts.source else { return .none }
+        return try await OutgoingBody.open(source, for: &attempts.request)
     }
 
     private func bodyFromHook(

@@ -5,15 +5,15 @@ internal import PintleTrust
 
 /// What a response makes of its task: redirects, challenges, and downloads that cannot go on where they ended.
 extension TaskRun {
-    /// Decides whether `head` is the task's result; if not, `course` has the next request.
+    /// Decides whether `head` is the task's result; if not, `attempts` has the next request.
     func following(
-        _ head: ResponseHead, in course: inout Course, of task: SessionTask, _ session: Session
+        _ head: ResponseHead, in attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        if self.mustBeginAgain(after: head, &course.request) { return .another }
+        if self.mustBeginAgain(after: head, &attempts.request) { return .another }
         switch head.status {
-        case 300..<400: return try await self.redirected(by: head, &course, of: task, session)
-        case 401: return try await self.challenged(by: head, isProxy: false, &course, of: task, session)
-        case 407: return try await self.challenged(by: head, isProxy: true, &course, of: task, session)
+        case 300..<400: return try await self.redirected(by: head, &attempts, of: task, session)
+        case 401: return try await self.challenged(by: head, isProxy: false, &attempts, of: task, session)
+        case 407: return try await self.challenged(by: head, isProxy: true, &attempts, of: task, session)
         default: return .result
         }
     }
@@ -21,13 +21,13 @@ extension TaskRun {
     // MARK: Redirects
 
     private func redirected(
-        by head: ResponseHead, _ course: inout Course, of task: SessionTask, _ session: Session
+        by head: ResponseHead, _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        let current = course.request
+        let current = attempts.request
         let proposal: Redirection?
         do throws(RedirectionError) {
             proposal = try .proposed(
-                by: head, to: current.method, current.url, fields: current.fields, hasBody: course.source != nil)
+                by: head, to: current.method, current.url, fields: current.fields, hasBody: attempts.source != nil)
         } catch {
             throw SessionError(.badRedirect, "\(current.url.authority) redirects badly: \(error)")
         }
@@ -42,18 +42,18 @@ extension TaskRun {
             try next.checkSyntax()
         }
         try session.checkSecrecy(of: next.url)
-        guard course.redirects < session.configuration.redirectLimit else {
+        guard attempts.redirects < session.configuration.redirectLimit else {
             throw SessionError(
                 .badRedirect,
-                "\(task.originalRequest.url.authority) leads to more than \(course.redirects) redirects")
+                "\(task.originalRequest.url.authority) leads to more than \(attempts.redirects) redirects")
         }
-        course.redirects += 1
+        attempts.redirects += 1
         task.update { $0.metrics.redirectCount += 1 }
-        course.request = next
+        attempts.request = next
         // A hook that chose another method than the proposal's has a body of its own in mind, or none.
         let keepsBody = next.method == proposal.method ? proposal.keepsBody : !["GET", "HEAD"].contains(next.method)
-        if !keepsBody { course.source = nil }
-        course.forgetAnswers(after: current)
+        if !keepsBody { attempts.source = nil }
+        attempts.forgetAnswers(after: current)
         return .another
     }
 
@@ -63,10 +63,10 @@ extension TaskRun {
     private static var answerLimit: Int { 8 }
 
     private func challenged(
-        by head: ResponseHead, isProxy: Bool, _ course: inout Course, of task: SessionTask, _ session: Session
+        by head: ResponseHead, isProxy: Bool, _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        let earlier = isProxy ? course.proxy : course.origin
-        let asker = isProxy ? session.forwarder(of: course.request.url) : course.request.url.authority
+        let earlier = isProxy ? attempts.proxy : attempts.origin
+        let asker = isProxy ? session.forwarder(of: attempts.request.url) : attempts.request.url.authority
         guard let asker, earlier.count < Self.answerLimit else { return .result }
         var offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
         while let method = AuthenticationMethod.strongest(of: offers) {
@@ -75,14 +75,14 @@ extension TaskRun {
             let failures = max(0, earlier.failures - (isStale ? 1 : 0))
             let challenge = Challenge(
                 method: method, authority: asker, isProxy: isProxy, previousFailureCount: failures)
-            let answer = try await self.answer(to: challenge, for: course.request.url, of: task, session)
+            let answer = try await self.answer(to: challenge, for: attempts.request.url, of: task, session)
             switch answer {
             case .use(let credential):
-                try Self.authorize(&course.request, challenge, credential)
+                try Self.authorize(&attempts.request, challenge, credential)
                 let isForOneTarget = if case .digest = method { true } else { false }
-                let answers = Course.Answers(
+                let answers = TaskAttempts.Answers(
                     count: earlier.count + 1, failures: failures + 1, isForOneTarget: isForOneTarget)
-                if isProxy { course.proxy = answers } else { course.origin = answers }
+                if isProxy { attempts.proxy = answers } else { attempts.origin = answers }
                 return .another
             case .performDefault: return .result
             case .cancel: throw .cancelled

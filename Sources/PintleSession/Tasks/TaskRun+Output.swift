@@ -7,12 +7,13 @@ internal import PintleMessage
 extension TaskRun {
     /// Lets the hook decide, then reads the body into where it goes.
     func take(
-        _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ course: Course, of task: SessionTask,
+        _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ attempts: TaskAttempts,
+        of task: SessionTask,
         _ session: Session
     ) async throws(SessionError) -> TaskResult {
         task.update { $0.response = head }
         try await self.obeyDisposition(of: head, task, session)
-        let arrival = Arrival(head: head, length: length, flow: flow, request: course.request)
+        let arrival = Arrival(head: head, length: length, flow: flow, request: attempts.request)
         var body = ByteBuffer()
         switch self.output {
         case .memory: body = try await self.collect(arrival, of: task, session)
@@ -21,7 +22,7 @@ extension TaskRun {
         }
         task.update { $0.metrics.transactions.append(flow.metrics) }
         return TaskResult(
-            response: head, url: course.request.url, body: body, file: self.file?.path, metrics: task.metrics)
+            response: head, url: attempts.request.url, body: body, file: self.file?.path, metrics: task.metrics)
     }
 
     /// A response whose body is about to be read.

@@ -175,26 +175,26 @@ actor TaskRun {
         var request = try session.completed(task.originalRequest)
         if let cached = try await self.cachedResult(for: request, of: task, session) { return cached }
         try await self.prepareFile(for: &request, of: task, session)
-        var course = Course(request: request, source: self.source)
+        var attempts = TaskAttempts(request: request, source: self.source)
         while true {
             try await self.wait { !self.isSuspended }
-            task.update { $0.currentRequest = course.request }
-            guard let (flow, head, length) = try await self.exchange(&course, of: task, session) else { continue }
+            task.update { $0.currentRequest = attempts.request }
+            guard let (flow, head, length) = try await self.exchange(&attempts, of: task, session) else { continue }
             let result: TaskResult
             do throws(SessionError) {
-                guard case .result = try await self.following(head, in: &course, of: task, session) else {
+                guard case .result = try await self.following(head, in: &attempts, of: task, session) else {
                     await flow.discardRest()
                     task.update { $0.metrics.transactions.append(flow.metrics) }
                     continue
                 }
-                result = try await self.take(head, length, from: flow, course, of: task, session)
+                result = try await self.take(head, length, from: flow, attempts, of: task, session)
             } catch {
                 // Nobody reads the rest; left alone, the transfer would wait for that for ever.
                 flow.cancel(with: error)
                 task.update { $0.metrics.transactions.append(flow.metrics) }
                 throw error
             }
-            return try await self.finished(result, course, of: task, session)
+            return try await self.finished(result, attempts, of: task, session)
         }
     }
 

@@ -12,7 +12,7 @@ internal import PintleTrust
 /// whole, and then swapped in one step. Whatever is wrong, the running one stays.
 actor Reloader {
     /// What is asked.
-    struct Wish: Sendable {
+    struct Options: Sendable {
         /// Hosts that work and would not any more are no reason against it.
         var force = false
         /// Whether hosts are asked what they show now, beside the chains that they have shown last.
@@ -36,17 +36,17 @@ actor Reloader {
     private let load: Serve.Loading
     private var policy: Policy
     /// What is in force.
-    private(set) var gate: Gate
+    private(set) var active: ActiveConfiguration
     /// The time that exchanges have to end, by the configuration in force.
     var drainTimeout: Duration { self.policy.configuration.limits.drainTimeout }
     /// One reload at a time: another one waits for it.
     private var last: Task<ControlAnswer, Never>?
     private var whenRead: (@Sendable (ReadFiles, _ isInForce: Bool) -> Void)?
 
-    init(_ parts: Parts, policy: Policy, gate: Gate, load: @escaping Serve.Loading) {
+    init(_ parts: Parts, policy: Policy, active: ActiveConfiguration, load: @escaping Serve.Loading) {
         self.parts = parts
         self.policy = policy
-        self.gate = gate
+        self.active = active
         self.load = load
     }
 
@@ -56,23 +56,23 @@ actor Reloader {
     }
 
     /// Reloads, or says why not: on the log, too. The exchange log is opened anew in any case.
-    func reload(_ wish: Wish) async -> ControlAnswer {
+    func reload(_ options: Options) async -> ControlAnswer {
         let previous = self.last
         let task = Task {
             _ = await previous?.value
-            return await self.reloadNow(wish)
+            return await self.reloadNow(options)
         }
         self.last = task
         return await task.value
     }
 
-    private func reloadNow(_ wish: Wish) async -> ControlAnswer {
+    private func reloadNow(_ options: Options) async -> ControlAnswer {
         self.parts.manager?.reloading()
         let logProblem = await self.reopenLog()
         let files = ReadFiles()
         var answer: ControlAnswer
         do throws(CommandFailure) {
-            answer = try await self.attempt(wish, files)
+            answer = try await self.attempt(options, files)
         } catch {
             answer = ControlAnswer(code: error.code.rawValue, lines: error.lines)
         }
@@ -105,22 +105,22 @@ actor Reloader {
         }
     }
 
-    private func attempt(_ wish: Wish, _ files: ReadFiles) async throws(CommandFailure) -> ControlAnswer {
+    private func attempt(_ options: Options, _ files: ReadFiles) async throws(CommandFailure) -> ControlAnswer {
         let (policy, origin) = try self.load(files)
         try Self.checkChanges(from: self.policy.configuration, to: policy.configuration)
         let counters = Counters(
             routes: policy.routes.routes.map(\.name), continuing: self.parts.activity.counters)
-        let gate: Gate
+        let next: ActiveConfiguration
         do {
-            gate = try Gate(
+            next = try ActiveConfiguration(
                 policy: policy, engine: self.parts.engine, activity: self.parts.activity, counters: counters,
                 exchangeLog: self.parts.exchangeLog, logger: self.parts.logger,
-                reachability: self.parts.reachability, continuing: self.gate)
+                reachability: self.parts.reachability, continuing: self.active)
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }
-        let breakages = await self.breakages(of: gate, live: wish.live)
-        guard breakages.isEmpty || wish.force else {
+        let breakages = await self.breakages(of: next, live: options.live)
+        guard breakages.isEmpty || options.force else {
             throw CommandFailure(
                 .found,
                 lines: breakages + [
@@ -129,14 +129,14 @@ actor Reloader {
                 ])
         }
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
-        await self.parts.proxy.replace(gate: gate)
+        await self.parts.proxy.replace(active: next)
         self.policy = policy
-        self.gate = gate
+        self.active = next
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])
     }
 
-    private func breakages(of gate: Gate, live: Bool) async -> [String] {
-        let preflight = await Preflight(from: self.gate, to: gate)
+    private func breakages(of next: ActiveConfiguration, live: Bool) async -> [String] {
+        let preflight = await Preflight(from: self.active, to: next)
         var breakages = preflight.breakages()
         if live {
             breakages += await preflight.liveBreakages(on: self.parts.engine).filter { !breakages.contains($0) }

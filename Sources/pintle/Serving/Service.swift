@@ -42,10 +42,10 @@ struct Service {
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
         let activity = self.makeActivity(counters, engine, logger)
         let reachability = self.watchNetwork(engine, logger)
-        let gate: Gate
+        let active: ActiveConfiguration
         let proxy: Proxy
         do {
-            gate = try Gate(
+            active = try ActiveConfiguration(
                 policy: self.policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
                 logger: logger, reachability: reachability)
         } catch {
@@ -54,14 +54,15 @@ struct Service {
         // Signals are caught before the address is announced: who reads it may send one at once.
         let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sigusr1, .sighup)
         do {
-            proxy = try Proxy(gate: gate, engine: engine, given: self.given)
+            proxy = try Proxy(active: active, engine: engine, given: self.given)
         } catch {
             throw CommandFailure(.incomplete, "\(error)")
         }
         let reloader = Reloader(
             Reloader.Parts(
                 proxy: proxy, engine: engine, activity: activity, exchangeLog: exchangeLog, reachability: reachability,
-                logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy, gate: gate,
+                logger: logger, manager: self.manager, status: Self.status(of: proxy)), policy: self.policy,
+            active: active,
             load: self.load)
         let (stop, requestStop) = AsyncStream.makeStream(of: Void.self)
         let report: @Sendable () -> Void = {
@@ -94,7 +95,7 @@ struct Service {
         logger.notice("draining", metadata: ["connections": .stringConvertible(proxy.connections)])
         let patience = await reloader.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
-        await reloader.gate.close()
+        await reloader.active.close()
         reachability.stop()
         activity.stop()
         await exchangeLog.isWritten(within: Self.logPatience)
@@ -184,7 +185,7 @@ struct Service {
         do throws(ControlSocket.Failure) {
             return try ControlSocket(path: "\(folder)/\(getpid()).sock") { request in
                 switch request.command {
-                case .reload: await reloader.reload(Reloader.Wish(force: request.force, live: request.live))
+                case .reload: await reloader.reload(Reloader.Options(force: request.force, live: request.live))
                 }
             }
         } catch {
@@ -200,7 +201,7 @@ struct Service {
     ) async throws(CommandFailure) -> ConfigurationWatch? {
         guard let watched else { return nil }
         let watch = try ConfigurationWatch(loop: engine.loops[0], logger: logger) {
-            Task { await reloader.reload(Reloader.Wish()) }
+            Task { await reloader.reload(Reloader.Options()) }
         }
         await reloader.tellOfFiles { watch.follow($0, isInForce: $1) }
         watch.follow(watched, isInForce: true)
@@ -245,7 +246,7 @@ struct Service {
             switch signal {
             case .sigusr1: report()
             // Who sends a signal cannot be asked back: hosts that would be refused are told of, and no reason against it.
-            case .sighup: Task { await reloader.reload(Reloader.Wish(force: true)) }
+            case .sighup: Task { await reloader.reload(Reloader.Options(force: true)) }
             default:
                 // The second one is from somebody who does not want to wait.
                 if isStopping { exit(ProcessExit.success.rawValue) }

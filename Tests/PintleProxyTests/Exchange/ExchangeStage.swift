@@ -14,14 +14,14 @@ import PintleTrust
 @testable import PintleProxy
 @testable import PintleSession
 
-/// An exchange between two recording streams, on a real lane under a real gate.
+/// An exchange between two recording streams, on a real lane under a real configuration.
 ///
 /// Lives on its loop, but for ``run(_:)`` and what it is made of.
 final class ExchangeStage: @unchecked Sendable {
     // Why @unchecked holds: what changes is touched on the loop's thread only, through `loop.submit`.
     let engine: Engine
     let loop: Loop
-    let gate: Gate
+    let active: ActiveConfiguration
     private let counters: Counters
     private let log: ExchangeLog
     private let logFile: String
@@ -45,7 +45,7 @@ final class ExchangeStage: @unchecked Sendable {
 
         func work() {
             self.isThere.change { $0 = true }
-            _ = try? self.isOpen.wait(for: "the gate") { $0 }
+            _ = try? self.isOpen.wait(for: "the worker to go on") { $0 }
         }
     }
 
@@ -58,13 +58,13 @@ final class ExchangeStage: @unchecked Sendable {
         self.loop = self.engine.loops[0]
         let policy = try Self.policy(scenario.policy, scenario.settings.files)
         self.counters = Counters(routes: policy.routes.routes.map(\.name))
-        self.gate = try Self.gate(policy, self.engine, self.counters, self.log)
+        self.active = try Self.active(policy, self.engine, self.counters, self.log)
         let settings = scenario.settings
         let pool = WorkPool(
             memory: self.counters.memory, workers: 1, mostWaiting: settings.isPoolFull ? 0 : 1024, ofClient: 256)
         self.opener = RecordingOpener(self.transcript)
         self.lane = Lane(
-            loop: self.loop, gate: self.gate, census: ConnectionCensus(), pool: pool, origins: self.opener)
+            loop: self.loop, active: self.active, census: ConnectionCensus(), pool: pool, origins: self.opener)
         let method = scenario.request[0].prefix { $0 != " " }
         self.client = RecordingClient(self.transcript, method: String(method))
         self.client.isWritable = !settings.isClientSlow
@@ -99,14 +99,15 @@ final class ExchangeStage: @unchecked Sendable {
             yaml: Array("version: 1\n\(yaml)".utf8), file: "pintle.yaml", surroundings: surroundings)
     }
 
-    static func gate(
-        _ policy: Policy, _ engine: Engine, _ counters: Counters, _ log: ExchangeLog, continuing previous: Gate? = nil
-    ) throws -> Gate {
+    static func active(
+        _ policy: Policy, _ engine: Engine, _ counters: Counters, _ log: ExchangeLog,
+        continuing previous: ActiveConfiguration? = nil
+    ) throws -> ActiveConfiguration {
         let logger = Self.logger
         // Nothing here is about when activity shows.
         let scheduler = Scheduler { _, _ in {} }
         let activity = Activity(counters: counters, scheduler: scheduler, logger: logger)
-        return try Gate(
+        return try ActiveConfiguration(
             policy: policy, engine: engine, activity: activity, counters: counters, exchangeLog: log, logger: logger,
             continuing: previous)
     }
@@ -132,7 +133,7 @@ final class ExchangeStage: @unchecked Sendable {
         try await self.wait(.gone)
         try await self.condition("memory to be given back") { self.counters.memory.read().held == self.othersHold }
         let record = try await self.record()
-        await self.gate.close()
+        await self.active.close()
         await self.engine.stopped()
         return (self.transcript.lines + [record], self.transcript.breaches)
     }
@@ -191,7 +192,7 @@ final class ExchangeStage: @unchecked Sendable {
         case .reload(let yaml):
             let policy = try Self.policy(yaml, self.scenario.settings.files)
             let counters = Counters(routes: policy.routes.routes.map(\.name), continuing: self.counters)
-            self.lane.replace(gate: try Self.gate(policy, self.engine, counters, self.log, continuing: self.gate))
+            self.lane.replace(active: try Self.active(policy, self.engine, counters, self.log, continuing: self.active))
         case .drain: self.lane.drain(self.loop.makePromise())
         case .isProved(let isGood): self.keepProof(isGood)
         case .listenerBreaks: self.listener = nil
@@ -259,7 +260,7 @@ final class ExchangeStage: @unchecked Sendable {
     }
 
     private func learnPassword() async throws {
-        guard let passwords = self.gate.passwords else { throw TestFailure("nobody asks for a password") }
+        guard let passwords = self.active.passwords else { throw TestFailure("nobody asks for a password") }
         let head = try RequestHead(spelled: self.scenario.request)
         let isRight = Watched<Bool?>(nil)
         _ = passwords.check(head.fields, of: nil) { answer in isRight.change { $0 = answer } }
@@ -271,9 +272,9 @@ final class ExchangeStage: @unchecked Sendable {
         address.sin_family = sa_family_t(AF_INET)
         let question = TunnelVerifier.Question(
             authority: Authority(host: "a.test", port: 443), address: SocketAddress(address),
-            evaluator: self.gate.session(for: nil).session.evaluator)
+            evaluator: self.active.session(for: nil).session.evaluator)
         let verdict = Verdict(outcome: .trusted, host: "a.test")
-        self.gate.tunnelProofs.keep(
+        self.active.tunnelProofs.keep(
             isGood ? .success(verdict) : .failure(Problem(.pinMismatch, "no pin")), to: question)
     }
 
@@ -302,7 +303,7 @@ final class ExchangeStage: @unchecked Sendable {
     /// What was counted, and what was logged, in one line.
     private func record() async throws -> String {
         self.log.flush(within: .seconds(60))
-        let counts = self.lane.gate.counters.snapshot().overall
+        let counts = self.lane.active.counters.snapshot().overall
         let outcome = "\(counts.completed) completed, \(counts.failed) failed, \(counts.cancelled) left"
         guard counts.started == 1, counts.active == 0 else { return "record: \(counts.started) started, \(outcome)" }
         let bytes = try Data(contentsOf: URL(fileURLWithPath: self.logFile))

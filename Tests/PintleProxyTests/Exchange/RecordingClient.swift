@@ -184,7 +184,7 @@ final class RecordingClient: ClientStream {
         self.transcript.note("client < relay \(head)\(early)\(terms.watch == nil ? "" : ", watched")")
         terms.origin.close()
         var report = terms.report
-        report.close(.completed, in: terms.gate)
+        report.close(.completed, in: terms.active)
         self.end()
     }
 

@@ -143,9 +143,9 @@ struct TunnelOpeningTests {
         let policy = try ExchangeStage.policy(row.policy)
         let counters = Counters(routes: [])
         let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
-        let gate = try ExchangeStage.gate(policy, engine, counters, log)
-        let actions = try OpeningPlay(gate).play(row)
-        await gate.close()
+        let active = try ExchangeStage.active(policy, engine, counters, log)
+        let actions = try OpeningPlay(active).play(row)
+        await active.close()
         await engine.stopped()
         #expect(actions == row.actions, "\(row.name): there is \(actions)")
     }
@@ -157,14 +157,14 @@ struct TunnelOpeningTests {
         await #expect(processExitsWith: .failure) { [bug] in
             let engine = try Engine(threads: 1)
             let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
-            let gate = try ExchangeStage.gate(try ExchangeStage.policy(""), engine, Counters(routes: []), log)
+            let active = try ExchangeStage.active(try ExchangeStage.policy(""), engine, Counters(routes: []), log)
             let events: [Event] =
                 switch bug {
                 case "it begins twice": [.begin, .begin]
                 case "a proof comes unasked": [.begin, .proved(true)]
                 default: [.connected(nil)]
                 }
-            _ = try OpeningPlay(gate).play(Row(name: bug, events: events))
+            _ = try OpeningPlay(active).play(Row(name: bug, events: events))
             exit(0)
         }
     }
@@ -172,30 +172,30 @@ struct TunnelOpeningTests {
 
 /// Plays events to an opening.
 private struct OpeningPlay {
-    private let gate: Gate
+    private let active: ActiveConfiguration
     private let listener: TCP.Listener
     private static let authority = Authority(host: "a.test", port: 443)
 
-    init(_ gate: Gate) throws {
-        self.gate = gate
+    init(_ active: ActiveConfiguration) throws {
+        self.active = active
         self.listener = try TCP.Listener()
     }
 
     func play(_ row: TunnelOpeningTests.Row) throws -> [String] {
         let head = RequestHead(method: "CONNECT", target: .authority(Self.authority))
-        let plan = RequestPlan(head, .none, by: self.gate.policy)
+        let plan = RequestPlan(head, .none, by: self.active.policy)
         let decision = try #require(plan.decision)
-        let parent: ProxyServer? = if case .by(let link) = self.gate.way(decision.way) { link.server } else { nil }
+        let parent: ProxyServer? = if case .by(let link) = self.active.way(decision.way) { link.server } else { nil }
         if let known = row.known { self.keep(known, isByAddress: parent?.scheme != .https) }
-        var opening = TunnelOpening(to: Self.authority, plan, by: parent, ["Via": "1.1 me"], in: self.gate)
+        var opening = TunnelOpening(to: Self.authority, plan, by: parent, ["Via": "1.1 me"], in: self.active)
         return try row.events.map { Self.spell(try self.perform($0, &opening), opening) }
     }
 
     private func keep(_ isGood: Bool, isByAddress: Bool) {
         let question = TunnelVerifier.Question(
             authority: Self.authority, address: isByAddress ? SocketAddress(TCP.address(self.listener.port)) : nil,
-            evaluator: self.gate.session(for: nil).session.evaluator)
-        self.gate.tunnelProofs.keep(self.answer(isGood), to: question)
+            evaluator: self.active.session(for: nil).session.evaluator)
+        self.active.tunnelProofs.keep(self.answer(isGood), to: question)
     }
 
     private func answer(_ isGood: Bool) -> TunnelVerifier.Answer {

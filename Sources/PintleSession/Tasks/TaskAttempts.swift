@@ -3,7 +3,7 @@
 internal import PintleMessage
 
 /// How far a task has come on its way to the response that is its result.
-struct Course {
+struct TaskAttempts {
     /// The request that is to be made now.
     var request: SessionRequest
     /// Its body; nil where there is none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Something that happens once, and what is to be done then.
-package final class Occurrence: Sendable {
+package final class OneTimeEvent: Sendable {
     /// Nil when it has happened.
     private let waiting = Locked<[@Sendable () -> Void]?>([])
 

@@ -10,7 +10,7 @@ internal import PintleSession
 ///
 /// Only a machine without a working default route is doubted, and there only what truly has no way: what can be reached
 /// all the same, on this machine or its own networks, is tried as ever.
-struct Outlook: Sendable {
+struct NetworkPrecheck: Sendable {
     /// Nil where the network is not watched.
     let reachability: Reachability?
 

@@ -12,8 +12,8 @@ package import PintleTrust
 
 /// A configuration made ready to serve: its policy, a session for each trust policy, its rules and its counters.
 ///
-/// Immutable. Exchanges keep the gate that they began with, so a new one can take its place at any time.
-package final class Gate: Sendable {
+/// Immutable. Exchanges keep the configuration that they began with, so a new one can take its place at any time.
+package final class ActiveConfiguration: Sendable {
     let policy: Policy
     let via: String?
     let headLimits: HeadLimits
@@ -25,7 +25,7 @@ package final class Gate: Sendable {
     let counters: Counters
     let exchangeLog: ExchangeLog
     let logger: Logger
-    let outlook: Outlook
+    let precheck: NetworkPrecheck
     /// Where this proxy listens, once it does.
     let ownAddresses: OwnAddresses
     let tunnelProofs: TunnelProofs
@@ -49,12 +49,12 @@ package final class Gate: Sendable {
     ///
     /// - Parameters:
     ///   - reachability: the system's, which explains failures; nil where the network is not watched.
-    ///   - previous: the gate whose place this one takes.
+    ///   - previous: the configuration whose place this one takes.
     /// - Throws: `TrustError` when roots cannot be loaded.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
         logger: Logger,
-        reachability: Reachability? = nil, continuing previous: Gate? = nil
+        reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil
     ) throws(TrustError) {
         let configuration = policy.configuration
         self.policy = policy
@@ -73,7 +73,7 @@ package final class Gate: Sendable {
         self.counters = counters
         self.exchangeLog = exchangeLog
         self.logger = logger
-        self.outlook = Outlook(reachability: reachability)
+        self.precheck = NetworkPrecheck(reachability: reachability)
         self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))
         self.routeCounters = policy.routes.routes.map { counters[$0.index] }
         var settings = SessionConfiguration(configuration.engine)
