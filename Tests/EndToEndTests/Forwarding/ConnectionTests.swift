@@ -185,20 +185,24 @@ struct ConnectionTests {
     }
 
     @Test func `an answer that is complete before the body is ends with it`() throws {
-        let origin = try ScriptedOrigin { connection in
-            _ = try connection.readRequestHead()
-            try connection.send(response("early"))
-            _ = try connection.stream.read(10)
+        // One for each request: a connection that the last one ends is no place for the next one.
+        func origin() throws -> ScriptedOrigin {
+            try ScriptedOrigin { connection in
+                _ = try connection.readRequestHead()
+                try connection.send(response("early"))
+                _ = try connection.stream.read(10)
+            }
         }
         let framings = ["Content-Length: 10\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"]
         for (index, framing) in framings.enumerated() {
-            let client = try self.pintle.connect()
+            let (origin, client) = (try origin(), try self.pintle.connect())
             try client.send("POST http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\n\(framing)")
             #expect(try client.readResponse().text == "early")
             try client.send(framing.hasPrefix("C") ? "0123456789" : "5\r\n01234\r\n0\r\n\r\n")
             _ = try self.pintle.waitForExchanges(index + 1)
         }
-        #expect(try self.pintle.ask(get(origin.port, "/b")).text == "early", "the program goes on")
+        let last = try origin()
+        #expect(try self.pintle.ask(get(last.port, "/b")).text == "early", "the program goes on")
     }
 
     @Test func `an origin gets no second request from a body that it has not read`() throws {

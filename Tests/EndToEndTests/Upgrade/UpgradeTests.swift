@@ -58,6 +58,7 @@ struct UpgradeTests {
             _ = try connection.readRequestHead()
             try connection.send(end == "cut off" ? String(response(body).dropLast(1)) : response(body))
         }
+        var asked = 0
         func ask(_ count: Int) throws {
             for _ in 0..<count {
                 let client = try self.pintle.connect()
@@ -69,6 +70,9 @@ struct UpgradeTests {
                 case "cut off": _ = try client.readToEnd()
                 default: client.reset()
                 }
+                // Two may be under way, and a reset has to be noticed first.
+                asked += 1
+                _ = try self.pintle.waitForExchanges(asked)
             }
         }
         try ask(50)
