@@ -79,6 +79,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let fullRecord = 16 * 1024
     /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
     private static let leastMoved: UInt64 = 128 * 1024
+    /// The most that is moved at once: a client that does not read keeps that much of the kernel's memory, and others want
+    /// their share of the turn.
+    private static let mostMoved: UInt64 = 256 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -388,7 +391,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
             else { return nil }
             let piped = self.piped ?? PipedBytes(on: self.loop)
             self.piped = piped
-            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: missing) else { return nil }
+            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: min(missing, Self.mostMoved))
+            else { return nil }
             guard case .bytes(let count) = outcome else { return outcome }
             self.response.skip(count)
         }

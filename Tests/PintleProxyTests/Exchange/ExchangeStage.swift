@@ -22,6 +22,8 @@ final class ExchangeStage: @unchecked Sendable {
     let engine: Engine
     let loop: Loop
     let active: ActiveConfiguration
+    /// The configurations that took its place.
+    private var reloaded: [ActiveConfiguration] = []
     private let counters: Counters
     private let log: ExchangeLog
     private let logFile: String
@@ -133,7 +135,7 @@ final class ExchangeStage: @unchecked Sendable {
         try await self.wait(.gone)
         try await self.condition("memory to be given back") { self.counters.memory.read().held == self.othersHold }
         let record = try await self.record()
-        await self.active.close()
+        for active in [self.active] + self.reloaded { await active.close() }
         await self.engine.stopped()
         return (self.transcript.lines + [record], self.transcript.breaches)
     }
@@ -192,7 +194,9 @@ final class ExchangeStage: @unchecked Sendable {
         case .reload(let yaml):
             let policy = try Self.policy(yaml, self.scenario.settings.files)
             let counters = Counters(routes: policy.routes.routes.map(\.name), continuing: self.counters)
-            self.lane.replace(active: try Self.active(policy, self.engine, counters, self.log, continuing: self.active))
+            let next = try Self.active(policy, self.engine, counters, self.log, continuing: self.active)
+            self.reloaded.append(next)
+            self.lane.replace(active: next)
         case .drain: self.lane.drain(self.loop.makePromise())
         case .isProved(let isGood): self.keepProof(isGood)
         case .listenerBreaks: self.listener = nil
