@@ -58,7 +58,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     private var closeOutputWhenFlushed = false
     /// The transport could not tell its peer yet that everything is written.
     private var isEndingOutput = false
-    /// Whether the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
+    /// True where the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
     /// for writing; else it closes.
     package var allowsHalfClosure = false
     private var isFlushing = false
@@ -144,7 +144,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package func send(_ piped: PipedBytes) -> Int {
         let count = piped.count
         while piped.count > 0, self.state == .active {
-            // What was written before stands before it.
+            // Bytes that were written before go first.
             let outcome = self.writes.isEmpty ? piped.drain(into: self.descriptor) : .wouldBlock(until: .write)
             switch outcome {
             case .bytes: continue

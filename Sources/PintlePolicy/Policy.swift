@@ -129,7 +129,8 @@ package final class Policy: Sendable {
     }
 }
 
-/// What happens to a request, and which rules say so. A value that is read often and never changes, so that it is shared.
+/// The decision of a configuration about a request, and the rules behind it. It is read often and never changes, so that
+/// it is shared.
 package final class Decision: Sendable {
     /// The route, or nil when none matches.
     package let route: Route?

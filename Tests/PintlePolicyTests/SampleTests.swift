@@ -4,7 +4,7 @@ import PintleMessage
 import PintlePolicy
 import Testing
 
-/// What `pintle check --sample` makes of saved requests. That it is what `pintle serve` sends is for the tests of agreement.
+/// Saved requests as `pintle check --sample` prints them. The tests of agreement show that `pintle serve` sends the same.
 struct SampleTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String

@@ -22,6 +22,7 @@ package struct CookieStore: Sendable {
     ///
     /// - Parameter isSecret: whether nobody on the way could read what has set it.
     package mutating func keep(_ cookie: Cookie, isSecret: Bool, at now: Int64) {
+        // An open connection must not take the place of a Secure cookie (RFC 6265bis §5.7): the new one is ignored.
         guard isSecret || !self.cookies.contains(where: cookie.shadows) else { return }
         var cookie = cookie
         self.sequence += 1

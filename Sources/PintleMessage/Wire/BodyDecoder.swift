@@ -2,7 +2,7 @@
 
 /// Takes the body of one message out of bytes as they are on the wire.
 package struct BodyDecoder: Sendable {
-    /// What is known of the body's end.
+    /// The end of the body, as far as it is known.
     private enum State: Sendable {
         case unlimited
         case length(left: UInt64)

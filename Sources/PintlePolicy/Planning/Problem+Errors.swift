@@ -40,7 +40,7 @@ extension Problem {
 }
 
 extension Problem {
-    /// What is answered when a transfer failed before the answer began.
+    /// The answer for a transfer that failed before its answer began.
     package init(_ error: SessionError) {
         let detail = error.cause.map { "\(error.message) (\($0))" } ?? error.message
         switch error.code {
@@ -72,7 +72,7 @@ extension Problem {
         self = problem
     }
 
-    /// What is answered where a policy has refused a server; nil where it has not.
+    /// The answer where a policy has refused a server; nil where it has not.
     ///
     /// - Parameter message: in place of the verdict's own.
     package init?(refusing verdict: Verdict, saying message: String? = nil) {

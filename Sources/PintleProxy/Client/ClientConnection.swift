@@ -499,7 +499,7 @@ extension ClientConnection: ClientStream {
     var takesPipes: Bool { if case .length = self.answer.framing { self.channel.takesPipes } else { false } }
 
     func send(_ piped: PipedBytes) -> Int {
-        // What was gathered stands before it, and the turn's end tells who is behind, or gone.
+        // Gathered bytes go first, and the end of the turn tells the exchange of a client that is behind, or gone.
         self.write { _ in }
         self.isWriting = true
         self.flush()

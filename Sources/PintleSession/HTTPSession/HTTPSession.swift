@@ -127,7 +127,7 @@ public struct HTTPSession: Sendable {
 
     // MARK: Requests
 
-    /// What the serializer is given to write.
+    /// The input of a serializer.
     private enum Payload {
         case parameters(Parameter?)
         case form(MultipartForm)
