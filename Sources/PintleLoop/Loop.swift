@@ -260,12 +260,22 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 guard let argument else { return nil }
                 let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
                 pintle_name_thread(String(start.name.prefix(15)))
+                Loop.blockBrokenPipeSignals()
                 start.loop.run(start)
                 return nil
             }, Unmanaged.passRetained(start).toOpaque())
         guard code == 0 else { throw IOError(errnoCode: code, reason: "pthread_create") }
         self.shared.withLockedValue { $0.thread = thread }
         start.started.wait()
+    }
+
+    /// Has what splice(2) and OpenSSL send to a peer that is gone fail with EPIPE, which is all that they can be told of it:
+    /// neither takes MSG_NOSIGNAL.
+    private static func blockBrokenPipeSignals() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     private func run(_ start: ThreadStart) {

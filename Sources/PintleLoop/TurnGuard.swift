@@ -4,17 +4,24 @@ internal import Glibc
 
 /// Reports turns of a loop that hold it up: those that take more than `limit` of the thread's processor time.
 ///
-/// Processor time, because a busy machine may leave a thread waiting in the middle of any turn. Reading it is a system
-/// call, so loops are guarded where stalls are looked for and not in production.
+/// Processor time, because a busy machine may leave a thread waiting in the middle of any turn, and less what a hypervisor
+/// has stolen meanwhile, which the clock of a thread may count. Reading it is a system call, so loops are guarded where
+/// stalls are looked for and not in production.
 package struct TurnGuard: Sendable {
     /// The most that a turn may take.
     package let limit: Duration
+    /// The processor time that was stolen from the machine so far.
+    let stolen: @Sendable () -> Duration
     /// Called on the loop's thread, after the turn.
     let report: @Sendable (SlowTurn) -> Void
 
     /// Guards with a limit; `report` is called on the loop's thread and its own time counts for no turn.
-    package init(limit: Duration, report: @escaping @Sendable (SlowTurn) -> Void) {
+    package init(
+        limit: Duration, stolen: @escaping @Sendable () -> Duration = StolenTime.total,
+        report: @escaping @Sendable (SlowTurn) -> Void
+    ) {
         self.limit = limit
+        self.stolen = stolen
         self.report = report
     }
 }
@@ -72,17 +79,24 @@ struct TurnMeter {
     private var dearest: Int64 = -1
     private var dearestKind = SlowTurn.Part.Kind.task
     private var dearestSource = Source.unknown
+    /// How much was stolen when it was last looked at, and when that was, by this thread's clock.
+    private var stolen: (time: Duration, at: Int64)
 
     init(_ guardian: TurnGuard, loop: String) {
         self.guardian = guardian
-        let (seconds, attoseconds) = guardian.limit.components
-        self.limit = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        self.limit = Self.nanoseconds(guardian.limit)
         self.loop = loop
+        self.stolen = (guardian.stolen(), Self.processorTime())
     }
 
     /// The wait is over.
     mutating func begin() {
         self.began = Self.processorTime()
+        // Not in every turn: reading it costs more than most turns. What is stolen comes in ticks of that length.
+        if self.began - self.stolen.at > 10_000_000 {
+            self.stolen = (self.guardian.stolen(), self.began)
+            self.began = Self.processorTime()
+        }
         self.last = self.began
         self.dearest = -1
         for index in self.sums.indices { self.sums[index] = Sum() }
@@ -103,7 +117,9 @@ struct TurnMeter {
     ///
     /// - Returns: whether the turn was too long, which it has reported then.
     mutating func end() -> Bool {
-        let time = Self.processorTime() - self.began
+        var time = Self.processorTime() - self.began
+        guard time > self.limit else { return false }
+        time -= Self.nanoseconds(self.guardian.stolen() - self.stolen.time)
         guard time > self.limit else { return false }
         let dearest = SlowTurn.Part(
             kind: self.dearestKind, name: self.dearestSource.description, time: .nanoseconds(max(0, self.dearest)))
@@ -114,6 +130,11 @@ struct TurnMeter {
         }
         self.guardian.report(SlowTurn(loop: self.loop, time: .nanoseconds(time), dearest: dearest, sums: sums))
         return true
+    }
+
+    private static func nanoseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
     /// The processor time of this thread, in nanoseconds.

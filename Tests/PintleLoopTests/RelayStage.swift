@@ -14,7 +14,7 @@ final class RelayStage: @unchecked Sendable {
 
     let loop: Loop
     let observer: RelayObserver
-    private let bound: LoopBound
+    private let bound: LoopBox<SocketRelay>
     private(set) var client: Int32
     private(set) var server: Int32
 
@@ -47,16 +47,8 @@ final class RelayStage: @unchecked Sendable {
             let relay = SocketRelay(client: released, server: other, on: loop, account: observer)
             for direction in inspecting { relay.inspect(direction, true) }
             relay.start(observer, sent: ByteBuffer(string: sent), answered: ByteBuffer())
-            return LoopBound(relay)
+            return LoopBox(relay)
         }.wait()
-    }
-
-    /// Carries a relay to the test, which touches it on the loop's thread only.
-    private struct LoopBound: @unchecked Sendable {
-        // Why @unchecked holds: see `RelayStage`.
-        let relay: SocketRelay
-
-        init(_ relay: SocketRelay) { self.relay = relay }
     }
 
     deinit {
@@ -69,7 +61,7 @@ final class RelayStage: @unchecked Sendable {
     @discardableResult
     func onLoop<Result: Sendable>(_ work: @escaping @Sendable (SocketRelay) -> Result) throws -> Result {
         // Not this stage: whoever drops it last stops the loop, which the loop's own thread must not.
-        try self.loop.submit { [bound] in work(bound.relay) }.wait()
+        try self.loop.submit { [bound] in work(bound.value) }.wait()
     }
 
     func closeClient(resetting: Bool = false) {

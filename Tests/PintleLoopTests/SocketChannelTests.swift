@@ -231,11 +231,3 @@ private final class Refill: ChannelInboundHandler {
         context.fireChannelWritabilityChanged()
     }
 }
-
-/// Carries what belongs to a loop's thread through a test.
-private final class LoopBox<Value>: @unchecked Sendable {
-    // Why @unchecked holds: the value is only used in calls on the loop.
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
-}

@@ -2,9 +2,10 @@
 
 import Glibc
 import NIOCore
-import PintleLoop
 import PintleTesting
 import Testing
+
+@testable import PintleLoop
 
 /// The guard against turns that hold a loop up, and the numbers that every loop keeps.
 struct TurnTests {
@@ -67,6 +68,36 @@ struct TurnTests {
         #expect(loop.turnTimes.longest >= 10_000_000 && loop.turnTimes.turns(over: 10_000_000) == 1)
         close(ours)
         close(theirs)
+    }
+
+    @Test func `time that a hypervisor stole during a turn is not the turn's`() throws {
+        // Every look finds as much more stolen: a turn that is looked at before and after has lost it.
+        let looks = Watched(0)
+        let (slow, thief) = (self.slow, Watched(Duration.milliseconds(40)))
+        let loop = try Loop(
+            name: "robbed",
+            turnGuard: TurnGuard(
+                limit: .milliseconds(10),
+                stolen: {
+                    looks.change { $0 += 1 }; return thief.current * looks.current
+                },
+                report: { turn in slow.change { $0.append(turn) } }))
+        try loop.submit { burn(.milliseconds(30)) }.wait()
+        // The turn of the one before is over in the turn of the next.
+        try loop.submit {}.wait()
+        thief.change { $0 = .zero }
+        try loop.submit { burn(.milliseconds(30)) }.wait()
+        let turns = try slow.wait(for: "the report") { !$0.isEmpty }
+        loop.stop()
+        #expect(turns.count == 1 && loop.turnTimes.slow == 1)
+    }
+
+    @Test func `the time that was stolen is the eighth number of all processors`() {
+        let line = "cpu  6298687 943639 772640 3650942 23414 0 109683 1769 5 6\ncpu0 1 1 1 1 1 1 1 1 0 0\n"
+        #expect(StolenTime.total(in: line) == .milliseconds(17_690))
+        for other in ["", "cpu", "cpu0 1 1 1 1 1 1 1 1 0 0", "cpu 1 1 1 1 1 1 1", "cpu 1 1 1 1 1 1 1 x"] {
+            #expect(StolenTime.total(in: other) == .zero)
+        }
     }
 
     @Test func `every loop counts its turns by how long they took`() {

@@ -18,7 +18,10 @@ final class ConnectionCensus: Sendable {
 
         mutating func leave(_ client: Client?) {
             self.total -= 1
-            guard let client, let own = self.byClient[client] else { return }
+            guard let client else { return }
+            guard let own = self.byClient[client] else {
+                preconditionFailure("BUG: \(client) is counted out more often than in")
+            }
             self.byClient[client] = own == 1 ? nil : own - 1
         }
     }

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Processor time that a hypervisor has given to other machines while something here wanted to run.
+///
+/// The clock of a thread goes on meanwhile where the kernel is not told who ran, so a guest's thread seems to have used
+/// what others have (proc_stat(5), `steal`).
+package enum StolenTime {
+    /// The time stolen from all processors since the start of the machine, to a hundredth of a second; 0 where the kernel
+    /// does not say.
+    package static func total() -> Duration {
+        let file = open("/proc/stat", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return .zero }
+        defer { close(file) }
+        // The line of all processors is the first and shorter than this.
+        return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { buffer in
+            let count = read(file, buffer.baseAddress, buffer.count)
+            return Self.total(in: String(decoding: buffer.prefix(max(0, count)), as: UTF8.self))
+        }
+    }
+
+    /// The same from the beginning of the file's text.
+    static func total(in text: String) -> Duration {
+        let fields = text.prefix { $0 != "\n" }.split(separator: " ")
+        guard fields.first == "cpu", fields.count > 8, let ticks = Int64(fields[8]) else { return .zero }
+        return .nanoseconds(ticks * (1_000_000_000 / Self.ticksPerSecond))
+    }
+
+    private static let ticksPerSecond = Int64(max(1, sysconf(Int32(_SC_CLK_TCK))))
+}
