@@ -13,10 +13,15 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What only the program needs is not resolved for those who want the library alone.
+let forProgram: TargetDependencyCondition? = .when(traits: ["Program"])
+
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: forProgram)
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: forProgram)
 
 /// Whether the runtime stays outside in release builds, too: for tests, whose library brings it as a shared one.
 let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
@@ -58,12 +63,13 @@ let package = Package(
     name: "pintle",
     products: [
         .executable(name: "pintle", targets: ["pintle"]),
-        // The session engine by itself: no routes, no YAML, no listening sockets.
-        .library(
-            name: "PintleSession",
-            targets: [
-                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintleReachability",
-            ]),
+        // The library by itself: no routes, no YAML, no listening sockets. Who depends on it with `traits: []` resolves
+        // only what it needs.
+        .library(name: "Pintle", targets: ["Pintle"]),
+    ],
+    traits: [
+        .trait(name: "Program", description: "The proxy and its commands."),
+        .default(enabledTraits: ["Program"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -100,19 +106,21 @@ let package = Package(
         room(
             "PintleSession",
             [
-                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio,
-                nioLocks,
+                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl",
+                "CPintleLinux", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
+        // Another name for the rooms above that a program imports.
+        room("Pintle", ["PintleMessage", "PintleImage", "PintleTrust", "PintleSession", "PintleReachability", nio]),
         room(
             "PintlePolicy",
             [
                 "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
                 "PintleSession",
                 "CPintleCrypt", nio,
-                .product(name: "Yams", package: "Yams"),
+                .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
@@ -133,15 +141,15 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
                 "CPintleLanguages", nio, nioLocks, logging,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                arguments,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],
             swiftSettings: house
                 + (isSharingRuntime ? [] : [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
             linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
-            name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
+            name: "PintleExamples", dependencies: ["Pintle", nio, logging],
             path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
@@ -168,7 +176,7 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import PintleMessage
-import PintleSession
-import PintleTrust
+import Pintle
 
 /// Runs the example that its first argument names. It exits with 0 when that went well, 1 when it failed, 64 when the
 /// arguments are wrong.
@@ -12,6 +10,7 @@ enum PintleExamples {
     private static let usage = """
         usage: PintleExamples first URL PIN BACKUP-PIN
                PintleExamples orders BASE-URL ROOTS PIN...
+               PintleExamples report BASE-URL
                PintleExamples download URL FILE [STOP-AFTER-BYTES]
                PintleExamples upload URL ROOTS USER FILE...
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
@@ -26,6 +25,7 @@ enum PintleExamples {
             case ("orders", 3...):
                 try await placeOrder(
                     at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+            case ("report", 1): try await readReport(at: arguments[0])
             case ("download", 2...3):
                 let limit = arguments.count == 3 ? UInt64(arguments[2]) : .max
                 guard let limit else { return Self.refuse() }

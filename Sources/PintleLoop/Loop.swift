@@ -235,14 +235,24 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Ends the thread after the current turn and waits for it. Tasks sent later never run.
     package func stop() {
         self.preconditionNotInEventLoop()
+        guard let thread = self.threadToEnd() else { return }
+        pthread_join(thread, nil)
+    }
+
+    /// Ends the thread after the current turn, from any thread, and waits for nothing. Tasks sent later never run.
+    package func end() {
+        guard let thread = self.threadToEnd() else { return }
+        pthread_detach(thread)
+    }
+
+    private func threadToEnd() -> pthread_t? {
         let thread = self.shared.withLockedValue { shared in
             shared.stopping = true
             defer { shared.thread = nil }
             return shared.thread
         }
-        guard let thread else { return }
-        pintle_wake(self.wakeup)
-        pthread_join(thread, nil)
+        if thread != nil { pintle_wake(self.wakeup) }
+        return thread
     }
 
     private func onLoop(_ task: @escaping @Sendable () -> Void) {

@@ -20,7 +20,7 @@ public final class Session: Sendable {
     /// Whether a valid chain that matches no pin is accepted and reported.
     public let reportsOnly: Bool
     /// What the program wants to decide, or to know.
-    public let hooks: (any SessionHooks)?
+    public let hooks: SessionHooks
     /// What carries out ``policy``.
     package let evaluator: TrustEvaluator
     let registry = TaskRegistry()
@@ -34,12 +34,11 @@ public final class Session: Sendable {
     ///
     /// - Parameters:
     ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
-    ///   - hooks: kept for the session's life.
     ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots, or those of the proxy's policy, cannot be loaded.
     public init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
-        policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: (any SessionHooks)? = nil,
+        policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks(),
         judge: (any AddressJudge)? = nil
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
@@ -61,6 +60,23 @@ public final class Session: Sendable {
                 proxy: proxy, names: engine.names)
         }
         handshake?.belong(to: self)
+    }
+
+    /// Makes a session on the engine that the program's sessions share.
+    ///
+    /// - Throws: ``SessionError`` with `invalidPolicy` when the policy's roots, or those of the proxy's policy, cannot be
+    ///   loaded; with `internalError` where the engine cannot be started.
+    public convenience init(
+        configuration: SessionConfiguration = SessionConfiguration(), policy: SecurityPolicy = .default,
+        reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks()
+    ) throws(SessionError) {
+        let engine = try Engine.shared.get()
+        do throws(TrustError) {
+            try self.init(
+                engine: engine, configuration: configuration, policy: policy, reportsOnly: reportsOnly, hooks: hooks)
+        } catch {
+            throw SessionError(.invalidPolicy, "the security policy cannot be carried out: \(error)", underlying: error)
+        }
     }
 
     deinit {
@@ -130,13 +146,17 @@ public final class Session: Sendable {
 
     /// Makes a suspended task.
     func makeTask(
-        _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output
+        _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output,
+        interception: Interception? = nil
     ) throws(SessionError) -> SessionTask {
-        try self.registry.add { id in
+        let task = try self.registry.add { id in
             let run = TaskRun(
-                loop: self.engine.loops[id % self.engine.loops.count], owner: self, source: source, output: output)
+                loop: self.engine.loops[id % self.engine.loops.count], owner: self, source: source, output: output,
+                interception: interception)
             return SessionTask(id: id, kind: kind, request: request, events: self.events, run: run)
         }
+        for step in interception?.steps ?? [] { step.created?(task) }
+        return task
     }
 
     // MARK: The end
@@ -178,7 +198,7 @@ public final class Session: Sendable {
         case .invalidate:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
-                self.hooks?.sessionBecameInvalid(self)
+                self.hooks.becameInvalid?(self)
                 self.events.post(.sessionInvalidated)
                 self.events.finish()
                 self.finish(self.registry.settle(isOpen: false))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import NIOCore
 public import PintleMessage
 public import PintleTrust
 
@@ -36,9 +35,9 @@ public struct SessionConfiguration: Sendable {
     /// thread; above it the oldest idle one is closed. 0 keeps none. Default 256.
     public var idleConnections = 256
     /// How long an idle connection may be used again, in whole seconds; below the 60 s at which many servers close.
-    public var idleTimeout = TimeAmount.seconds(55)
+    public var idleTimeout = Duration.seconds(55)
     /// How long a resolved name is kept. Default 60 s.
-    public var dnsCache = TimeAmount.seconds(60)
+    public var dnsCache = Duration.seconds(60)
     /// Limits on the head of a response, its interim responses included, and on its trailers.
     public var responseHead = HeadLimits()
     /// The mark of outgoing packets. Default none.
@@ -54,11 +53,11 @@ public struct SessionConfiguration: Sendable {
     // MARK: Tasks
 
     /// The longest time for resolving, connecting and the TLS handshake together. Default 10 s.
-    public var connectTimeout = TimeAmount.seconds(10)
+    public var connectTimeout = Duration.seconds(10)
     /// The longest silence of a server while something is expected of it. Default 60 s.
-    public var timeout = TimeAmount.seconds(60)
+    public var timeout = Duration.seconds(60)
     /// The longest time for a whole task, redirects and retries included, while it is not suspended; nil for any.
-    public var resourceTimeout: TimeAmount?
+    public var resourceTimeout: Duration?
     /// Fields that a request gets where it has none of that name.
     public var additionalFields = Fields()
     /// What is given to origins that ask for it, unless a hook answers them: to just this scheme, host and port, and
@@ -70,6 +69,8 @@ public struct SessionConfiguration: Sendable {
     public var cache: (any ResponseCache)?
     /// How tasks use the cache, unless a request says otherwise. Default protocol.
     public var cachePolicy = CachePolicy.protocol
+    /// Which redirects are followed, before a hook is asked. Default all.
+    public var redirects = RedirectRule.all
     /// The most redirects that one task follows. Default 20.
     public var redirectLimit = 20
     /// The most bytes of a response that a data or upload task keeps in memory. Default 64 MiB.

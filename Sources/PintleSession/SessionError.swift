@@ -52,6 +52,8 @@ public struct SessionError: Error, Sendable {
         case invalidURL
         /// The method, a field or a setting of a request may not be what it is.
         case invalidRequest
+        /// The roots of a security policy cannot be loaded; `underlying` is the `TrustError`.
+        case invalidPolicy
         /// The request would go in clear text although the session's policy pins.
         case cleartext
         /// The file or stream of a request's body cannot be read.

@@ -158,7 +158,7 @@ final class TransferPool: @unchecked Sendable {
             oldest.close()
         }
         guard let expiry, !expiry.isArmed, let oldest = self.kept.oldest else { return }
-        self.loop.arm(expiry, at: oldest.keptSince + self.configuration.idleTimeout)
+        self.loop.arm(expiry, at: oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout))
     }
 
     /// A connection is idle no more.
@@ -166,7 +166,7 @@ final class TransferPool: @unchecked Sendable {
 
     private func closeExpired() {
         while let oldest = self.kept.oldest {
-            let end = oldest.keptSince + self.configuration.idleTimeout
+            let end = oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout)
             guard end <= self.loop.turnTime else {
                 if let expiry { self.loop.arm(expiry, at: end) }
                 return

@@ -27,13 +27,8 @@ public struct HTTPTask<Output: Sendable>: Sendable {
 
     /// Sets the task going and waits as ``value()`` does. Cancelling the Swift task that waits cancels it.
     public func run() async throws(SessionError) -> HTTPResponse<Output> {
-        self.task.resume()
-        let result = await withTaskCancellationHandler {
-            await Result { () async throws(SessionError) -> HTTPResponse<Output> in try await self.value() }
-        } onCancel: {
-            self.task.cancel()
-        }
-        return try result.get()
+        _ = try await self.task.run()
+        return try await self.value()
     }
 }
 
@@ -47,4 +42,9 @@ public struct HTTPResponse<Value: Sendable>: Sendable {
     public let url: HTTPURL
     /// How its task went.
     public let metrics: TaskMetrics
+}
+
+extension HTTPResponse<[UInt8]> {
+    /// The body as text in UTF-8; what is none becomes the replacement character.
+    public var text: String { String(decoding: self.value, as: UTF8.self) }
 }

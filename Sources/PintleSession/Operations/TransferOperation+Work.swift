@@ -60,7 +60,8 @@ extension TransferOperation {
     ) async throws(SessionError) -> TaskResult? {
         let handoff = ResponseHandoff()
         let task = try self.session.makeTask(
-            self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff))
+            self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff),
+            interception: self.interception)
         self.status.withLockedValue { if $0.stretch == stretch { $0.task = task } else { task.cancel() } }
         let sending = self.source == nil ? nil : Task { await self.noteSending(of: task) }
         task.resume()
@@ -131,7 +132,7 @@ extension TransferOperation {
         }
         let (held, count) = self.status.withLockedValue { ($0.held?.head.status, $0.progress.received) }
         guard let held, 200..<300 ~= held, count > 0 else { return }
-        let contract = ResponseContract(statuses: left == nil ? [200...299] : [200...200])
+        let contract = ResponseContract(acceptableStatusCodes: left == nil ? [200...299] : [200...200])
         guard let violation = contract.validateHead(head, requestMethod: self.request.method) else { return }
         var body: [UInt8] = []
         do {

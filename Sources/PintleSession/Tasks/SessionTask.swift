@@ -89,6 +89,18 @@ public final class SessionTask: Sendable, Identifiable {
         return try outcome.get()
     }
 
+    /// Sets the task going and waits for its end; cancelling the Swift task that waits cancels it.
+    func run() async throws(SessionError) -> TaskResult {
+        if Task.isCancelled { self.cancel() }
+        self.resume()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(SessionError) -> TaskResult in try await self.value() }
+        } onCancel: {
+            self.cancel()
+        }
+        return try result.get()
+    }
+
     // MARK: Steering
 
     /// Sets the task going, or lets it go on. Nothing happens unless it is suspended.
@@ -167,6 +179,9 @@ public struct TaskResult: Sendable {
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics
+
+    /// The body as text in UTF-8; what is none becomes the replacement character.
+    public var text: String { String(buffer: self.body) }
 
     /// What a serializer makes of the response.
     ///

@@ -81,10 +81,8 @@ extension TaskRun {
         of temporaryFile: String, _ destination: DownloadDestination, _ head: ResponseHead, _ task: SessionTask,
         _ session: Session
     ) async throws(SessionError) -> String? {
-        if let hooks = session.hooks {
-            let place = try await self.ask {
-                try await hooks.task(task, finishedDownloadTo: temporaryFile, response: head)
-            }
+        if let finishedDownload = session.hooks.finishedDownload {
+            let place = try await self.ask { try await finishedDownload(task, temporaryFile, head) }
             if let place { return place }
         }
         switch destination.place {
@@ -143,8 +141,8 @@ extension TaskRun {
             return
         }
         var offered: CachedResponse? = CachedResponse(head: result.response, body: result.body)
-        if let hooks = session.hooks, let proposed = offered {
-            offered = try await self.ask { await hooks.task(task, willCache: proposed) }
+        if let willCache = session.hooks.willCache, let proposed = offered {
+            offered = try await self.ask { await willCache(task, proposed) }
         }
         guard let offered else { return }
         let request = attempts.request

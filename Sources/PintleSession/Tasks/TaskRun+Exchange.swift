@@ -11,12 +11,12 @@ extension TaskRun {
     /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
     func exchange(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
+    ) async throws(SessionError) -> Arrival? {
         let body = try await self.outgoingBody(&attempts, of: task, session)
         try self.checkFailure()
-        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count, total in
+        let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
-            hooks?.task(task, sentBodyBytes: count, progress: progress)
+            notice?(task, count, progress)
         }
         self.flow = flow
         task.progress {
@@ -32,7 +32,8 @@ extension TaskRun {
         do throws(SessionError) {
             let (head, length) = try await flow.response()
             session.cookieJar?.take(head.fields, from: attempts.request.url)
-            return (flow, session.withoutBlockedCookies(head), length)
+            return Arrival(
+                head: session.withoutBlockedCookies(head), length: length, flow: flow, request: attempts.request)
         } catch {
             task.update { $0.metrics.transactions.append(flow.metrics) }
             // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
@@ -61,7 +62,7 @@ extension TaskRun {
                 throw SessionError(
                     .cannotRewind,
                     "the body has to be sent again and its stream is used up; make it of a sequence that can be made "
-                        + "again, or implement the hook taskNeedsBody")
+                        + "again, or set the hook needsBody")
             }
         }
         guard let source = attempts.source else { return .none }
@@ -71,8 +72,8 @@ extension TaskRun {
     private func bodyFromHook(
         of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> UploadSource? {
-        guard let hooks = session.hooks else { return nil }
-        return try await self.ask { try await hooks.taskNeedsBody(task) }
+        guard let needsBody = session.hooks.needsBody else { return nil }
+        return try await self.ask { try await needsBody(task) }
     }
 
     /// Moves a body from its reader into the transfer, no faster than that takes it.
@@ -89,7 +90,7 @@ extension TaskRun {
                 {
                     guard await flow.hasRoom() else { return }
                     flow.send(packet)
-                    if let throttle { await flow.rest(for: throttle.delay) }
+                    if let throttle { await flow.rest(for: TimeAmount(limit: throttle.delay)) }
                 }
             }
             if let length, sent < length { throw .wrongLength("only \(sent)", length) }
@@ -170,8 +171,8 @@ extension Session {
         return TransferRequest(
             method: request.method, scheme: request.url.scheme, authority: request.url.authority,
             path: request.url.path, fields: fields, body: transferBody,
-            connectTimeout: request.connectTimeout ?? self.configuration.connectTimeout,
-            timeout: request.timeout ?? self.configuration.timeout)
+            connectTimeout: TimeAmount(limit: request.connectTimeout ?? self.configuration.connectTimeout),
+            timeout: TimeAmount(limit: request.timeout ?? self.configuration.timeout))
     }
 
     /// `request` with what all requests of the session have in common.

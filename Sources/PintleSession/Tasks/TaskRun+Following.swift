@@ -31,12 +31,13 @@ extension TaskRun {
         } catch {
             throw SessionError(.badRedirect, "\(current.url.authority) redirects badly: \(error)")
         }
-        guard let proposal else { return .result }
+        let rule = current.redirects ?? session.configuration.redirects
+        guard let proposal, rule.allows(proposal.url, after: current.url) else { return .result }
         var next = current
         (next.method, next.url, next.fields) = (proposal.method, proposal.url, proposal.fields)
-        if let hooks = session.hooks {
+        if let willRedirect = session.hooks.willRedirect {
             let proposed = next
-            let chosen = try await self.ask { try await hooks.task(task, willRedirectTo: proposed, after: head) }
+            let chosen = try await self.ask { try await willRedirect(task, proposed, head) }
             guard let chosen else { return .result }
             next = chosen
             try next.checkSyntax()
@@ -95,8 +96,8 @@ extension TaskRun {
     private func answer(
         to challenge: Challenge, for url: HTTPURL, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> ChallengeAnswer {
-        if let hooks = session.hooks {
-            let answer = try await self.ask { try await hooks.task(task, challengedBy: challenge) }
+        if let wasChallenged = session.hooks.wasChallenged {
+            let answer = try await self.ask { try await wasChallenged(task, challenge) }
             guard answer == .performDefault else { return answer }
         }
         // Sent once: a server that asks again does not want it.

@@ -7,22 +7,19 @@ internal import PintleMessage
 extension TaskRun {
     /// Lets the hook decide, then reads the body into where it goes.
     func take(
-        _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ attempts: TaskAttempts,
-        of task: SessionTask,
-        _ session: Session
+        _ arrival: Arrival, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
-        task.update { $0.response = head }
-        try await self.obeyDisposition(of: head, task, session)
-        let arrival = Arrival(head: head, length: length, flow: flow, request: attempts.request)
+        task.update { $0.response = arrival.head }
+        try await self.obeyDisposition(of: arrival.head, task, session)
         var body = ByteBuffer()
         switch self.output {
         case .memory: body = try await self.collect(arrival, of: task, session)
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
         }
-        task.update { $0.metrics.transactions.append(flow.metrics) }
+        task.update { $0.metrics.transactions.append(arrival.flow.metrics) }
         return TaskResult(
-            response: head, url: attempts.request.url, body: body, file: self.file?.path, metrics: task.metrics)
+            response: arrival.head, url: arrival.request.url, body: body, file: self.file?.path, metrics: task.metrics)
     }
 
     /// A response whose body is about to be read.
@@ -36,20 +33,20 @@ extension TaskRun {
     private func obeyDisposition(
         of head: ResponseHead, _ task: SessionTask, _ session: Session
     ) async throws(SessionError) {
-        guard let hooks = session.hooks else { return }
-        switch try await self.ask({ try await hooks.task(task, received: head) }) {
+        guard let receivedResponse = session.hooks.receivedResponse else { return }
+        switch try await self.ask({ try await receivedResponse(task, head) }) {
         case .allow: return
         case .cancel: throw .cancelled
         case .becomeDownload(let destination):
             guard case .memory = self.output else {
                 throw SessionError(.hookFailed, "only a task that keeps its response in memory can become a download")
             }
-            self.output = .file(destination, ResponseContract(statuses: nil), resuming: nil)
+            self.output = .file(destination, ResponseContract(acceptableStatusCodes: nil), resuming: nil)
             let path = destination.partPath(in: session.configuration.temporaryFolder)
             let original = task.originalRequest
             self.file = try await DownloadFile.open(path, of: original.isResumable ? original.url.description : nil)
             task.update { $0.kind = .download }
-            hooks.taskBecameDownload(task)
+            session.hooks.becameDownload?(task)
         }
     }
 
@@ -59,7 +56,10 @@ extension TaskRun {
         _ arrival: Arrival, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> ByteBuffer {
         let limit = session.configuration.bodyLimit
-        task.progress { $0.expectedToReceive = arrival.length }
+        task.progress {
+            $0.received = 0
+            $0.expectedToReceive = arrival.length
+        }
         var body = ByteBuffer()
         while let piece = try await arrival.flow.next() {
             guard body.readableBytes + piece.readableBytes <= limit else {
@@ -69,7 +69,7 @@ extension TaskRun {
             }
             if body.readableBytes == 0 { body = piece } else { body.writeImmutableBuffer(piece) }
             task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, received: piece)
+            session.hooks.receivedBody?(task, piece)
         }
         return body
     }
@@ -83,7 +83,7 @@ extension TaskRun {
         handoff.begin(arrival.head, length: arrival.length, task) { self.onLoop { $0.wake() } }
         while let piece = try await arrival.flow.next() {
             task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, received: piece)
+            session.hooks.receivedBody?(task, piece)
             handoff.yield(piece)
             try await self.wait { handoff.hasDemand }
         }
@@ -105,11 +105,11 @@ extension TaskRun {
             $0.received = offset
             $0.expectedToReceive = length
         }
-        if offset > 0 { session.hooks?.task(task, resumedAt: offset, progress: progress) }
+        if offset > 0 { session.hooks.resumedDownload?(task, offset, progress) }
         while let piece = try await arrival.flow.next() {
             try await file.write(piece)
             let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, wroteBytes: piece.readableBytes, progress: progress)
+            session.hooks.wroteDownload?(task, piece.readableBytes, progress)
         }
         let peer = arrival.request.url.authority
         if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, file.offset) {

@@ -20,6 +20,8 @@ actor TaskRun {
 
     nonisolated let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
+    /// What the client that made the task wants to have a say in; nil where there is none.
+    let interception: Interception?
     /// The request's body; an upload without one asks the hook.
     private let source: UploadSource?
     /// Weak until the task begins: a session whose tasks were never resumed may go.
@@ -44,11 +46,12 @@ actor TaskRun {
     private var timeLeft: TimeAmount?
     private var runningSince = NIODeadline.uptimeNanoseconds(0)
 
-    init(loop: Loop, owner: Session, source: UploadSource?, output: Output) {
+    init(loop: Loop, owner: Session, source: UploadSource?, output: Output, interception: Interception?) {
         self.loop = loop
         self.owner = owner
         self.source = source
         self.output = output
+        self.interception = interception
     }
 
     // MARK: Steering, from anywhere
@@ -121,7 +124,7 @@ actor TaskRun {
     }
 
     private func outOfTime() {
-        self.fail(SessionError(.timeout, "the task was not done within the time that its session gives"))
+        self.fail(SessionError(.timeout, "the task was not done within the time that it was given"))
     }
 
     // MARK: From beginning to end
@@ -131,7 +134,9 @@ actor TaskRun {
         guard let session = self.owner else {
             return task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
         }
-        if let limit = session.configuration.resourceTimeout { self.armDeadline(limit) }
+        if let limit = task.originalRequest.deadline.map({ $0 - .now }) ?? session.configuration.resourceTimeout {
+            self.armDeadline(TimeAmount(limit: limit))
+        }
         Task { await self.perform(task, session) }
     }
 
@@ -162,8 +167,9 @@ actor TaskRun {
         session.registry.remove(task)
         if case .stream(let handoff) = self.output { handoff.finish(error) }
         task.finish(outcome)
-        session.hooks?.task(task, collected: task.metrics)
-        session.hooks?.task(task, completedWith: error)
+        for interceptor in self.interception?.steps ?? [] { interceptor.completed?(task, error) }
+        session.hooks.collectedMetrics?(task, task.metrics)
+        session.hooks.completed?(task, error)
         session.events.post(.taskCompleted(task))
         session.taskEnded()
     }
@@ -177,24 +183,50 @@ actor TaskRun {
         try await self.prepareFile(for: &request, of: task, session)
         var attempts = TaskAttempts(request: request, source: self.source)
         while true {
+            attempts.begin(try await self.adapted(attempts, of: task, session))
+            guard let result = try await self.attempt(&attempts, of: task, session) else { continue }
+            return try await self.finished(result, attempts, of: task, session)
+        }
+    }
+
+    /// Makes the request, and those that its answers ask for.
+    ///
+    /// - Returns: nil where another attempt is to be made.
+    private func attempt(
+        _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> TaskResult? {
+        while true {
             try await self.wait { !self.isSuspended }
             task.update { $0.currentRequest = attempts.request }
-            guard let (flow, head, length) = try await self.exchange(&attempts, of: task, session) else { continue }
-            let result: TaskResult
+            let answer: Arrival
             do throws(SessionError) {
-                guard case .result = try await self.following(head, in: &attempts, of: task, session) else {
-                    await flow.discardRest()
-                    task.update { $0.metrics.transactions.append(flow.metrics) }
-                    continue
-                }
-                result = try await self.take(head, length, from: flow, attempts, of: task, session)
+                guard let arrival = try await self.exchange(&attempts, of: task, session) else { continue }
+                answer = arrival
             } catch {
-                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
-                flow.cancel(with: error)
-                task.update { $0.metrics.transactions.append(flow.metrics) }
+                if try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session) { return nil }
                 throw error
             }
-            return try await self.finished(result, attempts, of: task, session)
+            do throws(SessionError) {
+                guard case .result = try await self.following(answer.head, in: &attempts, of: task, session) else {
+                    await answer.flow.discardRest()
+                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                    continue
+                }
+                if try await self.isMadeAgain(after: .response(answer.head), &attempts, of: task, session) {
+                    await answer.flow.discardRest()
+                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                    return nil
+                }
+                return try await self.take(answer, of: task, session)
+            } catch {
+                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
+                answer.flow.cancel(with: error)
+                task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                guard case .memory = self.output, error.comesFromPeer,
+                    try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session)
+                else { throw error }
+                return nil
+            }
         }
     }
 

@@ -11,25 +11,27 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
     }
 
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/imageTypes``.
-    public var contentTypes: Set<String>?
+    public var acceptableContentTypes: Set<String>?
     /// What decodes images.
     public var rule: ResponseContract.ImageRule
 
     /// Makes a serializer.
     public init(
-        checker: some ImageChecking, statuses: [ClosedRange<UInt16>]? = [200...299],
-        contentTypes: Set<String>? = ResponseContract.imageTypes
+        checker: some ImageChecking, acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
+        acceptableContentTypes: Set<String>? = ResponseContract.imageTypes
     ) {
         self.rule = ResponseContract.ImageRule(checker)
-        self.statuses = statuses
-        self.contentTypes = contentTypes
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .image(self.rule))
+        ResponseContract(
+            acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
+            body: .image(self.rule))
     }
 
     /// Holds the response to the contract, which no empty body keeps where there can be one.

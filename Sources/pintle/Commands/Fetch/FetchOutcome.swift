@@ -47,7 +47,7 @@ struct FetchFailure: Error, Sendable, Equatable {
             .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .exhausted, .overloaded, .internalError,
             .unreadableSource,
             .cannotWrite,
-            .badRedirect, .hookFailed, .cacheMiss, .invalidated:
+            .badRedirect, .hookFailed, .cacheMiss, .invalidated, .invalidPolicy:
             self.init(exit: Self.exit(for: error.code), code: error.code.rawValue, message: error.description)
         }
     }
@@ -55,7 +55,7 @@ struct FetchFailure: Error, Sendable, Equatable {
     static func exit(for code: SessionError.Code) -> ProcessExit {
         switch code {
         case .cleartext, .untrusted, .rejected: .found
-        case .invalidURL, .invalidRequest: .usage
+        case .invalidURL, .invalidRequest, .invalidPolicy: .usage
         case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
             .addressDenied, .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .cannotSend, .cannotRewind,
             .tooLarge, .cancelled, .exhausted, .overloaded, .internalError, .unreadableSource, .cannotWrite,
