@@ -161,7 +161,9 @@ let package = Package(
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
-        tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
+        tests(
+            "PintleSessionTests",
+            ["PintleSession", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),

@@ -43,7 +43,7 @@ import Testing
         #expect(await sink.bytes == Array("done".utf8))
     }
 
-    @Test func `OPS-19 a write that fails is reported and its bytes are not counted`() async throws {
+    @Test func `OPS-19 a file that cannot be opened is reported, and nothing is counted`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let path = "\(self.folder.path)/missing/file"
         let operation = self.started(request(origin.port), to: .file(path: path))

@@ -118,7 +118,7 @@ import Testing
         #expect(order.current == ["hook", "event"] && hooks.calls.current == ["invalid"])
     }
 
-    @Test func `TDL-18 the completion of a task that failed is told too, after who waited`() async throws {
+    @Test func `TDL-18 the completion of a task that failed is told too, though nobody waits for it`() async throws {
         let origin = try ScriptedOrigin { connection in _ = try connection.readRequest() }
         let stage = try SessionStage()
         let events = stage.session.eventStream()
