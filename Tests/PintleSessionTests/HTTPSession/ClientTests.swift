@@ -15,7 +15,7 @@ import Testing
     init() throws {
         self.stage = try SessionStage()
         self.origin = try PintleSessionTests.origin { _ in answer(200, ["Content-Type: application/json"], "[1]") }
-        self.api = try HTTPSession(self.stage.session, baseURL: "http://127.0.0.1:\(self.origin.port)/v1")
+        self.api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(self.origin.port)/v1")
     }
 
     private func serializer(team: String) throws -> HTTPRequestSerializer {
@@ -95,8 +95,8 @@ import Testing
         try form.append(name: "file", bytes: Array(text.utf8), fileName: "file", type: "text/html")
         let tasks = [
             try self.api.task("GET", "a", as: JSONResponseSerializer()),
-            try self.api.task("POST", "a", parameters: .string(text), as: JSONResponseSerializer()),
-            try self.api.task("POST", "a", form: form, as: JSONResponseSerializer()),
+            try self.api.task("POST", "a", body: .parameters(.string(text)), as: JSONResponseSerializer()),
+            try self.api.task("POST", "a", body: .multipart(form), as: JSONResponseSerializer()),
         ]
         for task in tasks {
             var last: TaskProgress?

@@ -23,9 +23,9 @@ import Testing
     ) async throws {
         let stage = try SessionStage(
             policy: SecurityPolicy(pinning: mode, certificates: [self.leaf.certificate]))
-        #expect(try HTTPSession(stage.session, baseURL: "https://example.com").baseURL?.isSecure == true)
+        #expect(try HTTPSession(stage.session, base: "https://example.com").baseURL?.isSecure == true)
         for (base, what) in [("http://example.com", "http://example.com/"), (nil, "missing")] {
-            let error = await sessionError { _ = try HTTPSession(stage.session, baseURL: base) }
+            let error = await sessionError { _ = try HTTPSession(stage.session, base: base) }
             #expect(error?.code == .cleartext)
             #expect(
                 error?.message == "pinning: \(mode.rawValue) needs a base URL with https, and this one is \(what)")
@@ -41,7 +41,7 @@ import Testing
         let policy = try SecurityPolicy(
             pinning: mode, certificates: [other.certificate], roots: .only([self.root.certificate]))
         let stage = try SessionStage(policy: policy)
-        let api = try HTTPSession(stage.session, baseURL: "https://localhost:\(nginx.httpsPort)")
+        let api = try HTTPSession(stage.session, base: "https://localhost:\(nginx.httpsPort)")
         let error = await sessionError { _ = try await api.get("json") }
         let verdict = try #require(error?.verdict)
         #expect(error?.code == .untrusted && verdict.error?.code == .pinMismatch)
