@@ -194,7 +194,7 @@ package.targets.append(
 for name in [
     "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "Image", "JSON",
     "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
-    "StapledStatus", "Wire", "XML",
+    "StapledStatus", "Stream", "Wire", "XML",
 ] {
     let (place, libraries): (String, [Target.Dependency]) = (
         "Fuzz/\(name)",

@@ -13,6 +13,8 @@ enum PintleExamples {
                PintleExamples report BASE-URL
                PintleExamples download URL FILE [STOP-AFTER-BYTES]
                PintleExamples upload URL ROOTS USER FILE...
+               PintleExamples readings URL
+               PintleExamples events URL
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
         """
 
@@ -34,12 +36,22 @@ enum PintleExamples {
                 let credential = try Credential(user: arguments[2], password: Self.password)
                 try await upload(
                     Array(arguments[3...]), to: arguments[0], roots: Self.roots(arguments[1]), as: credential)
+            case ("readings", 1): try await Self.withSession { try await printReadings(from: arguments[0], in: $0) }
+            case ("events", 1): try await Self.withSession { try await printEvents(from: arguments[0], in: $0) }
             default: Self.refuse()
             }
         } catch {
             print("failed: \(error)")
             exit(1)
         }
+    }
+
+    private static func withSession(_ body: (Session) async throws -> Void) async throws {
+        let engine = try Engine(threads: 1)
+        let session = try Session(engine: engine)
+        try await body(session)
+        await session.invalidateAndCancel()
+        engine.stop()
     }
 
     private static func refuse() {

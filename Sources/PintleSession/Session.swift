@@ -25,7 +25,7 @@ public final class Session: Sendable {
     package let evaluator: TrustEvaluator
     let registry = TaskRegistry()
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
-    private let engine: Engine
+    let engine: Engine
     private let pools: [TransferPool]
     /// Nil where the session keeps no cookies.
     let cookieJar: CookieJar?

@@ -144,6 +144,22 @@ public struct HTTPSession: Sendable {
             written.request, from: written.source, interception: self.interception)
     }
 
+    /// The events of a server, as ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)`` has them;
+    /// each connection passes the interceptors.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest` behind which is what the serializer or encoder
+    ///   threw.
+    public func serverSentEvents(
+        _ url: String, method: String = "GET", body: RequestBody? = nil, lastEventID: String = "",
+        limit: Int = 1 << 20, reconnection: EventReconnection? = EventReconnection(),
+        onChange: (@Sendable (EventSource.Change) -> Void)? = nil, _ shape: Shaping = { _ in }
+    ) throws(SessionError) -> EventSource {
+        let written = try self.written(method, url, body, shape)
+        return EventSource(
+            session: self.session, request: written.request, source: written.source, interception: self.interception,
+            lastEventID: lastEventID, limit: limit, reconnection: reconnection, onChange: onChange)
+    }
+
     private var interception: Interception? { Interception(self.interceptors, baseURL: self.baseURL) }
 
     // MARK: Requests

@@ -68,7 +68,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     }
 
     /// `orders[2].id: no value for this key`, as far as the decoder tells.
-    private static func words(for error: any Error) -> String {
+    static func words(for error: any Error) -> String {
         let (context, problem): (DecodingError.Context, String)
         switch error as? DecodingError {
         case .typeMismatch(let type, let found):

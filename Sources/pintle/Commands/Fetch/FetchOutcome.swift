@@ -55,13 +55,13 @@ struct FetchFailure: Error, Sendable, Equatable {
     static func exit(for code: SessionError.Code) -> ProcessExit {
         switch code {
         case .cleartext, .untrusted, .rejected: .found
-        case .invalidURL, .invalidRequest, .invalidPolicy: .usage
+        case .invalidURL, .invalidRequest: .usage
         case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
             .addressDenied, .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .cannotSend, .cannotRewind,
             .tooLarge, .cancelled, .exhausted, .overloaded, .internalError, .unreadableSource, .cannotWrite,
             .badRedirect,
             .hookFailed,
-            .cacheMiss, .invalidated:
+            .cacheMiss, .invalidated, .invalidPolicy:
             .incomplete
         }
     }
