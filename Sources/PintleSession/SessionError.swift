@@ -104,6 +104,21 @@ public struct SessionError: Error, Sendable {
     }
 }
 
+extension SessionError {
+    /// True where another attempt may do better: for what the network, or the server, was not able to do.
+    public var isTransient: Bool {
+        switch self.code {
+        case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
+            .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .exhausted, .overloaded:
+            true
+        case .addressDenied, .untrusted, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError,
+            .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
+            .hookFailed, .cacheMiss, .rejected, .invalidated:
+            false
+        }
+    }
+}
+
 extension SessionError: CustomStringConvertible {
     /// The message, then the cause in parentheses.
     public var description: String { self.cause.map { "\(self.message) (\($0))" } ?? self.message }

@@ -32,7 +32,7 @@ public struct RetryPolicy: Sendable, Hashable {
             guard let wanted = head.retryAfter(at: now) else { return self.backOff(attempt, jitter) }
             return wanted <= self.longestRetryAfter ? wanted : nil
         case .failure(let error):
-            guard error.isPassing, request.isRepeatable || error.precedesRequest else { return nil }
+            guard error.isTransient, request.isRepeatable || error.precedesRequest else { return nil }
             return self.backOff(attempt, jitter)
         }
     }
@@ -68,19 +68,6 @@ extension SessionRequest {
 }
 
 extension SessionError {
-    /// Another attempt may go better.
-    fileprivate var isPassing: Bool {
-        switch self.code {
-        case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
-            .truncated, .connectionBroken, .exhausted, .overloaded:
-            true
-        case .addressDenied, .tlsFailure, .untrusted, .malformedResponse, .cannotSend, .cannotRewind, .tooLarge,
-            .cancelled, .internalError, .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource,
-            .cannotWrite, .badRedirect, .hookFailed, .cacheMiss, .rejected, .invalidated:
-            false
-        }
-    }
-
     /// Nothing of the request can have reached the server.
     fileprivate var precedesRequest: Bool {
         switch self.code {

@@ -73,7 +73,7 @@ public struct EventSource: AsyncSequence, Sendable {
                     }
                     if let event = try await self.read() { return event }
                 } catch {
-                    guard error.mayPass else { throw error }
+                    guard error.isTransient else { throw error }
                     if self.events == nil { self.failures += 1 }
                     failure = error
                 }
@@ -177,20 +177,5 @@ extension EventSource {
         }
         request.fields.append("Last-Event-ID", id)
         return request
-    }
-}
-
-extension SessionError {
-    /// Whether another attempt may do better: what the network, or the server, was not able to do.
-    fileprivate var mayPass: Bool {
-        switch self.code {
-        case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
-            .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .exhausted, .overloaded:
-            true
-        case .addressDenied, .untrusted, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError,
-            .invalidURL, .invalidRequest, .cleartext, .unreadableSource, .cannotWrite, .badRedirect, .hookFailed,
-            .cacheMiss, .rejected, .invalidated:
-            false
-        }
     }
 }
