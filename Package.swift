@@ -103,17 +103,22 @@ let package = Package(
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"]),
+        room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
         room(
             "PintleSession",
             [
-                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleLoop", "CPintleCurl",
-                "CPintleLinux", nio, nioLocks, logging,
+                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket", "PintleLoop",
+                "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
         // Another name for the rooms above that a program imports.
-        room("Pintle", ["PintleMessage", "PintleImage", "PintleTrust", "PintleSession", "PintleReachability", nio]),
+        room(
+            "Pintle",
+            [
+                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability", nio,
+            ]),
         room(
             "PintlePolicy",
             [
@@ -161,6 +166,9 @@ let package = Package(
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
+        tests(
+            "PintleWebSocketTests",
+            ["PintleWebSocket", "PintleSession", "PintleCoding", "PintleMessage", "PintleTrust", nio]),
         tests(
             "PintleSessionTests",
             ["PintleSession", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio]),
