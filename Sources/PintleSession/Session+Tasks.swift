@@ -98,7 +98,7 @@ extension Session {
     }
 
     /// Throws where the caller is cancelled already, so that nothing is sent: a quick origin would answer before the cancellation had arrived.
-    private static func checkCancellation() throws(SessionError) {
+    static func checkCancellation() throws(SessionError) {
         if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
     }
 }

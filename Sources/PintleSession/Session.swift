@@ -135,14 +135,25 @@ public final class Session: Sendable {
     /// newest 4,096 events for a reader that is slow.
     public func eventStream() -> AsyncStream<SessionEvent> { self.events.subscribe() }
 
-    /// The tasks that have not ended: data tasks, then uploads, then downloads, each in the order of their making.
-    public var tasks: [SessionTask] { self.dataTasks + self.uploadTasks + self.downloadTasks }
+    /// The tasks that have not ended: data tasks, then uploads, downloads and WebSockets, each in the order of their making.
+    public var tasks: [SessionTask] {
+        self.dataTasks + self.uploadTasks + self.downloadTasks + self.webSocketTasks
+    }
     /// The data tasks that have not ended.
     public var dataTasks: [SessionTask] { self.registry.tasks(of: .data) }
     /// The uploads that have not ended.
     public var uploadTasks: [SessionTask] { self.registry.tasks(of: .upload) }
     /// The downloads that have not ended.
     public var downloadTasks: [SessionTask] { self.registry.tasks(of: .download) }
+
+    /// The tasks of WebSockets that are not closed.
+    public var webSocketTasks: [SessionTask] { self.registry.tasks(of: .webSocket) }
+
+    /// Closes a connection of a WebSocket with the session's others on `loop`. Called on that loop's thread.
+    func keep(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].keep(link) }
+
+    /// The connection of a WebSocket is closed, or somebody else closes it.
+    func forget(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].forget(link) }
 
     /// Makes a suspended task.
     func makeTask(

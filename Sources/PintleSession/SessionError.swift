@@ -24,17 +24,17 @@ public struct SessionError: Error, Sendable {
         case tlsFailure
         /// The chain does not satisfy the security policy.
         case untrusted
-        /// What the peer sent is not HTTP.
+        /// What the peer sent is not HTTP, or breaks the protocol that was switched to.
         case malformedResponse
         /// The peer closed before the response was complete.
         case truncated
         /// The connection broke while sending or waiting.
         case connectionBroken
-        /// The request cannot be sent as it is.
+        /// The request cannot be sent as it is, or a message not at all, because its ``WebSocket`` is closed.
         case cannotSend
         /// The connection broke, and what was sent of the body cannot be had again for another one.
         case cannotRewind
-        /// The body is longer than its reader takes.
+        /// The body, or a message, is longer than its reader takes.
         case tooLarge
         /// The transfer was cancelled.
         case cancelled

@@ -245,7 +245,7 @@ package struct WebSocketMachine: ~Copyable {
         switch event {
         case .message, .pong: break
         case .ping(let payload): self.writePong(payload, into: &output)
-        case .close(let close): self.writeClose(close, into: &output)
+        case .close(let close): self.writeClose(WebSocketClose(close.code), into: &output)
         case .violation(let violation):
             self.writeClose(WebSocketClose(violation.closeCode, violation.message), into: &output)
         }
@@ -256,7 +256,8 @@ package struct WebSocketMachine: ~Copyable {
     /// - Parameters:
     ///   - bytes: lose what was taken.
     ///   - output: gets the answers.
-    package mutating func receive(_ bytes: inout ByteBuffer, answeringInto output: inout ByteBuffer) -> [WebSocketEvent] {
+    package mutating func receive(_ bytes: inout ByteBuffer, answeringInto output: inout ByteBuffer) -> [WebSocketEvent]
+    {
         var events: [WebSocketEvent] = []
         var budget = Int.max
         while let event = self.next(&bytes, budget: &budget) {

@@ -41,7 +41,8 @@ public struct WebSocketViolation: Error, Sendable, Equatable, CustomStringConver
     /// The code that the peer is told.
     public var closeCode: WebSocketCloseCode {
         switch self.kind {
-        case .reservedBit, .reservedOpcode, .controlFrame, .masking, .length, .fragmentation, .closePayload: .protocolError
+        case .reservedBit, .reservedOpcode, .controlFrame, .masking, .length, .fragmentation, .closePayload:
+            .protocolError
         case .invalidText, .compression: .invalidPayload
         case .messageTooBig: .messageTooBig
         case .outOfMemory: .internalError

@@ -460,7 +460,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return withUnsafeMutableBytes(of: &byte) { tls.peek(into: $0) } != .wantsRead
     }
 
-    private static func words(for error: any Error) -> String? {
+    /// The cause in words, where there are any.
+    static func words(for error: any Error) -> String? {
         switch error {
         case let error as IOError: SystemError(error.errnoCode).description
         case let failure as TLSFailure:

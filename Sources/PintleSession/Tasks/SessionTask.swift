@@ -18,6 +18,8 @@ public final class SessionTask: Sendable, Identifiable {
         case upload
         /// Its response is written to a file.
         case download
+        /// Its response opens a ``WebSocket``; it is under way as long as that is open.
+        case webSocket
     }
 
     /// What a task has to say about itself, in one piece.

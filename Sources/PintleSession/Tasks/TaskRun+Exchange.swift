@@ -23,7 +23,9 @@ extension TaskRun {
             $0.sent = 0
             $0.expectedToSend = body.length
         }
-        flow.start(session.transferRequest(attempts.request, body: body), in: session)
+        var transfer = session.transferRequest(attempts.request, body: body)
+        if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
+        flow.start(transfer, in: session)
         if case .pieces(let reader, let length) = body {
             let throttle = attempts.request.throttle
             flow.isFed(by: Task { await self.feed(reader, length: length, throttle: throttle, into: flow) })

@@ -16,6 +16,7 @@ extension TaskRun {
         case .memory: body = try await self.collect(arrival, of: task, session)
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
+        case .webSocket(let opening): try await self.open(arrival, opening, of: task, session)
         }
         task.update { $0.metrics.transactions.append(arrival.flow.metrics) }
         return TaskResult(
@@ -137,8 +138,8 @@ extension TaskRun {
         return nil
     }
 
-    private func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError
-    {
+    /// The error for a response that is not wanted, with the beginning of its body.
+    func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError {
         var body: [UInt8] = []
         while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.flow.next() {
             body += piece.readableBytesView.prefix(RejectedResponse.bodyLimit - body.count)

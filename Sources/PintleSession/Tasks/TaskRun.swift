@@ -16,6 +16,7 @@ actor TaskRun {
         case memory
         case stream(ResponseHandoff)
         case file(DownloadDestination, ResponseContract, resuming: PartialDownload?)
+        case webSocket(WebSocketOpening)
     }
 
     nonisolated let loop: Loop
@@ -28,13 +29,15 @@ actor TaskRun {
     private weak let owner: Session?
 
     private var hasBegun = false
-    private var isSuspended = true
+    private(set) var isSuspended = true
     private var isOver = false
     /// Why the task has to end, once it has to.
     private(set) var failure: SessionError?
     private(set) var keepsPart = false
     /// The transfer that is under way.
     var flow: TransferFlow?
+    /// The connection of a WebSocket, while it is open.
+    var link: WebSocketLink?
     /// Where the response goes; a hook may make a download of a data task.
     var output: Output
     /// The file of a download, from its opening to its end.
@@ -89,6 +92,7 @@ actor TaskRun {
         guard self.hasBegun else { return self.begin(task) }
         if let timeLeft { self.armDeadline(timeLeft) }
         self.flow?.resume()
+        self.link?.resume()
         self.wake()
     }
 
@@ -100,6 +104,7 @@ actor TaskRun {
             self.timeLeft = timeLeft - (.now() - self.runningSince)
         }
         self.flow?.suspend()
+        self.link?.suspend()
     }
 
     private func cancelled(_ task: SessionTask, keepingPart: Bool) {
@@ -121,6 +126,13 @@ actor TaskRun {
         let deadline = self.deadline ?? LoopTimer { [unowned self] in self.assumeIsolated { $0.outOfTime() } }
         self.deadline = deadline
         self.loop.arm(deadline, at: .now() + limit)
+    }
+
+    /// Counts no more time: a WebSocket may be open for as long as it likes.
+    func endTimeLimit() {
+        if let deadline { self.loop.disarm(deadline) }
+        self.timeLeft = nil
+        self.deadline = nil
     }
 
     private func outOfTime() {
@@ -165,7 +177,11 @@ actor TaskRun {
         self.flow = nil
         self.file = nil
         session.registry.remove(task)
-        if case .stream(let handoff) = self.output { handoff.finish(error) }
+        switch self.output {
+        case .memory, .file: break
+        case .stream(let handoff): handoff.finish(error)
+        case .webSocket(let opening): opening.finish(error)
+        }
         task.finish(outcome)
         for interceptor in self.interception?.steps ?? [] { interceptor.completed?(task, error) }
         session.hooks.collectedMetrics?(task, task.metrics)

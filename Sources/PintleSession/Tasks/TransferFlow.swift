@@ -17,6 +17,8 @@ final class TransferFlow {
     private var unsent = 0
     private var sent = 0
     private var end: Result<Void, SessionError>?
+    /// A connection that was switched to another protocol, until somebody takes it.
+    private var handover: Handover?
     private var reader: CheckedContinuation<Void, Never>?
     private var feeder: CheckedContinuation<Void, Never>?
     private var restTimer: LoopTimer?
@@ -59,6 +61,12 @@ final class TransferFlow {
         }
         guard let head else { preconditionFailure("BUG: a transfer ended well without a head") }
         return head
+    }
+
+    /// The connection that came with a `101 Switching Protocols`; it belongs to who takes it.
+    func takeHandover() -> Handover? {
+        defer { self.handover = nil }
+        return self.handover
     }
 
     /// Waits for more of the body: everything that has arrived, or nil when it is complete.
@@ -135,6 +143,7 @@ final class TransferFlow {
 
     /// Gives the transfer up.
     func cancel(with error: SessionError = .cancelled) {
+        self.takeHandover()?.connection.close()
         // One that has ended well while it was suspended has a reader who waits for the resumption.
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
@@ -202,6 +211,14 @@ extension TransferFlow: TransferDelegate {
     }
 
     func bodyBeginsAgain() { self.sent = 0 }
+
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+        guard let head = handover.head else { preconditionFailure("BUG: a task has asked for a bare connection") }
+        self.metrics = metrics
+        self.handover = handover
+        self.head = (head, nil)
+        self.finish(.success(()))
+    }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.metrics = metrics

@@ -46,7 +46,8 @@ package struct ClientHandshake: Sendable {
     package func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
         try Self.checkUpgrade(head.fields)
         guard head.fields.values(of: "Sec-WebSocket-Accept") == [try self.key.accept()] else {
-            throw WebSocketHandshakeError(.accept, "its Sec-WebSocket-Accept is not the answer to the key that was sent")
+            throw WebSocketHandshakeError(
+                .accept, "its Sec-WebSocket-Accept is not the answer to the key that was sent")
         }
         var agreement = WebSocketAgreement()
         agreement.subprotocol = try self.subprotocol(head.fields)

@@ -18,6 +18,9 @@ package struct WebSocketClose: Sendable, Equatable {
         self.reason = code.mayBeSent ? Self.cut(reason) : ""
     }
 
+    /// Makes one that stands for what no Close has said, of any code.
+    package init(unsent code: WebSocketCloseCode) { (self.code, self.reason) = (code, "") }
+
     /// Reads the payload of one that has come.
     init(_ payload: ByteBuffer, by role: WebSocketRole) throws(WebSocketViolation) {
         var payload = payload
@@ -30,7 +33,8 @@ package struct WebSocketClose: Sendable, Equatable {
         }
         self.code = WebSocketCloseCode(rawValue: number)
         guard self.code.mayBeSent else {
-            throw WebSocketViolation(.closePayload, "\(role.peer) sent a Close with \(number), which is no code for one")
+            throw WebSocketViolation(
+                .closePayload, "\(role.peer) sent a Close with \(number), which is no code for one")
         }
         var check = UTF8Check()
         guard payload.withUnsafeReadableBytes({ check.accepts($0) }), check.isComplete else {

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleSystem
+internal import PintleWebSocket
+
+/// Messages that have come and were not read. Above 64 KiB of them the connection is not read.
+final class WebSocketInbox: Sendable {
+    typealias Waiter = OneShot<Result<WebSocketPayload?, SessionError>>
+
+    private struct State: Sendable {
+        var messages: CircularBuffer<WebSocketPayload> = []
+        var size = 0
+        var waiters: CircularBuffer<Waiter> = []
+        /// How the messages end behind those that are here; nil while more may come.
+        var end: Result<Void, SessionError>?
+        /// Whether the connection waits for room.
+        var isFull = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+    /// Has the connection read on. Called where there is room again, on the reader's thread.
+    private let wake: @Sendable () -> Void
+
+    static let window = 64 * 1024
+    /// What a message counts for beyond its bytes.
+    private static let overhead = 128
+
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    // MARK: For the connection
+
+    /// Takes a message that has come.
+    func add(_ message: WebSocketPayload) {
+        let waiter = self.state.withLockedValue { state -> Waiter? in
+            if let waiter = state.waiters.popFirst() { return waiter }
+            state.messages.append(message)
+            state.size += message.bytes.readableBytes + Self.overhead
+            return nil
+        }
+        waiter?.give(.success(message))
+    }
+
+    /// Tells whether another message may come. Where not, the connection is woken when it may.
+    func hasRoom() -> Bool {
+        self.state.withLockedValue { state in
+            state.isFull = state.size >= Self.window
+            return !state.isFull
+        }
+    }
+
+    /// Nothing more comes. What is here can be read.
+    func finish(_ error: SessionError?) {
+        let waiters = self.state.withLockedValue { state in
+            if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.give(error.map { .failure($0) } ?? .success(nil)) }
+    }
+
+    // MARK: For readers
+
+    /// Waits for the next message. Those who wait at the same time are served in their order. A reader that is cancelled takes
+    /// none.
+    ///
+    /// - Returns: nil behind the last one.
+    func next() async throws(SessionError) -> WebSocketPayload? {
+        enum Next {
+            case result(Result<WebSocketPayload?, SessionError>)
+            case wait(Waiter)
+        }
+        guard !Task.isCancelled else { throw .cancelled }
+        let (next, isRoomy) = self.state.withLockedValue { state -> (Next, Bool) in
+            if let message = state.messages.popFirst() {
+                state.size -= message.bytes.readableBytes + Self.overhead
+                let isRoomy = state.isFull && state.size < Self.window / 2
+                if isRoomy { state.isFull = false }
+                return (.result(.success(message)), isRoomy)
+            }
+            if let end = state.end { return (.result(end.map { nil }), false) }
+            let waiter = Waiter()
+            state.waiters.append(waiter)
+            return (.wait(waiter), false)
+        }
+        if isRoomy { self.wake() }
+        switch next {
+        case .result(let result): return try result.get()
+        case .wait(let waiter):
+            let result = await withTaskCancellationHandler {
+                await waiter.value()
+            } onCancel: {
+                self.cancel(waiter)
+            }
+            return try result.get()
+        }
+    }
+
+    private func cancel(_ waiter: Waiter) {
+        let isWaiting = self.state.withLockedValue { state in
+            guard let place = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
+            state.waiters.remove(at: place)
+            return true
+        }
+        // Who is not there any more has got a message, which is not to be lost.
+        if isWaiting { waiter.give(.failure(.cancelled)) }
+    }
+}
