@@ -25,8 +25,8 @@ package final class RawInflater {
 
     /// zlib keeps a pointer to it, so it may not move.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether the last call has ended right behind a final block, and nothing has come since.
-    private var endsWithFinalBlock = false
+    /// Whether what was taken ends with a block that does not say to be the last one, and with a whole byte.
+    package private(set) var isBetweenBlocks = false
 
     /// Begins a stream.
     ///
@@ -49,14 +49,8 @@ package final class RawInflater {
 
     /// Forgets what came before: nothing that comes can reach back to it.
     package func reset() {
-        self.endsWithFinalBlock = false
+        self.isBetweenBlocks = false
         inflateReset(self.stream)
-    }
-
-    /// Whether what has come ends with a block that is not the stream's last, and with a whole byte.
-    package var isBetweenBlocks: Bool {
-        // zlib says so by 128, and counts bits that were read ahead in the low five.
-        !self.endsWithFinalBlock && self.stream.pointee.data_type & 0x9F == 0x80
     }
 
     /// Inflates as much as there is room for.
@@ -75,11 +69,16 @@ package final class RawInflater {
         var failure: RawDeflateError?
         repeat {
             let piece = UnsafeRawBufferPointer(rebasing: input.prefix(1 << 30))
-            if piece.count > 0 { self.endsWithFinalBlock = false }
             stream.pointee.next_in = UnsafeMutablePointer(
                 mutating: piece.assumingMemoryBound(to: UInt8.self).baseAddress)
             stream.pointee.avail_in = UInt32(piece.count)
+            let roomBefore = stream.pointee.avail_out
             let code = CPintleZlib.inflate(stream, Z_SYNC_FLUSH)
+            // 128 stands for the end of a block, and the low bits count what was read ahead. A call that does nothing
+            // clears both.
+            if Int(stream.pointee.avail_in) < piece.count || stream.pointee.avail_out < roomBefore {
+                self.isBetweenBlocks = code == Z_OK && stream.pointee.data_type & 0x9F == 0x80
+            }
             input = UnsafeRawBufferPointer(rebasing: input.dropFirst(piece.count - Int(stream.pointee.avail_in)))
             switch code {
             // There was nothing to do: no input, or output that the last call has just filled to the end.
@@ -87,7 +86,6 @@ package final class RawInflater {
             case Z_STREAM_END:
                 // A sender may end a block as the last one and go on all the same (RFC 7692 §7.2.3.4). What follows
                 // may reach back to what came before, so the window stays, which `inflateReset` would empty.
-                self.endsWithFinalBlock = true
                 inflateResetKeep(stream)
             case Z_MEM_ERROR: failure = .outOfMemory
             case Z_NEED_DICT: failure = .corrupt(reason: "it needs a dictionary")

@@ -206,7 +206,12 @@ package struct WebSocketMachine: ~Copyable {
     }
 
     /// Writes the next frame of the message under way: 64 KiB of it, or its rest.
-    package mutating func writeFragment(into output: inout ByteBuffer) { self.writer.writeFragment(into: &output) }
+    ///
+    /// - Returns: the number of bytes of the message that it took, which compressed may be nothing.
+    @discardableResult
+    package mutating func writeFragment(into output: inout ByteBuffer) -> Int {
+        self.writer.writeFragment(into: &output)
+    }
 
     /// Writes a whole message.
     package mutating func write(_ payload: WebSocketPayload, into output: inout ByteBuffer) {

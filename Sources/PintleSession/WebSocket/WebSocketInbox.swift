@@ -17,10 +17,14 @@ final class WebSocketInbox: Sendable {
         var end: Result<Void, SessionError>?
         /// Whether the connection waits for room.
         var isFull = false
+        /// Whether a reader has a message, and has not come back for the next one.
+        var isReading = false
+        /// Whether a reader has been told of the end.
+        var isEndTold = false
     }
 
     private let state = NIOLockedValueBox(State())
-    /// Has the connection read on. Called where there is room again, on the reader's thread.
+    /// Has the connection look here again: there is room, or a reader was told of the end. Called on the reader's thread.
     private let wake: @Sendable () -> Void
 
     static let window = 64 * 1024
@@ -34,7 +38,10 @@ final class WebSocketInbox: Sendable {
     /// Takes a message that has come.
     func add(_ message: WebSocketPayload) {
         let waiter = self.state.withLockedValue { state -> Waiter? in
-            if let waiter = state.waiters.popFirst() { return waiter }
+            if let waiter = state.waiters.popFirst() {
+                state.isReading = true
+                return waiter
+            }
             state.messages.append(message)
             state.size += message.bytes.readableBytes + Self.overhead
             return nil
@@ -54,10 +61,17 @@ final class WebSocketInbox: Sendable {
     func finish(_ error: SessionError?) {
         let waiters = self.state.withLockedValue { state in
             if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+            if !state.waiters.isEmpty { state.isEndTold = true }
             defer { state.waiters.removeAll() }
             return state.waiters
         }
         for waiter in waiters { waiter.give(error.map { .failure($0) } ?? .success(nil)) }
+    }
+
+    /// True where a message that came before the end may still be answered by who reads it. The connection is woken when
+    /// a reader is told of the end.
+    var isBeforeEnd: Bool {
+        self.state.withLockedValue { !$0.isEndTold && ($0.isReading || !$0.messages.isEmpty) }
     }
 
     // MARK: For readers
@@ -72,19 +86,24 @@ final class WebSocketInbox: Sendable {
             case wait(Waiter)
         }
         guard !Task.isCancelled else { throw .cancelled }
-        let (next, isRoomy) = self.state.withLockedValue { state -> (Next, Bool) in
+        let (next, wakes) = self.state.withLockedValue { state -> (Next, Bool) in
             if let message = state.messages.popFirst() {
                 state.size -= message.bytes.readableBytes + Self.overhead
                 let isRoomy = state.isFull && state.size < Self.window / 2
                 if isRoomy { state.isFull = false }
+                state.isReading = true
                 return (.result(.success(message)), isRoomy)
             }
-            if let end = state.end { return (.result(end.map { nil }), false) }
+            state.isReading = false
+            if let end = state.end {
+                defer { state.isEndTold = true }
+                return (.result(end.map { nil }), !state.isEndTold)
+            }
             let waiter = Waiter()
             state.waiters.append(waiter)
             return (.wait(waiter), false)
         }
-        if isRoomy { self.wake() }
+        if wakes { self.wake() }
         switch next {
         case .result(let result): return try result.get()
         case .wait(let waiter):

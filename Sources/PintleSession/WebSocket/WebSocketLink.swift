@@ -17,6 +17,8 @@ final class WebSocketLink: ChannelInboundHandler {
         case open
         /// Nothing more is read. What is waiting is sent, then the Close, and the server's is waited for.
         case closing(WebSocketClose)
+        /// The server has broken the protocol. Who reads is to be heard first about what came before.
+        case failing(WebSocketViolation)
         /// Nothing more counts. The end of the connection is waited for, which is the server's to make (RFC 6455 §7.1.1).
         case lingering
         case over
@@ -71,7 +73,7 @@ final class WebSocketLink: ChannelInboundHandler {
         self.watch = options.keepAlive.map { SilenceWatch($0, at: loop.turnTime) }
         // unowned: `end` disarms the timers before this goes.
         self.silence = LoopTimer { [unowned self] in self.checkSilence() }
-        self.patience = LoopTimer { [unowned self] in self.end(nil) }
+        self.patience = LoopTimer { [unowned self] in self.patienceIsOver() }
     }
 
     /// Begins, with what came behind the head of the response.
@@ -138,6 +140,7 @@ final class WebSocketLink: ChannelInboundHandler {
     /// Goes on with what is here, where it is wanted.
     func readOn() {
         guard !self.isOver, !self.readsOnLater else { return }
+        self.failIfRead()
         var bytes = ByteBuffer()
         swap(&bytes, &self.held)
         self.take(&bytes)
@@ -151,7 +154,7 @@ final class WebSocketLink: ChannelInboundHandler {
         switch self.state {
         case .open: !self.isSuspended && self.shared.inbox.hasRoom()
         case .closing, .lingering: true
-        case .over: false
+        case .failing, .over: false
         }
     }
 
@@ -191,16 +194,38 @@ final class WebSocketLink: ChannelInboundHandler {
         case .ping(let payload): self.answer(payload)
         case .pong(let payload): self.pings.received(payload, at: .now())
         case .close(let close): self.received(close)
-        case .violation(let violation):
-            let code: SessionError.Code = violation.kind == .messageTooBig ? .tooLarge : .malformedResponse
-            let error = SessionError(
-                code, "the WebSocket to \(self.peer) was given up", cause: violation.message, underlying: violation)
-            self.machine.answer(event, into: &self.output)
-            self.linger(error)
-            // It may not answer the Close, but will see this.
-            self.flushOutput()
-            self.channel?.close(mode: .output, promise: nil)
+        case .violation(let violation): self.received(violation)
         }
+    }
+
+    private func received(_ violation: WebSocketViolation) {
+        // With its own Close on the way, nobody hears of it.
+        guard self.isOpen else { return self.linger(nil) }
+        self.state = .failing(violation)
+        self.shared.inbox.finish(self.error(for: violation))
+        self.bePatient(for: Self.lingerTime)
+        self.failIfRead()
+    }
+
+    private func error(for violation: WebSocketViolation) -> SessionError {
+        SessionError(
+            violation.kind == .messageTooBig ? .tooLarge : .malformedResponse,
+            "the WebSocket to \(self.peer) was given up", cause: violation.message, underlying: violation)
+    }
+
+    /// Fails the connection, where every message from before the violation was read, and answered.
+    private func failIfRead() {
+        guard case .failing(let violation) = self.state, !self.shared.inbox.isBeforeEnd else { return }
+        self.fail(violation)
+    }
+
+    private func fail(_ violation: WebSocketViolation) {
+        self.sendOn()
+        self.machine.answer(.violation(violation), into: &self.output)
+        self.linger(self.error(for: violation))
+        // It may not answer the Close, but will see this.
+        self.flushOutput()
+        self.channel?.close(mode: .output, promise: nil)
     }
 
     /// Answers a ping. While there is no room, only the last one is kept, as RFC 6455 §5.5.3 allows.
@@ -247,7 +272,7 @@ final class WebSocketLink: ChannelInboundHandler {
         switch self.state {
         case .open: self.end(error)
         // Its own Close is not due any more, and nobody waits for a message.
-        case .closing, .lingering: self.end(nil)
+        case .closing, .failing, .lingering: self.end(nil)
         case .over: break
         }
     }
@@ -285,7 +310,7 @@ final class WebSocketLink: ChannelInboundHandler {
     /// Tells whether messages are sent.
     private var isSending: Bool {
         switch self.state {
-        case .open, .closing: self.machine.takesOutput
+        case .open, .closing, .failing: self.machine.takesOutput
         case .lingering, .over: false
         }
     }
@@ -299,13 +324,11 @@ final class WebSocketLink: ChannelInboundHandler {
             guard let message = self.shared.outbox.take() else { return nil }
             self.machine.begin(message)
         }
-        let before = self.output.readableBytes
-        self.machine.writeFragment(into: &self.output)
-        // What zlib makes little of was work all the same.
-        return max(self.output.readableBytes - before, Self.leastWork)
+        return self.machine.writeFragment(into: &self.output) + Self.frameWork
     }
 
-    private static let leastWork = 512
+    /// The work for a frame beyond its bytes, in bytes.
+    private static let frameWork = 256
 
     private func answerLate() {
         guard let payload = self.unanswered else { return }
@@ -386,6 +409,10 @@ final class WebSocketLink: ChannelInboundHandler {
         self.state = .lingering
         self.tellEnd(error)
         self.bePatient(for: Self.lingerTime)
+    }
+
+    private func patienceIsOver() {
+        if case .failing(let violation) = self.state { self.fail(violation) } else { self.end(nil) }
     }
 
     private func bePatient(for time: TimeAmount) {

@@ -46,7 +46,9 @@ struct MessageWriter: ~Copyable {
     }
 
     /// Writes the next frame of the message, or the last one; none where zlib holds all of it back for a later frame.
-    mutating func writeFragment(into output: inout ByteBuffer) {
+    ///
+    /// - Returns: the number of bytes of the message that it took.
+    mutating func writeFragment(into output: inout ByteBuffer) -> Int {
         guard var message = self.message.take() else { preconditionFailure("BUG: no message has begun") }
         let count = min(message.rest.readableBytes, Self.fragmentSize)
         var piece = message.rest.readSlice(length: count) ?? ByteBuffer()
@@ -54,7 +56,7 @@ struct MessageWriter: ~Copyable {
         if message.isCompressed { piece = self.deflate(piece, isLast: isLast) }
         guard piece.readableBytes > 0 || isLast else {
             self.message = message
-            return
+            return count
         }
         var header = FrameHeader(message.hasBegun ? .continuation : message.opcode, length: piece.readableBytes)
         header.isFinal = isLast
@@ -62,6 +64,7 @@ struct MessageWriter: ~Copyable {
         self.writeFrame(header, piece, into: &output)
         message.hasBegun = true
         if !isLast { self.message = message }
+        return count
     }
 
     /// Writes a frame, masked where that is due.
