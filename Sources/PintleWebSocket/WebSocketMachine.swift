@@ -163,8 +163,8 @@ package struct WebSocketMachine: ~Copyable {
             found = Result { () throws(WebSocketViolation) in try FrameHeader.read(space, expectation) }
         }
         guard let (header, size) = try found.get() else { return .more }
-        budget -= size
         guard header.opcode.isControl else {
+            budget -= size
             bytes.moveReaderIndex(forwardBy: size)
             try self.assembler.begin(header)
             self.reading = .payload(header, offset: 0)
@@ -172,6 +172,7 @@ package struct WebSocketMachine: ~Copyable {
         }
         // A control frame is short, and taken when it is whole.
         guard bytes.readableBytes >= size + header.length else { return .more }
+        budget -= size + header.length
         bytes.moveReaderIndex(forwardBy: size)
         return .event(try self.control(header, from: &bytes))
     }
