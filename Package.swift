@@ -117,7 +117,8 @@ let package = Package(
         room(
             "Pintle",
             [
-                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability", nio,
+                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
+                nio,
             ]),
         room(
             "PintlePolicy",

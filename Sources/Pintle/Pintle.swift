@@ -6,5 +6,6 @@
 @_exported import PintleReachability
 @_exported import PintleSession
 @_exported import PintleTrust
+@_exported import PintleWebSocket
 
 @_exported import struct NIOCore.ByteBuffer

@@ -109,7 +109,8 @@ public struct EventSource: AsyncSequence, Sendable {
 }
 
 extension EventSource {
-    private static let contract = ResponseContract(statuses: [200...200], contentTypes: ["text/event-stream"])
+    private static let contract = ResponseContract(
+        acceptableStatusCodes: [200...200], acceptableContentTypes: ["text/event-stream"])
 
     /// How long to wait before the next attempt; nil where there is none.
     fileprivate func pause(after failures: Int, retry: Duration?) -> Duration? {

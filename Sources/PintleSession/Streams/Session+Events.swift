@@ -39,7 +39,7 @@ extension Session {
             for await case .sessionInvalidated in events { break }
             if !Task.isCancelled { isOver.happen() }
         }
-        let timer = self.engine.loops[0].scheduleTask(in: TimeAmount(pause)) { isOver.happen() }
+        let timer = self.engine.loops[0].scheduleTask(in: TimeAmount(limit: pause)) { isOver.happen() }
         defer {
             timer.cancel()
             watch.cancel()

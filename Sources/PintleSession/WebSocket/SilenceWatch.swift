@@ -19,8 +19,8 @@ struct SilenceWatch {
     private var question: NIODeadline?
 
     init(_ keepAlive: WebSocketOptions.KeepAlive, at now: NIODeadline) {
-        self.interval = TimeAmount(keepAlive.interval)
-        self.timeout = TimeAmount(keepAlive.timeout)
+        self.interval = TimeAmount(limit: keepAlive.interval)
+        self.timeout = TimeAmount(limit: keepAlive.timeout)
         self.lastArrival = now
     }
 

@@ -398,7 +398,7 @@ final class WebSocketLink: ChannelInboundHandler {
         // Senders that wait for room are refused; what was taken is sent.
         self.shared.outbox.refuse(self.refusal, dropping: false)
         self.shared.inbox.finish(nil)
-        self.bePatient(for: TimeAmount(self.options.closeTimeout))
+        self.bePatient(for: TimeAmount(limit: self.options.closeTimeout))
         self.sendOn()
         self.readOn()
     }

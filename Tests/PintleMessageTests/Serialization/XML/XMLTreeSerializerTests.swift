@@ -49,13 +49,15 @@ struct XMLTreeSerializerTests {
 
     @Test func `XMP-05 XMD-03 copies keep statuses, types, limits and options`() throws {
         var serializer = XMLDocumentResponseSerializer(
-            statuses: [201...201], contentTypes: ["a/b"], scanner: XMLScanner(nestingLimit: 2),
+            acceptableStatusCodes: [201...201], acceptableContentTypes: ["a/b"], scanner: XMLScanner(nestingLimit: 2),
             limits: XMLDocument.Limits(nodes: 3), readsNamespaces: false)
         let copy = serializer
         serializer.limits.nodes = 4
         serializer.readsNamespaces = true
         #expect(copy != serializer && copy.limits.nodes == 3 && !copy.readsNamespaces)
-        #expect(copy.contract.statuses == [201...201] && copy.contract.body == .xml(XMLScanner(nestingLimit: 2)))
+        #expect(
+            copy.contract.acceptableStatusCodes == [201...201]
+                && copy.contract.body == .xml(XMLScanner(nestingLimit: 2)))
         #expect(try violation(copy, response(201, "a/b"), "<a><b/><c/></a>") == nil)
         #expect(try violation(copy, response(201, "a/b"), "<a><b/><c/><d/></a>")?.kind == .responseBody)
         #expect(try violation(copy, response(201, "a/b"), "<a><b><c/></b></a>") == nil)
