@@ -172,7 +172,9 @@ let package = Package(
             ["PintleWebSocket", "PintleSession", "PintleCoding", "PintleMessage", "PintleTrust", nio]),
         tests(
             "PintleSessionTests",
-            ["PintleSession", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio]),
+            [
+                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio,
+            ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
