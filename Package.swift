@@ -205,13 +205,13 @@ package.targets.append(
 for name in [
     "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "Image", "JSON",
     "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
-    "StapledStatus", "Stream", "Wire", "XML",
+    "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
 ] {
     let (place, libraries): (String, [Target.Dependency]) = (
         "Fuzz/\(name)",
         [
             "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
-            "PintleSession", "PintlePolicy", "PintlePins",
+            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
         ]
     )
     package.targets.append(

@@ -15,6 +15,7 @@ enum PintleExamples {
                PintleExamples upload URL ROOTS USER FILE...
                PintleExamples readings URL
                PintleExamples events URL
+               PintleExamples follow URL ROOTS PIN...
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
         """
 
@@ -38,6 +39,9 @@ enum PintleExamples {
                     Array(arguments[3...]), to: arguments[0], roots: Self.roots(arguments[1]), as: credential)
             case ("readings", 1): try await Self.withSession { try await printReadings(from: arguments[0], in: $0) }
             case ("events", 1): try await Self.withSession { try await printEvents(from: arguments[0], in: $0) }
+            case ("follow", 3...):
+                try await followOrders(
+                    at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
             default: Self.refuse()
             }
         } catch {

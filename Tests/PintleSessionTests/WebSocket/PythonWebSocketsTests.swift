@@ -42,7 +42,8 @@ import Testing
                 handle, "127.0.0.1", 0, extensions=extensions, compression=None, max_size=None,
                 subprotocols=["echo"],
             ) as server:
-                print("listening", server.sockets[0].getsockname()[1], flush=True)
+                sys.stdout.write("listening %d\\n" % server.sockets[0].getsockname()[1])
+                sys.stdout.flush()
                 await asyncio.Future()
 
         asyncio.run(main())
