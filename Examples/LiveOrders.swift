@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PintleSession
-import PintleTrust
-import PintleWebSocket
+import Pintle
 
 /// Follows what a service says about orders, over a WebSocket whose server must have one of two keys.
 func followOrders(at url: String, roots: SecurityPolicy.Roots, pins: [Pin]) async throws {

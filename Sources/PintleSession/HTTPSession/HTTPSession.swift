@@ -160,6 +160,18 @@ public struct HTTPSession: Sendable {
             lastEventID: lastEventID, limit: limit, reconnection: reconnection, onChange: onChange)
     }
 
+    /// Opens a WebSocket, as ``Session/webSocket(_:options:)-(SessionRequest,_)`` does; the request passes the
+    /// interceptors.
+    ///
+    /// - Parameter url: resolved against the base; an absolute one may be ws or wss, too.
+    /// - Throws: ``SessionError`` as ``task(_:_:body:as:_:)`` and the session do.
+    public func webSocket(
+        _ url: String, options: WebSocketOptions = WebSocketOptions(), _ shape: Shaping = { _ in }
+    ) async throws(SessionError) -> WebSocket {
+        let written = try self.written("GET", SessionRequest.httpSpelling(ofWebSocket: url), nil, shape)
+        return try await self.session.webSocket(written.request, options: options, interception: self.interception)
+    }
+
     private var interception: Interception? { Interception(self.interceptors, baseURL: self.baseURL) }
 
     // MARK: Requests

@@ -18,6 +18,12 @@ extension Session {
     public func webSocket(
         _ request: SessionRequest, options: WebSocketOptions = WebSocketOptions()
     ) async throws(SessionError) -> WebSocket {
+        try await self.webSocket(request, options: options, interception: nil)
+    }
+
+    func webSocket(
+        _ request: SessionRequest, options: WebSocketOptions, interception: Interception?
+    ) async throws(SessionError) -> WebSocket {
         try Self.checkCancellation()
         try options.checkSyntax()
         guard request.method == "GET" else {
@@ -27,7 +33,7 @@ extension Session {
             throw SessionError(.invalidRequest, "\(name) belongs to the handshake; the session writes it")
         }
         let opening = WebSocketOpening(options)
-        let task = try self.makeTask(.webSocket, request, output: .webSocket(opening))
+        let task = try self.makeTask(.webSocket, request, output: .webSocket(opening), interception: interception)
         task.resume()
         let socket = await withTaskCancellationHandler {
             await Result { () async throws(SessionError) -> WebSocket in try await opening.value() }
@@ -53,13 +59,17 @@ extension SessionRequest {
     /// - Parameter url: an absolute ws, wss, http or https URL (RFC 6455 §3).
     /// - Throws: ``SessionError`` with `invalidURL`, saying what is wrong with it.
     public init(webSocket url: String, fields: Fields = Fields()) throws(SessionError) {
-        // The schemes differ in nothing but their names.
+        try self.init("GET", Self.httpSpelling(ofWebSocket: url), fields: fields)
+    }
+
+    /// The same URL with http or https for ws or wss: the schemes differ in nothing but their names.
+    static func httpSpelling(ofWebSocket url: String) -> String {
         let scheme = url.prefix { $0 != ":" }
         let rest = url[scheme.endIndex...]
-        switch scheme.lowercased() {
-        case "ws": try self.init("GET", "http\(rest)", fields: fields)
-        case "wss": try self.init("GET", "https\(rest)", fields: fields)
-        default: try self.init("GET", url, fields: fields)
+        return switch scheme.lowercased() {
+        case "ws": "http\(rest)"
+        case "wss": "https\(rest)"
+        default: url
         }
     }
 }

@@ -61,6 +61,23 @@ import Testing
         #expect(origin.requests.first?["Sec-WebSocket-Protocol"] == "v1.chat, v2.chat")
     }
 
+    @Test(arguments: ["chat?x=1", "ws://127.0.0.1:PORT/v1/chat?x=1"])
+    func `a client opens one below its base, and its steps are passed`(url: String) async throws {
+        let origin = try echoOrigin()
+        let stage = try SessionStage()
+        var api = try HTTPSession(stage.session, base: "http://127.0.0.1:\(origin.port)/v1")
+        api.interceptors = [.bearer(BearerTokens("secret") { _ in "other" })]
+        let socket = try await api.webSocket(url.replacing("PORT", with: "\(origin.port)")) {
+            $0.fields.set("X-Shaped", "yes")
+        }
+        try await socket.send("hello")
+        #expect(try await socket.receive() == .text("hello"))
+        await socket.close()
+        let asked = try #require(origin.requests.first)
+        #expect(asked.head.startLine == "GET /v1/chat?x=1 HTTP/1.1" && asked["X-Shaped"] == "yes")
+        #expect(asked["Authorization"] == "Bearer secret")
+    }
+
     @Test func `what comes with the head is not lost`() async throws {
         let origin = try ScriptedOrigin { connection in
             let request = try connection.readRequestHead()
