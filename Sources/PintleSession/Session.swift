@@ -27,8 +27,8 @@ public final class Session: Sendable {
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     let engine: Engine
     private let pools: [TransferPool]
-    /// Nil where the session keeps no cookies.
-    let cookieJar: CookieJar?
+    /// The jar that ``configuration`` names, or the session's own; nil where the session keeps no cookies.
+    public let cookieJar: CookieJar?
 
     /// Makes a session on every loop of `engine`.
     ///
@@ -52,7 +52,7 @@ public final class Session: Sendable {
         if let server = configuration.proxy {
             proxy = ProxyLink(server, evaluator: try TrustEvaluator(policy: server.policy))
         }
-        self.cookieJar = configuration.cookies == .jar ? CookieJar() : nil
+        self.cookieJar = if case .jar(let jar) = configuration.cookies { jar ?? CookieJar() } else { nil }
         let handshake = HandshakeQuestions(hooks: hooks, identity: configuration.clientIdentity)
         self.pools = engine.loops.map { [proxy] in
             TransferPool(
@@ -180,8 +180,8 @@ public final class Session: Sendable {
     /// Takes no more tasks, cancels those that there are, and closes every connection. Returns when all is over.
     public func invalidateAndCancel() async { await self.invalidate(cancellingTasks: true, resetting: false) }
 
-    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, cookies.
-    /// Afterwards the session takes tasks as if it were new; while this lasts it takes none.
+    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, and the
+    /// cookies of a jar of its own; a jar that the configuration has named keeps them. Afterwards the session takes tasks as if it were new; while this lasts it takes none.
     public func reset(cancellingTasks: Bool = true) async {
         await self.invalidate(cancellingTasks: cancellingTasks, resetting: true)
     }
@@ -203,7 +203,7 @@ public final class Session: Sendable {
         case .reset:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.reset() }.get() }
-                self.cookieJar?.forget()
+                if self.configuration.cookies == .jar { self.cookieJar?.deleteAll() }
                 self.finish(self.registry.settle(isOpen: true))
             }
         case .invalidate:

@@ -16,13 +16,27 @@ public struct SessionConfiguration: Sendable {
     }
 
     /// What becomes of cookies.
-    public enum Cookies: String, Sendable, Hashable, CaseIterable {
+    public enum Cookies: Sendable, Equatable {
         /// They are fields like any other: sent where a request has them, and returned in responses.
         case pass
-        /// The session keeps them in memory and sends them back where they belong (RFC 6265).
-        case jar
+        /// The session keeps them in this jar, which others may use too, and sends them back where they belong (RFC
+        /// 6265); nil stands for a jar in memory that each session makes for itself. A request's own Cookie field is
+        /// sent before them.
+        case jar(CookieJar?)
         /// None is sent, and Set-Cookie is taken out of responses.
         case block
+
+        /// Each session has a jar of its own, in memory: ``Session/cookieJar``.
+        public static var jar: Cookies { .jar(nil) }
+
+        /// Two jars are equal when they are the same one.
+        public static func == (left: Cookies, right: Cookies) -> Bool {
+            switch (left, right) {
+            case (.pass, .pass), (.block, .block): true
+            case (.jar(let one), .jar(let other)): one === other
+            case (.pass, _), (.jar, _), (.block, _): false
+            }
+        }
     }
 
     // MARK: Connections

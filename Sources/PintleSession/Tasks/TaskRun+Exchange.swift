@@ -162,7 +162,10 @@ extension Session {
         var fields = request.fields
         fields.remove(.contentLength)
         if self.configuration.cookies == .block { fields.remove(.cookie) }
-        if let cookies = self.cookieJar?.header(for: request.url) { fields.append("Cookie", cookies) }
+        if let cookies = self.cookieJar?.header(for: request.url) {
+            // One field: not every server reads a second one (RFC 6265 §5.4).
+            fields.set("Cookie", (request.fields.values(of: "Cookie") + [cookies]).joined(separator: "; "))
+        }
         let transferBody: TransferRequest.Body =
             switch body {
             // Methods that expect a body say that it is empty (RFC 9110 §8.6).
