@@ -107,8 +107,8 @@ let package = Package(
         room(
             "PintleSession",
             [
-                "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket", "PintleLoop",
-                "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
+                "PintleSystem", "PintleCoding", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket",
+                "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(

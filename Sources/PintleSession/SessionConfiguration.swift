@@ -79,6 +79,9 @@ public struct SessionConfiguration: Sendable {
     public var credentials: [Origin: Credential] = [:]
     /// Default pass.
     public var cookies = Cookies.pass
+    /// Whether bodies are asked for in content codings such as gzip, and come without them. Default on: as with
+    /// URLSession, a program sees what was meant, in fewer bytes on the way.
+    public var decompression = Decompression.on
     /// Where responses are kept; nil for nowhere.
     public var cache: (any ResponseCache)?
     /// How tasks use the cache, unless a request says otherwise. Default protocol.

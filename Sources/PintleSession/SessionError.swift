@@ -66,6 +66,8 @@ public struct SessionError: Error, Sendable {
         case hookFailed
         /// The cache has no response, and only the cache was to be asked.
         case cacheMiss
+        /// The content codings of the body cannot be undone: they are broken, cut off, or followed by something else.
+        case undecodable
         /// The response breaks its contract; `underlying` is a ``RejectedResponse``.
         case rejected
         /// The session takes no more tasks.
@@ -113,7 +115,7 @@ extension SessionError {
             true
         case .addressDenied, .untrusted, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError,
             .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
-            .hookFailed, .cacheMiss, .rejected, .invalidated:
+            .hookFailed, .cacheMiss, .undecodable, .rejected, .invalidated:
             false
         }
     }

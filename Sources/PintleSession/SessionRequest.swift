@@ -18,6 +18,8 @@ public struct SessionRequest: Sendable, Equatable {
     /// When the task has to be over, redirects, challenges and repetitions included, whatever the session's
     /// ``SessionConfiguration/resourceTimeout`` says. A suspended task is not over by it before it is resumed.
     public var deadline: ContinuousClock.Instant?
+    /// Overrides the session's ``SessionConfiguration/decompression``.
+    public var decompression: Decompression?
     /// Overrides the session's ``SessionConfiguration/cachePolicy``.
     public var cachePolicy: CachePolicy?
     /// Overrides the session's ``SessionConfiguration/redirects``.

@@ -59,7 +59,7 @@ extension Problem {
         // Only the session's tasks fail so; an exchange is a bare transfer.
         case .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
             .hookFailed,
-            .cacheMiss, .rejected, .invalidated:
+            .cacheMiss, .undecodable, .rejected, .invalidated:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         case .untrusted: self.init(untrusted: error)
         }

@@ -116,11 +116,16 @@ final class DownloadFile {
     }
 
     /// Gets ready for the body of `head`, whose bytes belong at `offset`; what is behind it goes.
-    func begin(_ head: ResponseHead, length: UInt64?, at offset: UInt64) async throws(SessionError) {
+    ///
+    /// - Parameter isDecoded: whether the bytes are others than the server sent, so that no later task can go on.
+    func begin(
+        _ head: ResponseHead, length: UInt64?, at offset: UInt64, isDecoded: Bool
+    ) async throws(SessionError) {
         self.offset = offset
         // A server that sends the rest has just confirmed the validator, and need not repeat it.
         if offset == 0 {
-            self.part = self.url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
+            let url = isDecoded ? nil : self.url
+            self.part = url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
         }
         self.isOurs = true
         let (path, file) = (self.path, self.file)

@@ -181,6 +181,9 @@ public struct TaskResult: Sendable {
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics
+    /// The content codings that were undone, in the order in which they were applied; empty where the body is as it was
+    /// sent.
+    public internal(set) var contentCodings: [String] = []
 
     /// The body as text in UTF-8; what is none becomes the replacement character.
     public var text: String { String(buffer: self.body) }

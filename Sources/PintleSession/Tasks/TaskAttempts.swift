@@ -26,11 +26,14 @@ struct TaskAttempts {
 
     /// The answers to one asker.
     struct Answers {
-        /// How many were sent, and how many of them were wrong.
+        /// How many were sent.
         var count = 0
-        var failures = 0
+        /// How many of them were wrong, by what was answered: a scheme, or any that takes a password.
+        var failures: [String: Int] = [:]
         /// Whether what was sent holds for one target only, as an answer to Digest does.
         var isForOneTarget = false
+        /// What was begun by Negotiate.
+        var negotiation: NegotiateContext?
     }
 
     init(request: SessionRequest, source: UploadSource?) {

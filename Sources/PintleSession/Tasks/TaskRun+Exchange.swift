@@ -6,12 +6,20 @@ internal import PintleTrust
 
 /// One request and the head of its response.
 extension TaskRun {
+    /// The head of a response, and the transfer that brings the rest.
+    struct Answer {
+        let head: ResponseHead
+        let length: UInt64?
+        let flow: TransferFlow
+        let request: SessionRequest
+    }
+
     /// Makes the request of `attempts` and waits for the head of the response.
     ///
     /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
     func exchange(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) -> Arrival? {
+    ) async throws(SessionError) -> Answer? {
         let body = try await self.outgoingBody(&attempts, of: task, session)
         try self.checkFailure()
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
@@ -34,7 +42,7 @@ extension TaskRun {
         do throws(SessionError) {
             let (head, length) = try await flow.response()
             session.cookieJar?.take(head.fields, from: attempts.request.url)
-            return Arrival(
+            return Answer(
                 head: session.withoutBlockedCookies(head), length: length, flow: flow, request: attempts.request)
         } catch {
             task.update { $0.metrics.transactions.append(flow.metrics) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 internal import PintleTrust
 
 /// What a response makes of its task: redirects, challenges, and downloads that cannot go on where they ended.
@@ -9,7 +10,7 @@ extension TaskRun {
     func following(
         _ head: ResponseHead, in attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        if self.mustBeginAgain(after: head, &attempts.request) { return .another }
+        if self.mustBeginAgain(after: head, &attempts.request, session) { return .another }
         switch head.status {
         case 300..<400: return try await self.redirected(by: head, &attempts, of: task, session)
         case 401: return try await self.challenged(by: head, isProxy: false, &attempts, of: task, session)
@@ -69,25 +70,46 @@ extension TaskRun {
         let earlier = isProxy ? attempts.proxy : attempts.origin
         let asker = isProxy ? session.forwarder(of: attempts.request.url) : attempts.request.url.authority
         guard let asker, earlier.count < Self.answerLimit else { return .result }
-        var offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
-        while let method = AuthenticationMethod.strongest(of: offers) {
+        let offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
+        for (offer, method) in AuthenticationMethod.ranked(offers) {
             // A nonce that grew old says nothing against the password (RFC 7616 §3.3).
             let isStale = if case .digest(let digest) = method { digest.isStale } else { false }
-            let failures = max(0, earlier.failures - (isStale ? 1 : 0))
+            // A password that was wrong for Digest must not be sent as it is to whoever asks by Basic.
+            let kind = method.takesPassword ? "password" : offer.scheme
+            let failures = max(0, earlier.failures[kind, default: 0] - (isStale ? 1 : 0))
             let challenge = Challenge(
-                method: method, authority: asker, isProxy: isProxy, previousFailureCount: failures)
-            let answer = try await self.answer(to: challenge, for: attempts.request.url, of: task, session)
+                method: method, offer: offer, authority: asker, isProxy: isProxy, previousFailureCount: failures)
+            // A server that goes on with a negotiation has refused nothing.
+            let goesOn = offer.scheme == "negotiate" && offer.token68 != nil && earlier.negotiation?.isOpen == true
+            let answer =
+                try goesOn
+                ? .negotiate : await self.answer(to: challenge, for: attempts.request.url, of: task, session)
             switch answer {
-            case .use(let credential):
-                try Self.authorize(&attempts.request, challenge, credential)
-                let isForOneTarget = if case .digest = method { true } else { false }
-                let answers = TaskAttempts.Answers(
-                    count: earlier.count + 1, failures: failures + 1, isForOneTarget: isForOneTarget)
+            case .cancel: throw .cancelled
+            case .reject: continue
+            case .performDefault:
+                guard method.takesPassword else { continue }
+                return .result
+            case .use, .bearer, .authorization, .negotiate:
+                var answers = earlier
+                let value: String?
+                if answer == .negotiate {
+                    if !goesOn { answers.negotiation = nil }
+                    value = try await self.negotiation(challenge, &answers.negotiation)
+                } else {
+                    value = try Self.authorization(for: challenge, answer, of: attempts.request)
+                }
+                guard let value else { continue }
+                attempts.request.fields.set(isProxy ? "Proxy-Authorization" : "Authorization", value)
+                answers.count += 1
+                answers.failures[kind] = goesOn ? failures : failures + 1
+                answers.isForOneTarget =
+                    switch (method, answer) {
+                    case (.digest, .use), (_, .negotiate): true
+                    default: false
+                    }
                 if isProxy { attempts.proxy = answers } else { attempts.origin = answers }
                 return .another
-            case .performDefault: return .result
-            case .cancel: throw .cancelled
-            case .reject: offers.removeAll { AuthenticationMethod.strongest(of: [$0]) == method }
             }
         }
         return .result
@@ -101,31 +123,55 @@ extension TaskRun {
             guard answer == .performDefault else { return answer }
         }
         // Sent once: a server that asks again does not want it.
-        guard challenge.previousFailureCount == 0, let credential = session.credential(for: challenge, of: url) else {
+        guard challenge.method.takesPassword, challenge.previousFailureCount == 0,
+            let credential = session.credential(for: challenge, of: url)
+        else {
             return .performDefault
         }
         return .use(credential)
     }
 
-    private static func authorize(
-        _ request: inout SessionRequest, _ challenge: Challenge, _ credential: Credential
-    ) throws(SessionError) {
-        let name = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
+    /// The value of the field that answers a challenge; nil where a password is given that the scheme does not take.
+    private static func authorization(
+        for challenge: Challenge, _ answer: ChallengeAnswer, of request: SessionRequest
+    ) throws(SessionError) -> String? {
         do {
-            switch challenge.method {
-            case .basic: request.fields.set(name, try credential.basicAuthorization())
-            case .digest(let digest):
+            switch (answer, challenge.method) {
+            case (.use, .other), (.negotiate, _), (.performDefault, _), (.cancel, _), (.reject, _): return nil
+            case (.use(let credential), .basic): return try credential.basicAuthorization()
+            case (.use(let credential), .digest(let digest)):
                 let about = DigestChallenge.Request(
                     method: request.method, target: request.url.path, count: 1, clientNonce: Self.clientNonce())
-                let value = try digest.authorization(of: credential, for: about) { algorithm, bytes in
+                return try digest.authorization(of: credential, for: about) { algorithm, bytes in
                     try MessageDigest(algorithm).digest(of: bytes)
                 }
-                request.fields.set(name, value)
+            case (.bearer(let token), _): return try DefaultFields.bearerAuthorization(token: token)
+            case (.authorization(let value), _): return try DefaultFields.authorization(value)
             }
         } catch {
             throw SessionError(
                 .cannotSend, "the challenge of \(challenge.authority) cannot be answered: \(error)", underlying: error)
         }
+    }
+
+    /// The next value of a negotiation, which is begun where there is none; nil for other schemes. A task that is
+    /// cancelled does not wait for it.
+    private func negotiation(
+        _ challenge: Challenge, _ context: inout NegotiateContext?
+    ) async throws(SessionError) -> String? {
+        guard challenge.scheme == "negotiate" else { return nil }
+        let (begun, host, token) = (context, challenge.authority.host, challenge.offer.token68)
+        let step = try await self.ask {
+            await Result { () async throws(SessionError) -> (NegotiateContext, String) in
+                try await ThreadPool.shared.result { () throws(SessionError) -> (NegotiateContext, String) in
+                    let context = if let begun { begun } else { try NegotiateContext(host: host) }
+                    return (context, try context.authorization(answering: begun == nil ? nil : token))
+                }
+            }
+        }
+        let value: String
+        (context, value) = try step.get()
+        return value
     }
 
     private static func clientNonce() -> String {

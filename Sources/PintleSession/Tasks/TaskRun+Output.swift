@@ -7,27 +7,35 @@ internal import PintleMessage
 extension TaskRun {
     /// Lets the hook decide, then reads the body into where it goes.
     func take(
-        _ arrival: Arrival, of task: SessionTask, _ session: Session
+        _ answer: Answer, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
-        task.update { $0.response = arrival.head }
-        try await self.obeyDisposition(of: arrival.head, task, session)
+        let decoding = try session.decoding(of: answer.head, to: answer.request)
+        let head = decoding == nil ? answer.head : answer.head.withoutCodings()
+        task.update { $0.response = head }
+        try await self.obeyDisposition(of: head, task, session)
+        let codings = decoding?.codings ?? []
+        let arrival = Arrival(
+            head: head, length: decoding == nil ? answer.length : nil, contentCodings: codings,
+            body: IncomingBody(answer.flow, decoding: decoding), request: answer.request)
         var body = ByteBuffer()
         switch self.output {
         case .memory: body = try await self.collect(arrival, of: task, session)
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
-        case .webSocket(let opening): try await self.open(arrival, opening, of: task, session)
+        case .webSocket(let opening): try await self.open(answer, opening, of: task, session)
         }
-        task.update { $0.metrics.transactions.append(arrival.flow.metrics) }
+        task.update { $0.metrics.transactions.append(answer.flow.metrics) }
         return TaskResult(
-            response: arrival.head, url: arrival.request.url, body: body, file: self.file?.path, metrics: task.metrics)
+            response: head, url: answer.request.url, body: body, file: self.file?.path, metrics: task.metrics,
+            contentCodings: codings)
     }
 
     /// A response whose body is about to be read.
     struct Arrival {
         let head: ResponseHead
         let length: UInt64?
-        let flow: TransferFlow
+        let contentCodings: [String]
+        let body: IncomingBody
         let request: SessionRequest
     }
 
@@ -62,7 +70,7 @@ extension TaskRun {
             $0.expectedToReceive = arrival.length
         }
         var body = ByteBuffer()
-        while let piece = try await arrival.flow.next() {
+        while let piece = try await arrival.body.next() {
             guard body.readableBytes + piece.readableBytes <= limit else {
                 throw SessionError(
                     .tooLarge,
@@ -81,8 +89,10 @@ extension TaskRun {
         _ arrival: Arrival, to handoff: ResponseHandoff, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
         task.progress { $0.expectedToReceive = arrival.length }
-        handoff.begin(arrival.head, length: arrival.length, task) { self.onLoop { $0.wake() } }
-        while let piece = try await arrival.flow.next() {
+        handoff.begin(arrival.head, length: arrival.length, contentCodings: arrival.contentCodings, task) {
+            self.onLoop { $0.wake() }
+        }
+        while let piece = try await arrival.body.next() {
             task.progress { $0.received += UInt64(piece.readableBytes) }
             session.hooks.receivedBody?(task, piece)
             handoff.yield(piece)
@@ -101,13 +111,13 @@ extension TaskRun {
         }
         let rest = try self.rest(in: arrival)
         let (offset, length) = (rest?.lowerBound ?? 0, rest?.upperBound ?? arrival.length)
-        try await file.begin(arrival.head, length: length, at: offset)
+        try await file.begin(arrival.head, length: length, at: offset, isDecoded: !arrival.contentCodings.isEmpty)
         let progress = task.progress {
             $0.received = offset
             $0.expectedToReceive = length
         }
         if offset > 0 { session.hooks.resumedDownload?(task, offset, progress) }
-        while let piece = try await arrival.flow.next() {
+        while let piece = try await arrival.body.next() {
             try await file.write(piece)
             let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
             session.hooks.wroteDownload?(task, piece.readableBytes, progress)
@@ -141,7 +151,7 @@ extension TaskRun {
     /// The error for a response that is not wanted, with the beginning of its body.
     func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError {
         var body: [UInt8] = []
-        while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.flow.next() {
+        while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.body.next() {
             body += piece.readableBytesView.prefix(RejectedResponse.bodyLimit - body.count)
         }
         return .rejected(RejectedResponse(head: arrival.head, body: body, violation: violation))

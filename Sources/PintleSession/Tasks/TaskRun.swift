@@ -195,6 +195,7 @@ actor TaskRun {
     private func carryOut(_ task: SessionTask, _ session: Session) async throws(SessionError) -> TaskResult {
         try self.checkFailure()
         var request = try session.completed(task.originalRequest)
+        session.askForCodings(in: &request, isResumable: self.isResumable(request))
         if let cached = try await self.cachedResult(for: request, of: task, session) { return cached }
         try await self.prepareFile(for: &request, of: task, session)
         var attempts = TaskAttempts(request: request, source: self.source)
@@ -214,7 +215,7 @@ actor TaskRun {
         while true {
             try await self.wait { !self.isSuspended }
             task.update { $0.currentRequest = attempts.request }
-            let answer: Arrival
+            let answer: Answer
             do throws(SessionError) {
                 guard let arrival = try await self.exchange(&attempts, of: task, session) else { continue }
                 answer = arrival

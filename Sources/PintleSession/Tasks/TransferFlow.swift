@@ -14,6 +14,8 @@ final class TransferFlow {
     private var head: (head: ResponseHead, length: UInt64?)?
     private var pending = ByteBuffer()
     private var isSuspended = false
+    /// Whether the task has given the transfer up.
+    private var isCancelled = false
     private var unsent = 0
     private var sent = 0
     private var end: Result<Void, SessionError>?
@@ -85,6 +87,19 @@ final class TransferFlow {
         return piece
     }
 
+    /// Waits for the next turn of the loop: others have theirs before.
+    func waitForTurn() async {
+        await withCheckedContinuation { turn in self.loop.execute { turn.resume() } }
+    }
+
+    /// Waits for the end of a suspension.
+    ///
+    /// - Throws: why the transfer was given up, if it was; one that has failed by itself is left to ``next()``.
+    func waitWhileSuspended() async throws(SessionError) {
+        while self.isSuspended { await self.waitAsReader() }
+        if self.isCancelled, let end { try end.get() }
+    }
+
     /// Reads what is left of a body that nobody wants, or gives the connection up where that is much or slow.
     func discardRest() async {
         if let length = self.head?.length, length > Self.discardLimit { return self.cancel() }
@@ -148,6 +163,7 @@ final class TransferFlow {
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
         self.pending.clear()
+        self.isCancelled = true
         // A reader that waits for the end of a suspension hears of this one.
         self.isSuspended = false
         self.finish(.failure(error))
