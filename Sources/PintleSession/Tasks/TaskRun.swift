@@ -217,8 +217,8 @@ actor TaskRun {
             task.update { $0.currentRequest = attempts.request }
             let answer: Answer
             do throws(SessionError) {
-                guard let arrival = try await self.exchange(&attempts, of: task, session) else { continue }
-                answer = arrival
+                guard let first = try await self.exchange(&attempts, of: task, session) else { continue }
+                answer = first
             } catch {
                 if try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session) { return nil }
                 throw error
