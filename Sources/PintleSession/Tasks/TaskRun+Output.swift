@@ -16,13 +16,13 @@ extension TaskRun {
         let codings = decoding?.codings ?? []
         let arrival = Arrival(
             head: head, length: decoding == nil ? answer.length : nil, contentCodings: codings,
-            body: IncomingBody(answer.flow, decoding: decoding), request: answer.request)
+            flow: answer.flow, body: IncomingBody(answer.flow, decoding: decoding), request: answer.request)
         var body = ByteBuffer()
         switch self.output {
         case .memory: body = try await self.collect(arrival, of: task, session)
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
-        case .webSocket(let opening): try await self.open(answer, opening, of: task, session)
+        case .webSocket(let opening): try await self.open(arrival, opening, of: task, session)
         }
         task.update { $0.metrics.transactions.append(answer.flow.metrics) }
         return TaskResult(
@@ -35,6 +35,7 @@ extension TaskRun {
         let head: ResponseHead
         let length: UInt64?
         let contentCodings: [String]
+        let flow: TransferFlow
         let body: IncomingBody
         let request: SessionRequest
     }

@@ -9,18 +9,18 @@ extension TaskRun {
     /// Makes a WebSocket of the connection that the origin has switched, gives it to who waits for it, and waits until it
     /// is closed.
     func open(
-        _ answer: Answer, _ opening: WebSocketOpening, of task: SessionTask, _ session: Session
+        _ arrival: Arrival, _ opening: WebSocketOpening, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
-        let peer = answer.request.url.authority
-        guard let handover = answer.flow.takeHandover() else {
+        let peer = arrival.request.url.authority
+        guard let handover = arrival.flow.takeHandover() else {
             let violation = ValidationError(
-                .responseStatus, "\(peer) answered \(answer.head.status) to the handshake of a WebSocket",
-                status: answer.head.status, contentType: answer.head.fields[.contentType])
-            throw try await self.rejection(of: answer, violation)
+                .responseStatus, "\(peer) answered \(arrival.head.status) to the handshake of a WebSocket",
+                status: arrival.head.status, contentType: arrival.head.fields[.contentType])
+            throw try await self.rejection(of: arrival, violation)
         }
         let agreement: WebSocketAgreement
         do throws(WebSocketHandshakeError) {
-            agreement = try opening.agreement(with: answer.head)
+            agreement = try opening.agreement(with: arrival.head)
         } catch {
             handover.connection.close()
             throw SessionError(
@@ -29,7 +29,7 @@ extension TaskRun {
         self.endTimeLimit()
         let link = self.start(handover, agreement, opening.options, to: peer) { shared in
             let socket = WebSocket(
-                url: answer.request.url, response: answer.head, task: task, agreement: agreement, shared: shared,
+                url: arrival.request.url, response: arrival.head, task: task, agreement: agreement, shared: shared,
                 session: session)
             opening.deliver(socket)
         }

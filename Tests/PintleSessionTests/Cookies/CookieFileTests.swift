@@ -112,7 +112,7 @@ import Testing
             import sys, http.cookiejar
             jar = http.cookiejar.MozillaCookieJar(sys.argv[1])
             jar.load(ignore_discard=True)
-            print(sorted(c.name for c in jar))
+            sys.stdout.write(str(sorted(c.name for c in jar)))
             next(c for c in jar if c.name == "mine").value = "2"
             jar.save(ignore_discard=True)
             """

@@ -126,7 +126,7 @@ import Testing
         let stage = try self.stage()
         let json = try CodedOrigin(
             Coding.gzip.encode(Array("{\"a\":1}".utf8)), "Content-Encoding: gzip", "Content-Type: application/json")
-        let api = try HTTPSession(stage.session, baseURL: "http://127.0.0.1:\(json.port)/")
+        let api = try HTTPSession(stage.session, base: "http://127.0.0.1:\(json.port)/")
         let answer = try await api.get("x", as: JSONResponseSerializer())
         #expect(answer.value == ["a": 1] && !answer.head.fields.contains("Content-Encoding"))
         let file = try await stage.session.download(
