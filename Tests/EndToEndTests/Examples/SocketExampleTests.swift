@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleTesting
+import PintleTrust
 import Testing
 
 /// The example that follows a service over a WebSocket.
