@@ -85,7 +85,7 @@ public final class CookieJar: Sendable {
 
     /// Adds a cookie, in the place of one with the same name, domain and path. One that has expired only takes that away.
     ///
-    /// - Throws: ``CookieError`` with `publicSuffix` for a cookie of a domain below which strangers have names.
+    /// - Throws: `CookieError` with `publicSuffix` for a cookie of a domain below which strangers have names.
     public func set(_ cookie: Cookie) throws(CookieError) {
         guard cookie.isHostOnly || !PublicSuffixes.isShared(cookie.domain) else { throw .publicSuffix }
         self.change { $0.keep(cookie, isSecret: true, at: UnixTime.now.seconds) }

@@ -47,8 +47,8 @@ public final class WebSocket: AsyncSequence, Sendable {
 
     deinit { self.shared.onLoop { $0.close(WebSocketClose(.goingAway)) } }
 
-    /// Why the server has closed it: ``WebSocketCloseCode/noStatus`` where its Close said nothing,
-    /// ``WebSocketCloseCode/abnormal`` where the connection ended without one. Nil while it is open.
+    /// Why the server has closed it: `WebSocketCloseCode.noStatus` where its Close said nothing,
+    /// `WebSocketCloseCode.abnormal` where the connection ended without one. Nil while it is open.
     public var closeCode: WebSocketCloseCode? { self.shared.close?.code }
     /// The words beside ``closeCode``; empty where there are none.
     public var closeReason: String? { self.shared.close?.reason }
@@ -139,7 +139,7 @@ public final class WebSocket: AsyncSequence, Sendable {
     /// closes it at once. On a closed WebSocket nothing happens.
     ///
     /// - Parameters:
-    ///   - code: the reason; one that no Close may have, such as ``WebSocketCloseCode/noStatus``, sends a Close without.
+    ///   - code: the reason; one that no Close may have, such as `WebSocketCloseCode.noStatus`, sends a Close without.
     ///   - reason: more words, of which 123 bytes are sent.
     public func close(code: WebSocketCloseCode = .normal, reason: String = "") async {
         let close = WebSocketClose(code, reason)
