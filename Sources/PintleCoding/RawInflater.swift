@@ -15,7 +15,7 @@ package enum RawDeflateError: Error, Sendable, Equatable {
 /// Memory is bounded whatever the bytes say: some kilobytes and a window of at most 32 KiB. One that has failed is of no
 /// further use until it is reset.
 package final class RawInflater {
-    /// What became of a call.
+    /// The result of a call.
     package struct Outcome {
         /// The number of bytes that were made. As many as there was room for: there may be more.
         package let count: Int
@@ -25,7 +25,7 @@ package final class RawInflater {
 
     /// zlib keeps a pointer to it, so it may not move.
     private let stream: UnsafeMutablePointer<z_stream>
-    /// Whether what was taken ends with a block that does not say to be the last one, and with a whole byte.
+    /// True where what was taken ends with a block that does not say to be the last one, and with a whole byte.
     package private(set) var isBetweenBlocks = false
 
     /// Begins a stream.

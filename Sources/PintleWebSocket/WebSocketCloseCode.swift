@@ -37,7 +37,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, CustomSt
     /// A gateway had no good answer from behind it: 1014.
     public static let badGateway = Self(rawValue: 1014)
 
-    /// Whether a Close may have it: the registered codes but 1004, 1005, 1006 and 1015, those of libraries and frameworks
+    /// True where a Close may have it: the registered codes but 1004, 1005, 1006 and 1015, those of libraries and frameworks
     /// (3000…3999), and private ones (4000…4999).
     public var mayBeSent: Bool {
         switch self.rawValue {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How messages are compressed, where the peer can do the same (permessage-deflate, RFC 7692).
+/// Settings for compressing messages, where the peer can do the same (permessage-deflate, RFC 7692).
 ///
 /// Secrets should not be compressed together with what an attacker chooses: the length of the result tells of both.
 public struct WebSocketCompression: Sendable, Hashable {
-    /// Whether the server is asked to compress each message by itself, which saves the client memory. Default false.
+    /// True where the server is asked to compress each message by itself, which saves the client memory. Default false.
     public var serverNoContextTakeover = false
-    /// Whether the client compresses each message by itself. Default false.
+    /// True where the client compresses each message by itself. Default false.
     public var clientNoContextTakeover = false
     /// The logarithm of the farthest distance that the server's bytes may reach back, 8…15. What is less than 15 is asked
     /// of the server, and takes less of the client's memory. Default 15.

@@ -2,7 +2,7 @@
 
 package import NIOCore
 
-/// What has come of a peer's bytes.
+/// An event that a peer's bytes bring.
 package enum WebSocketEvent: Sendable, Equatable {
     case message(WebSocketPayload)
     /// Wants a pong with the same payload.
@@ -17,7 +17,7 @@ package enum WebSocketEvent: Sendable, Equatable {
 /// One end of a WebSocket (RFC 6455) with permessage-deflate (RFC 7692), without socket and clock: bytes in and events
 /// out, messages in and bytes out.
 package struct WebSocketMachine: ~Copyable {
-    /// How far the closing handshake has come, in one direction.
+    /// The state of the closing handshake, in one direction.
     private enum Closing {
         /// No Close has gone this way.
         case open

@@ -12,7 +12,7 @@ public enum WebSocketMessage: Sendable, Hashable {
 
 /// A message as its bytes are on the way.
 package struct WebSocketPayload: Sendable, Equatable {
-    /// Whether the bytes are UTF-8.
+    /// True where the bytes are UTF-8.
     package var isText: Bool
     package var bytes: ByteBuffer
 

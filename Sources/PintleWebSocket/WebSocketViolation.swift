@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is wrong with the frames that a peer has sent.
+/// A fault in the frames that a peer has sent.
 public struct WebSocketViolation: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of violation.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -28,9 +28,9 @@ public struct WebSocketViolation: Error, Sendable, Equatable, CustomStringConver
         case outOfMemory
     }
 
-    /// What kind of violation it is.
+    /// The kind of violation.
     public let kind: Kind
-    /// What is wrong, in one sentence about the peer.
+    /// The fault, in one sentence about the peer.
     public let message: String
 
     init(_ kind: Kind, _ message: String) {

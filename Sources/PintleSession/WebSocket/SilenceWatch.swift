@@ -4,7 +4,7 @@ internal import NIOCore
 
 /// Says when a server that is silent is to be asked whether it is there, and when it counts as gone.
 struct SilenceWatch {
-    /// What is to be done now.
+    /// The next thing to do.
     enum Step: Equatable {
         case wait(until: NIODeadline)
         /// Ask, and look again then.
@@ -15,7 +15,7 @@ struct SilenceWatch {
     private let interval: TimeAmount
     private let timeout: TimeAmount
     private var lastArrival: NIODeadline
-    /// When it was asked, where it has said nothing since.
+    /// The time at which it was asked; nil where it has said something since.
     private var question: NIODeadline?
 
     init(_ keepAlive: WebSocketOptions.KeepAlive, at now: NIODeadline) {

@@ -19,7 +19,7 @@ public final class WebSocket: AsyncSequence, Sendable {
     /// Why there is no next message.
     public typealias Failure = SessionError
 
-    /// Where it leads, after redirects.
+    /// The URL that it leads to, after redirects.
     public let url: HTTPURL
     /// The head of the server's `101 Switching Protocols`.
     public let response: ResponseHead

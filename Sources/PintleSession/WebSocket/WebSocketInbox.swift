@@ -13,13 +13,13 @@ final class WebSocketInbox: Sendable {
         var messages: CircularBuffer<WebSocketPayload> = []
         var size = 0
         var waiters: CircularBuffer<Waiter> = []
-        /// How the messages end behind those that are here; nil while more may come.
+        /// The end behind the messages that are here; nil while more may come.
         var end: Result<Void, SessionError>?
-        /// Whether the connection waits for room.
+        /// True where the connection waits for room.
         var isFull = false
-        /// Whether a reader has a message, and has not come back for the next one.
+        /// True where a reader has a message, and has not come back for the next one.
         var isReading = false
-        /// Whether a reader has been told of the end.
+        /// True where a reader has been told of the end.
         var isEndTold = false
     }
 
@@ -28,7 +28,7 @@ final class WebSocketInbox: Sendable {
     private let wake: @Sendable () -> Void
 
     static let window = 64 * 1024
-    /// What a message counts for beyond its bytes.
+    /// The weight of a message beyond its bytes.
     private static let overhead = 128
 
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
@@ -122,7 +122,7 @@ final class WebSocketInbox: Sendable {
             state.waiters.remove(at: place)
             return true
         }
-        // Who is not there any more has got a message, which is not to be lost.
+        // A waiter that is not there any more has got a message, which is not to be lost.
         if isWaiting { waiter.give(.failure(.cancelled)) }
     }
 }

@@ -41,7 +41,7 @@ final class WebSocketLink: ChannelInboundHandler {
     private var held = ByteBuffer()
     /// A turn's work on them was done, and there is more.
     private var readsOnLater = false
-    /// How the input has ended behind them.
+    /// The end of the input behind them.
     private var endOfInput: SessionError?
     private var transportCause: String?
     private var watch: SilenceWatch?
@@ -57,7 +57,7 @@ final class WebSocketLink: ChannelInboundHandler {
 
     /// The most bytes that are worked on in a turn, in each direction.
     private static let turnBudget = 256 * 1024
-    /// How long the server has for ending a connection on which everything was said.
+    /// The time that the server has for ending a connection on which everything was said.
     private static let lingerTime = TimeAmount.seconds(1)
 
     init(
@@ -128,7 +128,7 @@ final class WebSocketLink: ChannelInboundHandler {
         if self.watch?.heard(at: self.loop.turnTime) == true { self.checkSilence() }
         guard self.held.readableBytes == 0, !self.readsOnLater else {
             self.held.writeImmutableBuffer(bytes)
-            // What is left of a turn's work comes first.
+            // The rest of an earlier turn's work comes first.
             return self.readsOnLater ? self.updateReading() : self.readOn()
         }
         self.take(&bytes)
@@ -264,7 +264,7 @@ final class WebSocketLink: ChannelInboundHandler {
         if self.endOfInput == nil {
             self.endOfInput = SessionError(.connectionBroken, message, cause: self.transportCause)
         }
-        // What came before it is read first.
+        // Bytes from before the end are read first.
         self.readOn()
     }
 

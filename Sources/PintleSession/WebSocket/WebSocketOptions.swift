@@ -3,7 +3,7 @@
 internal import PintleMessage
 public import PintleWebSocket
 
-/// What a program wants of a ``WebSocket``.
+/// Settings of a ``WebSocket``.
 public struct WebSocketOptions: Sendable {
     /// Asks now and then whether a silent server is there.
     public struct KeepAlive: Sendable, Hashable {
@@ -21,7 +21,7 @@ public struct WebSocketOptions: Sendable {
 
     /// The protocols of the application that are offered, the best first (RFC 6455 §1.9). Default none.
     public var subprotocols: [String] = []
-    /// How messages are compressed where the server agrees to it; nil offers nothing. Default: offered.
+    /// The compression of messages, where the server agrees to it; nil offers none. Default: offered.
     public var compression: WebSocketCompression? = WebSocketCompression()
     /// The most bytes of a message that is received, 1…2^30; for a compressed one, of what it inflates to. A longer one ends
     /// the connection with 1009. Default 16 MiB.

@@ -15,7 +15,7 @@ final class WebSocketOutbox: Sendable {
         var waiters: CircularBuffer<(message: WebSocketPayload, waiter: Waiter)> = []
         /// Why no more messages are taken; nil while they are.
         var refusal: SessionError?
-        /// Whether the connection was woken, and has not looked yet.
+        /// True where the connection was woken, and has not looked yet.
         var isWaking = false
 
         mutating func append(_ message: WebSocketPayload) {
@@ -29,7 +29,7 @@ final class WebSocketOutbox: Sendable {
     private let wake: @Sendable () -> Void
 
     private static let window = 64 * 1024
-    /// What a message counts for beyond its bytes.
+    /// The weight of a message beyond its bytes.
     private static let overhead = 128
 
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }

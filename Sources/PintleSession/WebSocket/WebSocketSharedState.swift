@@ -5,11 +5,11 @@ internal import PintleLoop
 internal import PintleSystem
 internal import PintleWebSocket
 
-/// What a ``WebSocket`` and its connection have in common. The connection does not hold the WebSocket, so that one that is
+/// The state that a ``WebSocket`` and its connection share. The connection does not hold the WebSocket, so that one that is
 /// let go is noticed.
 final class WebSocketSharedState: Sendable {
     private struct Ends: Sendable {
-        /// What the peer's Close says, or stands for one that has not come.
+        /// The peer's Close, or one that stands for it where none has come.
         var close: WebSocketClose?
         var link: LoopBound<WebSocketLink>?
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What client and server have agreed on about permessage-deflate (RFC 7692 §7.1).
+/// The agreement of a client and a server about permessage-deflate (RFC 7692 §7.1).
 package struct DeflateParameters: Sendable, Hashable {
     package var serverNoContextTakeover = false
     package var clientNoContextTakeover = false
@@ -29,7 +29,7 @@ package struct DeflateParameters: Sendable, Hashable {
     /// - Returns: nil where the answer is none to this offer.
     init?(answer: WebSocketExtension, to settings: WebSocketCompression) {
         guard let named = NamedParameters(answer), named.clientMaxWindowBits != .some(.unlimited) else { return nil }
-        // What was asked of the server it must do, or have declined the offer (RFC 7692 §7.1.1.1, §7.1.2.1).
+        // A server that takes the offer does all that it asks (RFC 7692 §7.1.1.1, §7.1.2.1).
         guard named.serverNoContextTakeover || !settings.serverNoContextTakeover else { return nil }
         let serverBits = named.serverMaxWindowBits ?? 15
         let clientBits = named.clientMaxWindowBits?.bits ?? 15

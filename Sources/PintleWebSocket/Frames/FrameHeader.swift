@@ -2,7 +2,7 @@
 
 package import NIOCore
 
-/// Which end of a connection somebody is.
+/// One of the two ends of a connection.
 package enum WebSocketRole: Sendable, Hashable, CaseIterable {
     /// Masks what it sends.
     case client
@@ -45,13 +45,13 @@ package struct FrameHeader: Sendable, Equatable {
         self.length = length
     }
 
-    /// What the state of a connection says about the frame that comes next.
+    /// The demands of a connection's state on the frame that comes next.
     struct Expectation {
-        /// Who receives it.
+        /// The end that receives it.
         var role: WebSocketRole
-        /// Whether a message may be compressed.
+        /// True where a message may be compressed.
         var allowsCompression = false
-        /// Whether a message has begun that this frame may continue.
+        /// True where a message has begun that this frame may continue.
         var isWithinMessage = false
         /// The most bytes that a frame of data may have. A message that begins compressed has another limit than one that
         /// does not.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client's frames are masked with, so that nobody can choose the bytes that they have on the wire (RFC 6455 §5.3,
+/// The mask of a client's frame, so that nobody can choose the bytes that they have on the wire (RFC 6455 §5.3,
 /// §10.3).
 package struct FrameMask: Sendable, Hashable {
     /// The four bytes, the first one lowest.

@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// What both ends of a WebSocket have agreed on.
+/// The agreement of both ends of a WebSocket.
 package struct WebSocketAgreement: Sendable, Equatable {
     /// One of the protocols that the client has offered; nil for none.
     package var subprotocol: String?

@@ -25,9 +25,9 @@ public struct WebSocketHandshakeError: Error, Sendable, Equatable, CustomStringC
         case digest
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let kind: Kind
-    /// What is wrong, in one sentence.
+    /// The fault, in one sentence.
     public let message: String
 
     init(_ kind: Kind, _ message: String) {

@@ -30,7 +30,7 @@ struct MessageAssembler: ~Copyable {
     private static let leastRoom = 512
     private static let mostReserved = 64 * 1024
 
-    /// What the next frame may be.
+    /// The demands on the next frame.
     var expectation: FrameHeader.Expectation {
         // Deflate makes somewhat more of what it cannot make less of.
         let compressedLimit = self.limit + self.limit / 4 + 1024

@@ -11,9 +11,9 @@ final class MessageInflater {
     /// The bytes that the sender leaves out at the end of each message, and how many of them are to be taken yet.
     private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
     private var tailLeft = 0
-    /// Whether a byte of the message has come.
+    /// True where a byte of the message has come.
     private var hasBegun = false
-    /// Whether the last step has filled its room, and so may have more to give although all of its input was taken.
+    /// True where the last step has filled its room, and so may have more to give although all of its input was taken.
     private(set) var mayHaveMore = false
 
     /// - Parameter forgets: whether each message is inflated by itself.

@@ -7,7 +7,7 @@ internal import PintleCoding
 /// a ping waiting for its end.
 struct MessageWriter: ~Copyable {
     private let role: WebSocketRole
-    /// How messages are compressed; nil where they are not.
+    /// The compression of messages; nil where there is none.
     private let compression: (windowBits: Int, forgets: Bool, settings: WebSocketCompression)?
     private let makeMask: @Sendable () -> FrameMask
     private var deflater: RawDeflater?
@@ -18,7 +18,7 @@ struct MessageWriter: ~Copyable {
         var rest: ByteBuffer
         let opcode: Opcode
         let isCompressed: Bool
-        /// Whether a frame of it was written.
+        /// True where a frame of it was written.
         var hasBegun = false
     }
 

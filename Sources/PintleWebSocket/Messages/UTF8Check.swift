@@ -9,7 +9,7 @@ package struct UTF8Check: Sendable {
 
     package init() {}
 
-    /// Whether no character lacks a byte.
+    /// True where no character lacks a byte.
     package var isComplete: Bool { self.missing == 0 }
 
     /// Looks at what has come.

@@ -2,7 +2,7 @@
 
 package import NIOCore
 
-/// What a Close says (RFC 6455 §5.5.1).
+/// The content of a Close (RFC 6455 §5.5.1).
 package struct WebSocketClose: Sendable, Equatable {
     /// ``WebSocketCloseCode/noStatus`` where it says nothing.
     package var code: WebSocketCloseCode

@@ -39,7 +39,7 @@ extension SessionStage {
     }
 }
 
-/// What is read up to the end.
+/// The messages up to the end.
 func messages(of socket: WebSocket) async throws(SessionError) -> [WebSocketMessage] {
     var messages: [WebSocketMessage] = []
     while let message = try await socket.receive() { messages.append(message) }

@@ -40,7 +40,7 @@ struct AutobahnCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { self.number }
 }
 
-/// What became of a case.
+/// The outcome of a case.
 struct AutobahnOutcome: Sendable {
     /// Messages, pongs and other frames but for the Close, with the fragments of a message put together.
     var replies: [WebSocketPeer.Frame] = []
@@ -48,7 +48,7 @@ struct AutobahnOutcome: Sendable {
     var close: WebSocketPeer.Frame?
     /// Frames that came behind a Close.
     var late: [WebSocketPeer.Frame] = []
-    /// How a message began whose last fragment has not come.
+    /// A message whose last fragment has not come.
     private var begun: WebSocketPeer.Frame?
 
     mutating func take(_ frame: WebSocketPeer.Frame) {

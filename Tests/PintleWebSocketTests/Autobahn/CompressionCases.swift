@@ -5,10 +5,10 @@ import Testing
 
 /// Sections 12 and 13: messages of all lengths, compressed, with five kinds of contents and seven agreements.
 struct CompressionCase: Sendable, CustomTestStringConvertible {
-    /// Which contents, and whether they are text.
+    /// The kinds of contents.
     enum Contents: Int, Sendable, CaseIterable { case json, picture, prose, html, noise }
 
-    /// What is offered to a server that is tested, and what a client that is tested is answered.
+    /// The offer to a server that is tested, and the answer to a client that is.
     struct Agreement: Sendable {
         let offer: String
         let answer: String

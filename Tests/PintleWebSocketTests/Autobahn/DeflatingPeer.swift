@@ -31,7 +31,7 @@ final class DeflatingPeer {
         return frames
     }
 
-    /// What a message says that has come.
+    /// The plain bytes of a message that has come.
     func inflated(_ bytes: [UInt8]) throws -> [UInt8] {
         if self.othersForget { self.inflater.reset() }
         var plain: [UInt8] = []

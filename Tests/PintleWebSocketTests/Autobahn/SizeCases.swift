@@ -7,7 +7,7 @@ import PintleTesting
 enum SizeCases {
     typealias Frame = WebSocketPeer.Frame
 
-    /// Whether the cases have the sizes and counts of the suite, or smaller ones that take less of a test run.
+    /// True where the cases have the sizes and counts of the suite, or smaller ones that take less of a test run.
     static let isWhole = getenv("PINTLE_AUTOBAHN_WHOLE") != nil
 
     static let all = Self.whole + Self.fragmented + Self.inPieces
