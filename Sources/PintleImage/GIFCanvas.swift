@@ -48,33 +48,35 @@ struct GIFCanvas {
         guard var values = LZWReader(self.file.bytes, at: frame.data, valueLength: frame.valueLength) else {
             return false
         }
-        var colours = [UInt8](repeating: 0, count: 256 * Bitmap.bytesPerPixel)
-        for value in 0..<256 {
-            let place = frame.palette.startIndex + 3 * value
-            // What no colour is given for is black.
-            if place + 3 <= frame.palette.endIndex {
-                for part in 0..<3 { colours[Bitmap.bytesPerPixel * value + part] = frame.palette[place + part] }
-            }
-            colours[Bitmap.bytesPerPixel * value + 3] = .max
-        }
+        let colours = Self.colours(of: frame.palette)
         var rows = frame.isInterlaced ? Self.interlaced(frame.size.height) : Array(0..<frame.size.height)
         rows.reverse()
         var (column, row) = (0, rows.popLast() ?? 0)
         let (width, left, top, rowBytes) = (frame.size.width, frame.left, frame.top, self.rowBytes)
         let (transparent, size) = (frame.transparent, self.file.size)
-        return self.pixels.withUnsafeMutableBufferPointer { pixels in
+        return self.pixels.withUnsafeMutableBytes { pixels in
             values.read(width * frame.size.height) { string in
                 for value in string {
                     if value != transparent, left + column < size.width, top + row < size.height {
-                        let place = (top + row) * rowBytes + (left + column) * Bitmap.bytesPerPixel
-                        for part in 0..<Bitmap.bytesPerPixel {
-                            pixels[place + part] = colours[Bitmap.bytesPerPixel * Int(value) + part]
-                        }
+                        pixels.storeBytes(
+                            of: colours[Int(value)],
+                            toByteOffset: (top + row) * rowBytes + (left + column) * Bitmap.bytesPerPixel,
+                            as: UInt32.self)
                     }
                     column += 1
                     if column == width { (column, row) = (0, rows.popLast() ?? 0) }
                 }
             }
+        }
+    }
+
+    /// The pixels of all values, whose bytes are as they lie in memory. What no colour is given for is black.
+    private static func colours(of palette: ArraySlice<UInt8>) -> [UInt32] {
+        (0..<256).map { value in
+            let colour = palette.dropFirst(3 * value).prefix(3)
+            let pixel = colour.count == 3 ? Array(colour) : [0, 0, 0]
+            return UInt32(
+                littleEndian: UInt32(pixel[0]) | UInt32(pixel[1]) << 8 | UInt32(pixel[2]) << 16 | 0xFF << 24)
         }
     }
 

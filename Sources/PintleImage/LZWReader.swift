@@ -37,10 +37,10 @@ struct LZWReader {
         for value in 0..<self.clear { self.suffixes[value] = UInt8(value) }
     }
 
-    /// Gives `count` values, in their order.
+    /// Gives `count` values, in their order; they are valid during each call only.
     ///
     /// - Returns: false where there are fewer, or a code that means nothing.
-    mutating func read(_ count: Int, _ take: (ArraySlice<UInt8>) -> Void) -> Bool {
+    mutating func read(_ count: Int, _ take: (UnsafeBufferPointer<UInt8>) -> Void) -> Bool {
         var rest = count
         while rest > 0 {
             guard let code = self.code(), code != self.clear + 1 else { return false }
@@ -51,7 +51,9 @@ struct LZWReader {
                 continue
             }
             guard let length = self.expand(code) else { return false }
-            take(self.string[(self.string.count - length)...].prefix(rest))
+            self.string.withUnsafeBufferPointer { string in
+                take(UnsafeBufferPointer(rebasing: string.suffix(length).prefix(rest)))
+            }
             rest -= length
         }
         return true
