@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
-internal import PintleSystem
 internal import PintleTrust
 
 /// What a response makes of its task: redirects, challenges, and downloads that cannot go on where they ended.
@@ -79,40 +78,47 @@ extension TaskRun {
             let failures = max(0, earlier.failures[kind, default: 0] - (isStale ? 1 : 0))
             let challenge = Challenge(
                 method: method, offer: offer, authority: asker, isProxy: isProxy, previousFailureCount: failures)
-            // A server that goes on with a negotiation has refused nothing.
-            let goesOn = offer.scheme == "negotiate" && offer.token68 != nil && earlier.negotiation?.isOpen == true
-            let answer =
-                try goesOn
-                ? .negotiate : await self.answer(to: challenge, for: attempts.request.url, of: task, session)
+            if let value = try await self.continuation(of: earlier.negotiation, challenge) {
+                Self.answer(challenge, by: value, in: &attempts) { _ in }
+                return .another
+            }
+            let answer = try await self.answer(to: challenge, for: attempts.request.url, of: task, session)
             switch answer {
             case .cancel: throw .cancelled
             case .reject: continue
             case .performDefault:
                 guard method.takesPassword else { continue }
                 return .result
-            case .use, .bearer, .authorization, .negotiate:
-                var answers = earlier
-                let value: String?
-                if answer == .negotiate {
-                    if !goesOn { answers.negotiation = nil }
-                    value = try await self.negotiation(challenge, &answers.negotiation)
-                } else {
-                    value = try Self.authorization(for: challenge, answer, of: attempts.request)
+            case .negotiate:
+                guard offer.scheme == "negotiate" else { continue }
+                let (context, value) = try await self.negotiation(challenge)
+                Self.answer(challenge, by: value, in: &attempts) { answers in
+                    answers.failures[kind] = failures + 1
+                    (answers.negotiation, answers.isForOneTarget) = (context, true)
                 }
-                guard let value else { continue }
-                attempts.request.fields.set(isProxy ? "Proxy-Authorization" : "Authorization", value)
-                answers.count += 1
-                answers.failures[kind] = goesOn ? failures : failures + 1
-                answers.isForOneTarget =
-                    switch (method, answer) {
-                    case (.digest, .use), (_, .negotiate): true
-                    default: false
-                    }
-                if isProxy { attempts.proxy = answers } else { attempts.origin = answers }
+                return .another
+            case .use, .bearer, .authorization:
+                guard let value = try Self.authorization(for: challenge, answer, of: attempts.request) else { continue }
+                Self.answer(challenge, by: value, in: &attempts) { answers in
+                    answers.failures[kind] = failures + 1
+                    answers.negotiation = nil
+                    answers.isForOneTarget = if case (.digest, .use) = (method, answer) { true } else { false }
+                }
                 return .another
             }
         }
         return .result
+    }
+
+    /// Puts an answer into the next request.
+    private static func answer(
+        _ challenge: Challenge, by value: String, in attempts: inout TaskAttempts,
+        noting note: (inout TaskAttempts.Answers) -> Void
+    ) {
+        attempts.request.fields.set(challenge.isProxy ? "Proxy-Authorization" : "Authorization", value)
+        let asker = challenge.isProxy ? \TaskAttempts.proxy : \.origin
+        attempts[keyPath: asker].count += 1
+        note(&attempts[keyPath: asker])
     }
 
     private func answer(
@@ -152,26 +158,6 @@ extension TaskRun {
             throw SessionError(
                 .cannotSend, "the challenge of \(challenge.authority) cannot be answered: \(error)", underlying: error)
         }
-    }
-
-    /// The next value of a negotiation, which is begun where there is none; nil for other schemes. A task that is
-    /// cancelled does not wait for it.
-    private func negotiation(
-        _ challenge: Challenge, _ context: inout NegotiateContext?
-    ) async throws(SessionError) -> String? {
-        guard challenge.scheme == "negotiate" else { return nil }
-        let (begun, host, token) = (context, challenge.authority.host, challenge.offer.token68)
-        let step = try await self.ask {
-            await Result { () async throws(SessionError) -> (NegotiateContext, String) in
-                try await ThreadPool.shared.result { () throws(SessionError) -> (NegotiateContext, String) in
-                    let context = if let begun { begun } else { try NegotiateContext(host: host) }
-                    return (context, try context.authorization(answering: begun == nil ? nil : token))
-                }
-            }
-        }
-        let value: String
-        (context, value) = try step.get()
-        return value
     }
 
     private static func clientNonce() -> String {

@@ -81,6 +81,37 @@ struct NegotiateServerTests {
         #expect(error.code == .cannotSend && error.cause?.contains("not found in Kerberos database") == true)
     }
 
+    @Test func `a server that takes no ticket is not asked for ever, and a redirect carries none along`() async throws {
+        let stubborn = try origin { _ in answer(401, ["WWW-Authenticate: Negotiate"]) }
+        let hooks = RecordedHooks { $0.challenge = { $0.previousFailureCount == 0 ? .negotiate : .reject } }
+        let stage = try SessionStage(hooks: hooks)
+        let url = "http://localhost:\(stubborn.port)/"
+        #expect(try await stage.data(for: SessionRequest("GET", url)).status == 401)
+        #expect(stubborn.requests.map { $0["Authorization"]?.hasPrefix("Negotiate YI") } == [nil, true])
+        let fickle = try origin { request in
+            if request.target == "/there" { return answer(200, [], request["Authorization"] ?? "none") }
+            guard request["Authorization"] != nil else { return answer(401, ["WWW-Authenticate: Negotiate"]) }
+            return answer(302, ["Location: /there"])
+        }
+        let result = try await stage.data(for: SessionRequest("GET", "http://localhost:\(fickle.port)/"))
+        #expect(result.text == "none")
+    }
+
+    @Test func `what a server answers to a ticket that does not belong to it is a refusal`() async throws {
+        for token in ["oRQwEqADCgEA", "AAAA", "!"] {
+            let site = try origin { request in
+                answer(401, ["WWW-Authenticate: Negotiate\(request["Authorization"] == nil ? "" : " \(token)")"])
+            }
+            let hooks = RecordedHooks { $0.challenge = { $0.previousFailureCount == 0 ? .negotiate : .reject } }
+            let stage = try SessionStage(hooks: hooks)
+            let result = try await stage.data(for: SessionRequest("GET", "http://localhost:\(site.port)/"))
+            // A challenge that the grammar does not allow is none.
+            let failures = token == "!" ? [0] : [0, 1]
+            #expect(result.status == 401 && hooks.challenges.current.map(\.previousFailureCount) == failures)
+            #expect(site.requests.count == 2)
+        }
+    }
+
     @Test func `without the hook's word nothing is said`() async throws {
         let result = try await SessionStage().data(for: self.request())
         #expect(result.status == 401 && result.metrics.transactions.count == 1)
