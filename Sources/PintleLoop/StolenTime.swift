@@ -20,7 +20,7 @@ package enum StolenTime {
         }
     }
 
-    /// The same from the beginning of the file's text.
+    /// Reads the time from the beginning of the text of /proc/stat.
     static func total(in text: String) -> Duration {
         let fields = text.prefix { $0 != "\n" }.split(separator: " ")
         guard fields.first == "cpu", fields.count > 8, let ticks = Int64(fields[8]) else { return .zero }

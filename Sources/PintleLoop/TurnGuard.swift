@@ -79,24 +79,23 @@ struct TurnMeter {
     private var dearest: Int64 = -1
     private var dearestKind = SlowTurn.Part.Kind.task
     private var dearestSource = Source.unknown
-    /// How much was stolen when it was last looked at, and when that was, by this thread's clock.
+    /// How much was stolen when it was last looked at, and when that was, by the clock on the wall: theft from a thread
+    /// that was idle excuses no later turn.
     private var stolen: (time: Duration, at: Int64)
 
     init(_ guardian: TurnGuard, loop: String) {
         self.guardian = guardian
         self.limit = Self.nanoseconds(guardian.limit)
         self.loop = loop
-        self.stolen = (guardian.stolen(), Self.processorTime())
+        self.stolen = (guardian.stolen(), Self.time(CLOCK_MONOTONIC))
     }
 
     /// The wait is over.
     mutating func begin() {
+        // Not in every turn: reading it costs more than most turns. Stolen time comes in ticks of that length.
+        let now = Self.time(CLOCK_MONOTONIC)
+        if now - self.stolen.at > 10_000_000 { self.stolen = (self.guardian.stolen(), now) }
         self.began = Self.processorTime()
-        // Not in every turn: reading it costs more than most turns. What is stolen comes in ticks of that length.
-        if self.began - self.stolen.at > 10_000_000 {
-            self.stolen = (self.guardian.stolen(), self.began)
-            self.began = Self.processorTime()
-        }
         self.last = self.began
         self.dearest = -1
         for index in self.sums.indices { self.sums[index] = Sum() }
@@ -138,10 +137,13 @@ struct TurnMeter {
     }
 
     /// The processor time of this thread, in nanoseconds.
-    private static func processorTime() -> Int64 {
+    private static func processorTime() -> Int64 { Self.time(CLOCK_THREAD_CPUTIME_ID) }
+
+    /// What a clock of the kernel shows, in nanoseconds.
+    private static func time(_ clock: clockid_t) -> Int64 {
         var time = timespec()
-        guard clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 else {
-            preconditionFailure("BUG: the kernel has no clock for a thread (errno \(errno))")
+        guard clock_gettime(clock, &time) == 0 else {
+            preconditionFailure("BUG: the kernel has no clock \(clock) (errno \(errno))")
         }
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }

@@ -92,6 +92,22 @@ struct TurnTests {
         #expect(turns.count == 1 && loop.turnTimes.slow == 1)
     }
 
+    @Test func `what was stolen while a loop was idle excuses no later turn`() throws {
+        let (slow, thief) = (self.slow, Watched(Duration.zero))
+        let loop = try Loop(
+            name: "idle",
+            turnGuard: TurnGuard(
+                limit: .milliseconds(10), stolen: { thief.current },
+                report: { turn in slow.change { $0.append(turn) } }))
+        try loop.submit {}.wait()
+        thief.change { $0 = .seconds(3600) }
+        let began = NIODeadline.now()
+        while NIODeadline.now() - began < .milliseconds(15) { _ = sched_yield() }
+        try loop.submit { burn(.milliseconds(30)) }.wait()
+        loop.stop()
+        #expect(slow.current.count == 1)
+    }
+
     @Test func `the time that was stolen is the eighth number of all processors`() {
         let line = "cpu  6298687 943639 772640 3650942 23414 0 109683 1769 5 6\ncpu0 1 1 1 1 1 1 1 1 0 0\n"
         #expect(StolenTime.total(in: line) == .milliseconds(17_690))

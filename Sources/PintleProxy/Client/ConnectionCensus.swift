@@ -18,6 +18,7 @@ final class ConnectionCensus: Sendable {
 
         mutating func leave(_ client: Client?) {
             self.total -= 1
+            // Nobody is known on such a connection, so only the total has it.
             guard let client else { return }
             guard let own = self.byClient[client] else {
                 preconditionFailure("BUG: \(client) is counted out more often than in")
