@@ -69,12 +69,16 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Program", description: "The proxy and its commands."),
-        .default(enabledTraits: ["Program"]),
+        .trait(name: "Metrics", description: "Interceptor.metrics(to:dimensions:), with swift-metrics."),
+        .trait(name: "Tracing", description: "Interceptor.tracing(with:name:), with swift-distributed-tracing."),
+        .default(enabledTraits: ["Program", "Metrics", "Tracing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -113,12 +117,19 @@ let package = Package(
             ]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
+        room(
+            "PintleTelemetry",
+            [
+                "PintleMessage", "PintleSession", nioLocks,
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ]),
         // Another name for the rooms above that a program imports.
         room(
             "Pintle",
             [
                 "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
-                nio,
+                "PintleTelemetry", nio,
             ]),
         room(
             "PintlePolicy",
@@ -176,6 +187,15 @@ let package = Package(
                 "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio,
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
+        tests(
+            "PintleTelemetryTests",
+            [
+                "PintleTelemetry", "PintleSession", "PintleMessage",
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
+            ]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(

@@ -16,6 +16,17 @@ enum PintleExamples {
                PintleExamples readings URL
                PintleExamples events URL
                PintleExamples follow URL ROOTS PIN...
+               PintleExamples tour BASE-URL FILE
+               PintleExamples advanced BASE-URL ROOTS PIN...
+               PintleExamples manager BASE-URL FILE COPY ROOTS
+               PintleExamples github BASE-URL TOKEN USER
+               PintleExamples pages BASE-URL FOLDER
+               PintleExamples ask BASE-URL KEY QUESTION
+               PintleExamples put URL FILE
+               PintleExamples crawl BASE-URL
+               PintleExamples echo URL LINE...
+               PintleExamples bank BASE-URL ROOTS PIN IDENTITY CENTS
+               PintleExamples job BASE-URL
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
         """
 
@@ -42,12 +53,42 @@ enum PintleExamples {
             case ("follow", 3...):
                 try await followOrders(
                     at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+            case (let name?, _): if try await !Self.runProgram(name, arguments) { Self.refuse() }
             default: Self.refuse()
             }
         } catch {
             print("failed: \(error)")
             exit(1)
         }
+    }
+
+    /// Runs one of the small programs.
+    ///
+    /// - Returns: false where there is none of this name, or not with so many arguments.
+    private static func runProgram(_ name: String, _ arguments: [String]) async throws -> Bool {
+        switch (name, arguments.count) {
+        case ("tour", 2): try await tour(at: arguments[0], to: arguments[1])
+        case ("advanced", 3...):
+            try await advanced(
+                at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+        case ("manager", 4):
+            try await managerTour(
+                at: arguments[0], file: arguments[1], to: arguments[2], roots: Self.roots(arguments[3]))
+        case ("github", 3): try await useGitHub(at: arguments[0], token: arguments[1], user: arguments[2])
+        case ("pages", 2): try await downloadAll(from: arguments[0], into: arguments[1])
+        case ("ask", 3): try await ask(arguments[2], at: arguments[0], key: arguments[1])
+        case ("put", 2): try await uploadWithProgress(arguments[1], to: arguments[0])
+        case ("crawl", 1): try await crawl(from: arguments[0])
+        case ("echo", 2...): try await echo(Array(arguments.dropFirst()), at: arguments[0])
+        case ("bank", 5):
+            guard let cents = Int(arguments[4]) else { return false }
+            try await transfer(
+                cents, at: arguments[0], roots: Self.roots(arguments[1]), pins: [Pin(arguments[2])],
+                identity: ClientIdentity(certificateFile: arguments[3]))
+        case ("job", 1): try await doJob(at: arguments[0])
+        default: return false
+        }
+        return true
     }
 
     private static func withSession(_ body: (Session) async throws -> Void) async throws {

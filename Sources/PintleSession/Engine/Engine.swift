@@ -45,7 +45,7 @@ public final class Engine: Sendable {
 
     /// The engine of sessions that are made without one: a thread for each processor, started with the first such
     /// session, and there until the process ends.
-    static let shared = Result<Engine, SessionError> { () throws(SessionError) in
+    package static let shared = Result<Engine, SessionError> { () throws(SessionError) in
         try Engine(threads: Engine.availableProcessors)
     }
 

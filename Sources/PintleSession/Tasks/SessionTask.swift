@@ -31,6 +31,7 @@ public final class SessionTask: Sendable, Identifiable {
         fileprivate var progress = TaskProgress()
         var metrics = TaskMetrics()
         var partialDownload: PartialDownload?
+        fileprivate var values: [ObjectIdentifier: any Sendable] = [:]
         fileprivate var outcome: Result<TaskResult, SessionError>?
     }
 
@@ -72,6 +73,13 @@ public final class SessionTask: Sendable, Identifiable {
     public var error: SessionError? {
         guard case .failure(let error) = self.status.withLockedValue({ $0.outcome }) else { return nil }
         return error
+    }
+
+    /// A value that the program keeps with the task, as an ``Interceptor`` does between the calls of its closures; nil where
+    /// it keeps none. One that holds the task has to be taken away again, or neither ever goes.
+    public subscript<Key: SessionTaskKey>(key: Key.Type) -> Key.Value? {
+        get { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] as? Key.Value } }
+        set { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] = newValue } }
     }
 
     /// The task's progress: as it is now, then whenever it has changed, then its end. A reader that is slow misses

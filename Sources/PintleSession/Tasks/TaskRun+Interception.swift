@@ -45,7 +45,9 @@ extension TaskRun {
     func isMadeAgain(
         after outcome: Interceptor.Outcome, _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Bool {
-        guard let interception, self.failure == nil else { return false }
+        guard let interception else { return false }
+        // An answer that nobody wants any more is not asked about, and does not count as the task's.
+        try self.checkFailure()
         let attempt = Interceptor.Attempt(
             task: task, number: attempts.number, earlier: attempts.outcomes, request: attempts.request,
             baseURL: interception.baseURL)
