@@ -16,7 +16,7 @@ func transfer(
 ) async throws {
     var configuration = SessionConfiguration()
     configuration.clientIdentity = identity
-    configuration.redirects = .none
+    configuration.redirects = .never
     let policy = try SecurityPolicy(pinning: .publicKey, pins: Set(pins), roots: roots)
     var bank = try HTTPSession(base: base, configuration: configuration, policy: policy)
     bank.interceptors = [.retry()]

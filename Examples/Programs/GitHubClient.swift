@@ -30,7 +30,8 @@ struct GitHub: Sendable {
     }
 
     func repositories(of user: String, page: Int = 1) async throws -> [Repository] {
-        try await self.api.get("users/\(user)/repos", parameters: ["page": .integer(Int64(page))], as: [Repository].self)
+        try await self.api.get(
+            "users/\(user)/repos", parameters: ["page": .integer(Int64(page))], as: [Repository].self)
     }
 
     func file(_ issue: Issue, in repository: String) async throws -> Issue {

@@ -15,10 +15,12 @@ func downloadAll(from base: String, into folder: String) async throws {
     var count = 0
     while let url = next {
         let page = try await api.get(url, as: Page.self)
-        try await withThrowingTaskGroup { group in
+        try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, file) in page.files.enumerated() {
                 if index >= 4 { try await group.next() }
-                group.addTask { try await api.download(file, to: .file("\(folder)/\(file.replacing("/", with: "_"))")) }
+                group.addTask {
+                    _ = try await api.download(file, to: .file("\(folder)/\(file.replacing("/", with: "_"))"))
+                }
             }
             try await group.waitForAll()
         }

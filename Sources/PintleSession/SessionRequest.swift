@@ -22,6 +22,9 @@ public struct SessionRequest: Sendable, Equatable {
     public var decompression: Decompression?
     /// Overrides the session's ``SessionConfiguration/cachePolicy``.
     public var cachePolicy: CachePolicy?
+    /// Overrides the session's ``SessionConfiguration/serviceType``. Requests of different types have connections of their
+    /// own, as a connection's packets are marked alike.
+    public var serviceType: ServiceType?
     /// Overrides the session's ``SessionConfiguration/redirects``.
     public var redirects: RedirectRule?
     /// True where making the request twice does what making it once does; nil leaves that to the method (RFC 9110

@@ -85,8 +85,8 @@ private final class TaskTrace: SessionTaskKey, Sendable {
     }
 
     private func endAttempt() {
-        let (span, outcome) = self.taken()
-        guard let span, let outcome else { return }
+        let taken = self.taken()
+        guard let span = taken.span, let outcome = taken.outcome else { return }
         switch outcome.0 {
         case .response(let head): span.describe(head.status, nil)
         case .failure(let error): span.describe(nil, error)

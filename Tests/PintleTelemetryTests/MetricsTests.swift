@@ -56,7 +56,7 @@ import Testing
     {
         let origin = try ScriptedOrigin { _ in }
         let client = try self.client(origin, .metrics())
-        try await withMetricsFactory(self.metrics) {
+        await withMetricsFactory(self.metrics) {
             _ = try? await client.get("nothing") { $0.isIdempotent = false }
         }
         let timers = self.metrics.timers(label: "http.client.request.duration")

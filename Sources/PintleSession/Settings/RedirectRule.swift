@@ -11,14 +11,14 @@ public enum RedirectRule: String, Sendable, Hashable, CaseIterable {
     /// Those to the same scheme, host and port.
     case sameOrigin = "same_origin"
     /// None.
-    case none
+    case never
 
     func allows(_ next: HTTPURL, after url: HTTPURL) -> Bool {
         switch self {
         case .all: true
         case .secure: next.isSecure || !url.isSecure
         case .sameOrigin: next.isSameOrigin(as: url)
-        case .none: false
+        case .never: false
         }
     }
 }

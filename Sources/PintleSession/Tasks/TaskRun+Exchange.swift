@@ -181,11 +181,13 @@ extension Session {
             case .bytes(let bytes): .bytes(bytes)
             case .pieces(_, let length): .stream(length: length)
             }
-        return TransferRequest(
+        var transfer = TransferRequest(
             method: request.method, scheme: request.url.scheme, authority: request.url.authority,
             path: request.url.path, fields: fields, body: transferBody,
             connectTimeout: TimeAmount(limit: request.connectTimeout ?? self.configuration.connectTimeout),
             timeout: TimeAmount(limit: request.timeout ?? self.configuration.timeout))
+        transfer.serviceType = request.serviceType
+        return transfer
     }
 
     /// `request` with what all requests of the session have in common.

@@ -64,6 +64,18 @@ struct CatalogueTests {
         }
     }
 
+    @Test func `every line that stands for one of another library is compiled`() throws {
+        let compiled = Set(try Self.lines("Examples/Migration.swift").map { $0.drop { $0 == " " } })
+        let rows = try Self.lines("\(Self.catalogue)/LineByLine.md").filter {
+            $0.hasPrefix("| ") && $0.hasSuffix("` |")
+        }
+        #expect(rows.count > 60)
+        for row in rows {
+            let line = row.wholeMatch(of: /.* \| `(.+)` \|/)?.output.1
+            #expect(line.map { compiled.contains($0) } == true, "\(row)")
+        }
+    }
+
     @Test func `the table of errors has every code`() throws {
         let article = try Self.text("\(Self.catalogue)/GettingStarted.md")
         for code in SessionError.Code.allCases {

@@ -123,7 +123,7 @@ import Testing
             let result = try await self.stage.session.data(for: wanted)
             return (result.response.status, result.text)
         }
-        #expect(try await status("/near") == (rule == .none ? (302, "") : (200, "here")))
+        #expect(try await status("/near") == (rule == .never ? (302, "") : (200, "here")))
         #expect(try await status("/away") == (rule == .all || rule == .secure ? (200, "there") : (302, "")))
     }
 
