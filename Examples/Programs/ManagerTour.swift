@@ -32,7 +32,10 @@ func managerTour(at base: String, file: String, to copy: String, roots: Security
     for answer in [query, body, json] { print(answer.text) }
 
     let reachability = try Reachability()
+    let changes = reachability.changes
     try reachability.start()
-    print("reachable: \(reachability.status != .unknown)")
-    reachability.stop()
+    for await status in changes {
+        print("network: \(status)")
+        break
+    }
 }

@@ -98,7 +98,7 @@ public struct HTTPSession: Sendable {
         let task = try self.session.makeTask(
             written.source == nil ? .data : .upload, written.request, source: written.source, output: .memory,
             interception: self.interception)
-        return HTTPTask(task: task, serializer: serializer)
+        return HTTPTask(task: task, serializer: serializer, session: self.session)
     }
 
     /// Makes an operation, to be started or added to a queue. Its answer is decoded by

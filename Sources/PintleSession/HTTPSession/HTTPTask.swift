@@ -9,10 +9,13 @@ public struct HTTPTask<Output: Sendable>: Sendable {
     /// The task: suspended, to be resumed, observed and cancelled.
     public let task: SessionTask
     private let serializer: any ResponseSerializer<Output>
+    /// Held, or a program that keeps only the task would end it with its session.
+    private let session: Session
 
-    init(task: SessionTask, serializer: some ResponseSerializer<Output>) {
+    init(task: SessionTask, serializer: some ResponseSerializer<Output>, session: Session) {
         self.task = task
         self.serializer = serializer
+        self.session = session
     }
 
     /// Waits for the response, and decodes it off the caller's thread.

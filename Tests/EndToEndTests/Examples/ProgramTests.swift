@@ -83,14 +83,16 @@ import Testing
             }
         }
         let copy = "\(self.folder.path)/copy"
+        let output = try self.run(
+            "manager", "http://127.0.0.1:\(origin.port)", self.file("mine"), copy, "system")
         #expect(
-            try self.run("manager", "http://127.0.0.1:\(origin.port)", self.file("mine"), copy, "system")
-                == [
-                    "downloaded to \(copy)", "uploaded: 201", "form sent", "form: 201",
-                    "GET /echo?baz%5B%5D=1&baz%5B%5D=2&baz%5B%5D=3&foo=bar - ",
-                    "POST /echo application/x-www-form-urlencoded baz%5B%5D=1&baz%5B%5D=2&baz%5B%5D=3&foo=bar",
-                    #"POST /echo application/json {"foo":"bar","baz":[1,2,3]}"#, "reachable: true",
-                ])
+            output.prefix(7) == [
+                "downloaded to \(copy)", "uploaded: 201", "form sent", "form: 201",
+                "GET /echo?baz%5B%5D=1&baz%5B%5D=2&baz%5B%5D=3&foo=bar - ",
+                "POST /echo application/x-www-form-urlencoded baz%5B%5D=1&baz%5B%5D=2&baz%5B%5D=3&foo=bar",
+                #"POST /echo application/json {"foo":"bar","baz":[1,2,3]}"#,
+            ], "\(output)")
+        #expect(output.count == 8 && output.last?.hasPrefix("network: ") == true, "\(output)")
     }
 
     @Test func `the forge's client lists, stars and files`() throws {
@@ -193,15 +195,21 @@ import Testing
         let user = try TestPKI().leaf("A", signedBy: root)
         let identity = try self.folder.write(user.certificatePEM + user.keyPEM, to: "user.pem")
         let side = try TLSServerSide(leaf)
+        let lost = Watched(false)
         let origin = try ScriptedOrigin { connection in
             try connection.stream.secure(as: side)
-            let request = try connection.readRequest()
-            // The first transfer is carried out, and its answer lost.
-            if connection.number == 0 { return }
-            try connection.send(answer("201 Created", ""))
-            guard request["Idempotency-Key"] != nil else { return }
-            _ = try connection.readRequest()
-            try connection.send(answer("200 OK", #"{"cents":4200}"#, "application/json"))
+            while true {
+                let request = try connection.readRequest()
+                let isTransfer = request.head.startLine.hasPrefix("POST /transfers ")
+                // The first transfer is carried out, and its answer lost.
+                let isLost = lost.change { lost in
+                    defer { lost = true }
+                    return isTransfer && !lost
+                }
+                if isLost { return }
+                try connection.send(
+                    isTransfer ? answer("201 Created", "") : answer("200 OK", #"{"cents":4200}"#, "application/json"))
+            }
         }
         #expect(
             try self.run("bank", "https://localhost:\(origin.port)", roots, leaf.pin.description, identity, "800")

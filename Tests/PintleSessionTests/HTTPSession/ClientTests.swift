@@ -34,6 +34,12 @@ import Testing
         #expect(copy.session === api.session && copy.baseURL == api.baseURL && self.origin.connections.count == 1)
     }
 
+    @Test func `a task keeps the session that its client made`() async throws {
+        let task = try HTTPSession(base: "http://127.0.0.1:\(self.origin.port)").task(
+            "GET", "a", as: HTTPResponseSerializer())
+        #expect(try await task.run().text == "[1]")
+    }
+
     @Test func `HOM-03 an operation is what its client was when it was made`() async throws {
         var api = self.api
         api.requestSerializer = try self.serializer(team: "core")
