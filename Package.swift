@@ -66,6 +66,8 @@ let package = Package(
         // The library by itself: no routes, no YAML, no listening sockets. Who depends on it with `traits: []` resolves
         // only what it needs.
         .library(name: "Pintle", targets: ["Pintle"]),
+        // For the tests of programs that use the library.
+        .library(name: "PintleSessionTesting", targets: ["PintleSessionTesting"]),
     ],
     traits: [
         .trait(name: "Program", description: "The proxy and its commands."),
@@ -131,6 +133,7 @@ let package = Package(
                 "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
                 "PintleTelemetry", nio,
             ]),
+        room("PintleSessionTesting", ["PintleMessage", "PintleSession", nio, nioLocks]),
         room(
             "PintlePolicy",
             [
@@ -166,7 +169,7 @@ let package = Package(
             linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
-            name: "PintleExamples", dependencies: ["Pintle", nio, logging],
+            name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
             path: "Examples", swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
@@ -196,6 +199,7 @@ let package = Package(
                     name: "InMemoryTracing", package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])),
             ]),
+        tests("PintleSessionTestingTests", ["PintleSessionTesting", "PintleSession", "PintleMessage", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(

@@ -27,6 +27,7 @@ enum PintleExamples {
                PintleExamples echo URL LINE...
                PintleExamples bank BASE-URL ROOTS PIN IDENTITY CENTS
                PintleExamples job BASE-URL
+               PintleExamples weather
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
         """
 
@@ -86,6 +87,7 @@ enum PintleExamples {
                 cents, at: arguments[0], roots: Self.roots(arguments[1]), pins: [Pin(arguments[2])],
                 identity: ClientIdentity(certificateFile: arguments[3]))
         case ("job", 1): try await doJob(at: arguments[0])
+        case ("weather", 0): try await testWeather()
         default: return false
         }
         return true

@@ -85,8 +85,8 @@ public struct SessionError: Error, Sendable {
     /// The error behind this one, where there is one: of a hook, a stream, a sink or a contract.
     public let underlying: (any Error)?
 
-    /// Makes an error; `verdict` is that of an untrusted peer.
-    package init(
+    /// Makes an error, as tests do, and whatever answers in place of a session; `verdict` is that of an untrusted peer.
+    public init(
         _ code: Code, _ message: String, cause: String? = nil, verdict: Verdict? = nil,
         underlying: (any Error)? = nil
     ) {

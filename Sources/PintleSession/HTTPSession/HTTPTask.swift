@@ -45,6 +45,14 @@ public struct HTTPResponse<Value: Sendable>: Sendable {
     public let url: HTTPURL
     /// How its task went.
     public let metrics: TaskMetrics
+
+    /// Makes a response, as tests do.
+    public init(value: Value, head: ResponseHead, url: HTTPURL, metrics: TaskMetrics = TaskMetrics()) {
+        self.value = value
+        self.head = head
+        self.url = url
+        self.metrics = metrics
+    }
 }
 
 extension HTTPResponse<[UInt8]> {

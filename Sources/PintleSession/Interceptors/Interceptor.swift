@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import NIOCore
 public import PintleMessage
 
 /// A step that the tasks of an ``HTTPSession`` pass: it may change their requests, have them made again, and know of
@@ -20,6 +21,17 @@ public struct Interceptor: Sendable {
     ///
     /// - Throws: what fails the task, as `underlying` of a `hookFailed`.
     public var adapt: (@Sendable (_ request: inout SessionRequest, _ attempt: Attempt) async throws -> Void)?
+
+    /// A request is about to be sent, redirects and answers to challenges among them. What is given here is the response, and
+    /// nothing goes out; nil lets the request go its way.
+    ///
+    /// - Parameters:
+    ///   - attempt: its request is the one that would be sent, without the fields that the session adds for its cookies.
+    ///   - body: what it would send; nil where there is none. It is collected for this, up to
+    ///     ``SessionConfiguration/bodyLimit``.
+    /// - Throws: a ``SessionError``, which is the attempt's outcome; what else is thrown fails the attempt, as `underlying` of
+    ///   a `hookFailed`.
+    public var answer: (@Sendable (_ attempt: Attempt, _ body: ByteBuffer?) async throws -> LocalResponse?)?
 
     /// An attempt has brought the head of a response that would be the task's, or has failed.
     ///

@@ -193,6 +193,19 @@ public struct TaskResult: Sendable {
     /// sent.
     public internal(set) var contentCodings: [String] = []
 
+    /// Makes a result, as tests do.
+    public init(
+        response: ResponseHead, url: HTTPURL, body: ByteBuffer = ByteBuffer(), file: String? = nil,
+        metrics: TaskMetrics = TaskMetrics(), contentCodings: [String] = []
+    ) {
+        self.response = response
+        self.url = url
+        self.body = body
+        self.file = file
+        self.metrics = metrics
+        self.contentCodings = contentCodings
+    }
+
     /// The body as text in UTF-8; what is none becomes the replacement character.
     public var text: String { String(buffer: self.body) }
 

@@ -20,7 +20,8 @@ extension TaskRun {
     func exchange(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
-        let body = try await self.outgoingBody(&attempts, of: task, session)
+        var body = try await self.outgoingBody(&attempts, of: task, session)
+        let local = try await self.localResponse(to: &body, attempts, of: task, session)
         try self.checkFailure()
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
@@ -31,10 +32,16 @@ extension TaskRun {
             $0.sent = 0
             $0.expectedToSend = body.length
         }
-        var transfer = session.transferRequest(attempts.request, body: body)
-        if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
-        flow.start(transfer, in: session)
-        if case .pieces(let reader, let length) = body {
+        if let local {
+            flow.originTookBody(Int(clamping: body.length ?? 0))
+            flow.isFed(
+                by: Task { [request = attempts.request] in await self.play(local, answering: request, into: flow) })
+        } else {
+            var transfer = session.transferRequest(attempts.request, body: body)
+            if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
+            flow.start(transfer, in: session)
+        }
+        if local == nil, case .pieces(let reader, let length) = body {
             let throttle = attempts.request.throttle
             flow.isFed(by: Task { await self.feed(reader, length: length, throttle: throttle, into: flow) })
         }

@@ -84,6 +84,8 @@ final class TransferFlow {
         var piece = ByteBuffer()
         swap(&piece, &self.pending)
         self.transfer?.resumeReading()
+        // Without a transfer it is a feeder that brings the response.
+        if self.transfer == nil { self.wakeFeeder() }
         return piece
     }
 
@@ -109,6 +111,22 @@ final class TransferFlow {
             count += piece.readableBytes
             if count > Self.discardLimit { return self.cancel() }
         }
+    }
+
+    // MARK: Responses that no transfer brings
+
+    /// Waits until there is room for more of the response's body.
+    ///
+    /// - Returns: false when nothing more is wanted.
+    func hasPlace() async -> Bool {
+        while self.pending.readableBytes >= Self.receiveWindow, !self.isOver { await self.waitAsFeeder() }
+        return !self.isOver
+    }
+
+    /// Ends the response, well where `error` is nil.
+    func end(with error: SessionError?) {
+        guard !self.isOver else { return }
+        self.finish(error.map { .failure($0) } ?? .success(()))
     }
 
     // MARK: Sending

@@ -222,6 +222,10 @@ import Testing
         #expect(other.exitCode == 1 && origin.requests.count == 3)
     }
 
+    @Test func `a service is tested without a network`() throws {
+        #expect(try self.run("weather") == ["Rome, after 3 requests"])
+    }
+
     @Test func `a job is asked for until the service has time`() throws {
         let asked = Watched(0)
         let origin = try self.service { line, request in

@@ -51,7 +51,7 @@ struct CatalogueTests {
         let blocks = try (Self.articles() + ["README.md"]).flatMap(Self.blocks)
         #expect(blocks.count > 8)
         for block in blocks where block.origin != "<!-- manifest -->" {
-            let name = block.origin.wholeMatch(of: /<!-- (Examples\/\w+\.swift) -->/)?.output.1
+            let name = block.origin.wholeMatch(of: /<!-- (Examples\/[\w\/]+\.swift) -->/)?.output.1
             guard let name else {
                 Issue.record("\(block.place): a comment above the block says which example it is taken from")
                 continue

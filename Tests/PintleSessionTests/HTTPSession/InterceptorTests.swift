@@ -89,6 +89,7 @@ import Testing
         let folder = try TemporaryFolder()
         try await api.download("a", to: .file("\(folder.path)/a"))
         #expect(try await api.stream("a").body.collect(upTo: 100) == ByteBuffer(string: "done"))
+        try await seen.reach("the stream's end") { $0.count == 4 }
         let operation = try api.operation("GET", "a")
         operation.start()
         _ = try await operation.value()
