@@ -44,13 +44,14 @@ actor TaskRun {
     var file: DownloadFile?
     /// What the file held already, while it is to be gone on with.
     var leftOver: PartialDownload?
-    private var waiting: CheckedContinuation<Void, Never>?
+    private let waiting: LoopWait
     private var deadline: LoopTimer?
     private var timeLeft: TimeAmount?
     private var runningSince = NIODeadline.uptimeNanoseconds(0)
 
     init(loop: Loop, owner: Session, source: UploadSource?, output: Output, interception: Interception?) {
         self.loop = loop
+        self.waiting = LoopWait(on: loop)
         self.owner = owner
         self.source = source
         self.output = output
@@ -259,15 +260,11 @@ actor TaskRun {
         while true {
             try self.checkFailure()
             if isReady() { return }
-            await withCheckedContinuation { self.waiting = $0 }
+            await self.waiting.wait()
         }
     }
 
-    func wake() {
-        let waiting = self.waiting
-        self.waiting = nil
-        waiting?.resume()
-    }
+    func wake() { self.waiting.wake() }
 
     /// Asks a hook. A task that is cancelled does not wait for its answer.
     ///

@@ -21,8 +21,8 @@ final class TransferFlow {
     private var end: Result<Void, SessionError>?
     /// A connection that was switched to another protocol, until somebody takes it.
     private var handover: Handover?
-    private var reader: CheckedContinuation<Void, Never>?
-    private var feeder: CheckedContinuation<Void, Never>?
+    private let reader: LoopWait
+    private lazy var feeder = LoopWait(on: self.loop)
     private var restTimer: LoopTimer?
     private var discardTimer: LoopTimer?
     /// What moves the body of the request here.
@@ -41,6 +41,7 @@ final class TransferFlow {
     ///   has.
     init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
+        self.reader = LoopWait(on: loop)
         self.noteSent = noteSent
         // unowned: `finish` disarms the timers before the flow goes.
         self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
@@ -91,7 +92,9 @@ final class TransferFlow {
 
     /// Waits for the next turn of the loop: others have theirs before.
     func waitForTurn() async {
-        await withCheckedContinuation { turn in self.loop.execute { turn.resume() } }
+        let turn = LoopWait(on: self.loop)
+        self.loop.execute { turn.wake() }
+        await turn.wait()
     }
 
     /// Waits for the end of a suspension.
@@ -200,25 +203,13 @@ final class TransferFlow {
 
     // MARK: Waiting
 
-    private func waitAsReader() async {
-        await withCheckedContinuation { self.reader = $0 }
-    }
+    private func waitAsReader() async { await self.reader.wait() }
 
-    private func waitAsFeeder() async {
-        await withCheckedContinuation { self.feeder = $0 }
-    }
+    private func waitAsFeeder() async { await self.feeder.wait() }
 
-    private func wakeReader() {
-        let reader = self.reader
-        self.reader = nil
-        reader?.resume()
-    }
+    private func wakeReader() { self.reader.wake() }
 
-    private func wakeFeeder() {
-        let feeder = self.feeder
-        self.feeder = nil
-        feeder?.resume()
-    }
+    private func wakeFeeder() { self.feeder.wake() }
 }
 
 extension TransferFlow: TransferDelegate {
