@@ -56,7 +56,7 @@ final class IncomingBody {
         if coded.readableBytes <= Self.smallPiece, !self.hasMore {
             step = try decoding.step(coded, making: Self.smallStep)
         } else {
-            step = try await Self.threads.result { () throws(SessionError) in
+            step = try await Self.threads.resultForRun { () throws(SessionError) in
                 try decoding.step(coded, making: Self.step)
             }
             // A thread that is quick, or this one that was interrupted, would have the task go on without a pause.

@@ -38,7 +38,7 @@ final class DownloadFile {
     /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason, or saying that the file
     ///   was left by no download.
     static func open(_ place: PartPlace, of url: String?) async throws(SessionError) -> DownloadFile {
-        let (file, isNew) = try await ThreadPool.shared.result { () throws(SessionError) -> (OpenFile, Bool) in
+        let (file, isNew) = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, Bool) in
             let (file, isNew) = try Self.openLocked(place.path, isTemporary: place.kind == .temporary)
             if !isNew, place.kind == .beside { try Self.checkOrigin(of: file) }
             return (file, isNew)
@@ -100,7 +100,7 @@ final class DownloadFile {
     func findLeftOver(_ given: PartialDownload? = nil) async throws(SessionError) -> PartialDownload? {
         guard let url = self.url else { return nil }
         let (path, file) = (self.path, self.file)
-        let left = try await ThreadPool.shared.result { () throws(SessionError) -> PartialDownload? in
+        let left = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> PartialDownload? in
             let isNoted = access(PartialDownload.sidecar(of: path), F_OK) == 0
             let known = isNoted ? PartialDownload.note(beside: path) : given
             guard let part = known, part.isUsable(in: path), part.url == url, part.offset > 0 else { return nil }
@@ -131,7 +131,7 @@ final class DownloadFile {
         let (path, file) = (self.path, self.file)
         // A file that nobody can go on with is noted too: the next download must know that it may replace it.
         let note = self.isNoted ? self.part ?? PartialDownload(claiming: path) : nil
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             guard ftruncate(file.descriptor, off_t(offset)) == 0 else { throw .cannotWrite(path, errno) }
             try note?.write()
         }
@@ -140,7 +140,7 @@ final class DownloadFile {
     /// Appends `bytes`.
     func write(_ bytes: ByteBuffer) async throws(SessionError) {
         let (path, file, offset) = (self.path, self.file, self.offset)
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             try Self.write(bytes, to: file.descriptor, at: offset, path)
         }
         self.offset += UInt64(bytes.readableBytes)
@@ -163,7 +163,7 @@ final class DownloadFile {
         if isKept, self.isOurs, !self.isWhole { try? await self.note() }
         let left = isKept && !self.isWhole ? self.part.flatMap { $0.offset > 0 ? $0 : nil } : nil
         let (path, file, isOurs, isWhole) = (self.path, self.file, self.isOurs, self.isWhole)
-        await ThreadPool.shared.result {
+        await ThreadPool.shared.resultForRun {
             // The note of a whole file stays too: a later download may replace it.
             if left == nil, isOurs, !isWhole {
                 unlink(path)
@@ -183,7 +183,7 @@ final class DownloadFile {
             throw SessionError(.tooLarge, "the body is longer than the \(limit) bytes that can be checked")
         }
         let (path, count) = (self.path, Int(self.offset))
-        return try await ThreadPool.shared.result { () throws(SessionError) -> [UInt8] in
+        return try await ThreadPool.shared.resultForRun { () throws(SessionError) -> [UInt8] in
             guard let bytes = FileBytes.read(path, upTo: count), bytes.count == count else {
                 throw SessionError(.cannotWrite, "\(path) was changed while it was written")
             }
@@ -197,7 +197,7 @@ final class DownloadFile {
     func move(to destination: String, replacing: Bool) async throws(SessionError) {
         self.isWhole = true
         let (path, file, isShared) = (self.path, self.file, self.place.kind != .beside)
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             if isShared, let mode = FileMove.usualMode { fchmod(file.descriptor, mode) }
             guard fsync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
             let code = FileMove.move(path, to: destination, replacing: replacing)
@@ -213,7 +213,7 @@ final class DownloadFile {
     /// Leaves the whole file where it is.
     func settle() async {
         let path = self.path
-        _ = await ThreadPool.shared.result { unlink(PartialDownload.sidecar(of: path)) }
+        _ = await ThreadPool.shared.resultForRun { unlink(PartialDownload.sidecar(of: path)) }
     }
 
     /// Makes the disk and the sidecar agree on how much there is.
@@ -221,7 +221,7 @@ final class DownloadFile {
         guard var part = self.part else { return }
         part.offset = self.offset
         let (path, file, noted) = (self.path, self.file, part)
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             guard fdatasync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
             try noted.write()
         }
