@@ -23,7 +23,7 @@ public final class Session: Sendable {
     public let hooks: SessionHooks
     /// What carries out ``policy``.
     package let evaluator: TrustEvaluator
-    let registry = TaskRegistry()
+    let registry: TaskRegistry
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
     let engine: Engine
     private let pools: [TransferPool]
@@ -43,6 +43,7 @@ public final class Session: Sendable {
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
+        self.registry = TaskRegistry(loops: engine.loops.count)
         self.evaluator = evaluator
         self.configuration = configuration
         self.policy = policy
@@ -160,9 +161,9 @@ public final class Session: Sendable {
         _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output,
         interception: Interception? = nil
     ) throws(SessionError) -> SessionTask {
-        let task = try self.registry.add { id in
+        let task = try self.registry.add { id, loop in
             let run = TaskRun(
-                loop: self.engine.loops[id % self.engine.loops.count], owner: self, source: source, output: output,
+                loop: self.engine.loops[loop], owner: self, source: source, output: output,
                 interception: interception)
             return SessionTask(id: id, kind: kind, request: request, events: self.events, run: run)
         }
