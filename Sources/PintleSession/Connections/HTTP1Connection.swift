@@ -62,6 +62,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var rest = ByteBuffer()
     /// Bytes of a body that nobody looks at; nil until there were any.
     private var piped: PipedBytes?
+    /// The buffer that is being understood; nil where it is none that a part of can be given away.
+    private var received: ByteBuffer?
     private var hasAnswer = false
     private var isConsuming = false
     /// The end of the input, where it came before the transfer took what is before it.
@@ -77,10 +79,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let mostInTurn = 4
     /// The most bytes in a record of TLS (RFC 8446 §5.1).
     private static let fullRecord = 16 * 1024
+    /// The least of a body that is given away with the whole buffer it was received in, and not copied.
+    private static let leastShared = Loop.receiveCapacity / 2
     /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
     private static let leastMoved: UInt64 = 128 * 1024
-    /// The most that is moved at once: a client that does not read keeps that much of the kernel's memory, and others want
-    /// their share of the turn.
+    /// The most that is moved at once: the kernel keeps it for a client that does not read, and others want their turn.
     private static let mostMoved: UInt64 = 256 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -477,10 +480,12 @@ final class HTTP1Connection: KeptConnection, Carrier {
             return self.consumeRest()
         }
         // The common case: the bytes are understood where they were received.
+        self.received = buffer
         self.understand(transfer) { step in
             let used = buffer.withUnsafeReadableBytes(step)
             if used < buffer.readableBytes { self.rest.writeBytes(buffer.readableBytesView.dropFirst(used)) }
         }
+        self.received = nil
     }
 
     private func consumeRest() {
@@ -528,7 +533,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 continue
             }
             guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
-            transfer.received(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+            let shared = piece.count >= Self.leastShared ? self.received?.slice(piece) : nil
+            if let shared { transfer.received(shared) } else { transfer.received(.init(rebasing: bytes[piece])) }
         }
         return offset
     }

@@ -12,7 +12,8 @@ final class TransferFlow {
     private let noteSent: (_ count: Int, _ total: Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
-    private var pending = ByteBuffer()
+    private var pending: CircularBuffer<ByteBuffer> = []
+    private var pendingBytes = 0
     private var isSuspended = false
     /// Whether the task has given the transfer up.
     private var isCancelled = false
@@ -32,6 +33,8 @@ final class TransferFlow {
 
     /// The most bytes of a response that wait here, and of a request.
     private static let receiveWindow = 128 * 1024
+    /// What arrives in many small pieces is put together up to this many bytes.
+    private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
     /// How much of a body that nobody wants is read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
@@ -72,19 +75,19 @@ final class TransferFlow {
         return self.handover
     }
 
-    /// Waits for more of the body: everything that has arrived, or nil when it is complete.
+    /// Waits for the next piece of the body, or nil when it is complete.
     func next() async throws(SessionError) -> ByteBuffer? {
-        while self.pending.readableBytes == 0 || self.isSuspended {
+        while self.pendingBytes == 0 || self.isSuspended {
             // A failure does not wait for who suspended the task to resume it; a good end does.
-            if self.pending.readableBytes == 0, let end, !self.isSuspended || end.isFailure {
+            if self.pendingBytes == 0, let end, !self.isSuspended || end.isFailure {
                 try end.get()
                 return nil
             }
             await self.waitAsReader()
         }
-        var piece = ByteBuffer()
-        swap(&piece, &self.pending)
-        self.transfer?.resumeReading()
+        let piece = self.pending.removeFirst()
+        self.pendingBytes -= piece.readableBytes
+        if self.pendingBytes < Self.receiveWindow { self.transfer?.resumeReading() }
         // Without a transfer it is a feeder that brings the response.
         if self.transfer == nil { self.wakeFeeder() }
         return piece
@@ -122,7 +125,7 @@ final class TransferFlow {
     ///
     /// - Returns: false when nothing more is wanted.
     func hasPlace() async -> Bool {
-        while self.pending.readableBytes >= Self.receiveWindow, !self.isOver { await self.waitAsFeeder() }
+        while self.pendingBytes >= Self.receiveWindow, !self.isOver { await self.waitAsFeeder() }
         return !self.isOver
     }
 
@@ -172,7 +175,7 @@ final class TransferFlow {
     func resume() {
         self.isSuspended = false
         self.transfer?.releaseBody()
-        if self.pending.readableBytes < Self.receiveWindow { self.transfer?.resumeReading() }
+        if self.pendingBytes < Self.receiveWindow { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()
     }
@@ -183,7 +186,8 @@ final class TransferFlow {
         // One that has ended well while it was suspended has a reader who waits for the resumption.
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
-        self.pending.clear()
+        self.pending.removeAll()
+        self.pendingBytes = 0
         self.isCancelled = true
         // A reader that waits for the end of a suspension hears of this one.
         self.isSuspended = false
@@ -221,8 +225,23 @@ extension TransferFlow: TransferDelegate {
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
-        self.pending.writeBytes(bytes)
-        if self.isSuspended || self.pending.readableBytes >= Self.receiveWindow { self.transfer?.pauseReading() }
+        guard bytes.count > 0 else { return }
+        if let last = self.pending.indices.last, self.pending[last].readableBytes + bytes.count <= Self.pieceSize {
+            self.pending[last].writeBytes(bytes)
+        } else {
+            self.pending.append(ByteBuffer(bytes: bytes))
+        }
+        self.noteArrival(of: bytes.count)
+    }
+
+    func originSent(_ buffer: ByteBuffer) {
+        self.pending.append(buffer)
+        self.noteArrival(of: buffer.readableBytes)
+    }
+
+    private func noteArrival(of count: Int) {
+        self.pendingBytes += count
+        if self.isSuspended || self.pendingBytes >= Self.receiveWindow { self.transfer?.pauseReading() }
         self.wakeReader()
     }
 

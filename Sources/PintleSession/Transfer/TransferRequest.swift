@@ -148,6 +148,9 @@ package protocol TransferDelegate: AnyObject {
     func originAnswered(_ head: ResponseHead, length: UInt64?)
     /// Bytes of the body arrived; they are valid during the call only.
     func originSent(_ bytes: UnsafeRawBufferPointer)
+    /// Bytes of the body arrived in a buffer that the delegate may keep. Without an own answer it is told of them as of
+    /// those which are valid during the call only.
+    func originSent(_ buffer: ByteBuffer)
     /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after ``Transfer/takePipes()``.
     /// Whoever leaves some of them there pauses reading, and is given them again when it goes on.
     func originSent(_ piped: PipedBytes)
@@ -184,6 +187,10 @@ package struct Handover {
 
 extension TransferDelegate {
     package func bodyBeginsAgain() {}
+
+    package func originSent(_ buffer: ByteBuffer) {
+        buffer.withUnsafeReadableBytes { self.originSent($0) }
+    }
 
     /// Traps: who asks for no pipes gets none.
     package func originSent(_ piped: PipedBytes) {
