@@ -164,7 +164,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     func abandon() { self.close() }
 
-    func pauseReading() { self.updateInterest() }
+    /// Epoll is told of a pause when it reports something during it: most are over before.
+    func pauseReading() {}
 
     func resumeReading() {
         self.updateInterest()
@@ -348,6 +349,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
     }
 
     // MARK: Receiving
+
+    private func readReported() {
+        guard case .asking(let transfer) = self.phase else { return }
+        if transfer.isReadingPaused { self.updateInterest(hasReport: true) } else { self.read() }
+    }
 
     private func read() {
         for _ in 0..<Self.mostInTurn {
@@ -639,12 +645,14 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     // MARK: Epoll
 
-    private func updateInterest() {
+    /// - Parameter hasReport: whether epoll has just told of something to read.
+    private func updateInterest(hasReport: Bool = false) {
         guard !self.isHungUp else { return }
         switch self.phase {
         case .idle, .taken: self.setInterest(.read)
         case .asking(let transfer):
-            var interest = transfer.isReadingPaused ? Readiness() : .read
+            let isWatching = self.interest.contains(.read) && !hasReport
+            var interest = transfer.isReadingPaused && !isWatching ? Readiness() : .read
             if self.waitsForRoom { interest.insert(.write) }
             self.setInterest(interest)
         case .closed: break
@@ -682,6 +690,6 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
             self.loop.unwatch(self.descriptor)
         }
         if readiness.contains(.write) || self.tls != nil { self.pump() }
-        if readiness != .write || self.tls != nil { self.read() }
+        if readiness != .write || self.tls != nil { self.readReported() }
     }
 }
