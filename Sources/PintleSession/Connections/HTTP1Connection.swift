@@ -77,10 +77,10 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let chunkLimit = 32 * 1024
     /// The most full buffers that are read, and pieces that are sent, in a turn: others want their share.
     private static let mostInTurn = 4
-    /// The most bytes in a record of TLS (RFC 8446 §5.1).
-    private static let fullRecord = 16 * 1024
     /// The least of a body that is given away with the whole buffer it was received in, and not copied.
     private static let leastShared = Loop.receiveCapacity / 2
+    /// The least that is missing of a body for records of TLS to be read ahead.
+    private static let leastAhead: UInt64 = 32 * 1024
     /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
     private static let leastMoved: UInt64 = 128 * 1024
     /// The most that is moved at once: the kernel keeps it for a client that does not read, and others want their turn.
@@ -446,15 +446,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 if 0 < count, count < space.count, !self.isHungUp { outcome = .wouldBlock(until: .read) }
                 return max(0, count)
             }
-            var filled = 0
-            while space.count - filled >= Self.fullRecord {
-                outcome = StreamOutcome(tls.read(into: UnsafeMutableRawBufferPointer(rebasing: space[filled...])))
-                guard case .bytes(let count) = outcome else { break }
-                filled += count
-                // Often that was all, and looking for more would be a system call for each response.
-                if count < Self.fullRecord { break }
-            }
-            return filled
+            // For the end of a body it is not worth the buffer.
+            tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= Self.leastAhead
+            let (count, end) = tls.fill(space)
+            outcome = StreamOutcome(end)
+            return count
         }
         return outcome
     }
@@ -596,8 +592,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
-            self.rest.readableBytes == 0,
-            !self.isHungUp, transfer.request.upgrade == nil
+            self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch
         {
             self.keep()
         } else {
@@ -606,7 +601,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
         transfer.finished(trailers: trailers)
     }
 
+    /// True where records were read ahead behind the response; those that are for TLS alone are taken in.
+    private var hasReadTooMuch: Bool { self.tls?.hasWaiting == true && self.hasArrivals }
+
     private func keep() {
+        self.tls?.readsAhead = false
         self.phase = .idle
         self.isKept = true
         self.keptInTurn = self.loop.turn
