@@ -50,6 +50,15 @@ final class IncomingBody {
         }
     }
 
+    /// Waits for more of the body: what has arrived of one that comes as it is, and otherwise the next piece; nothing when
+    /// it is complete.
+    ///
+    /// - Throws: as ``next()``.
+    func nextPieces() async throws(SessionError) -> [ByteBuffer] {
+        guard self.decoding != nil else { return try await self.flow.nextPieces() }
+        return try await self.next().map { [$0] } ?? []
+    }
+
     private func decodeSome(by decoding: BodyDecoding) async throws(SessionError) -> ByteBuffer {
         let coded = self.coded
         let step: BodyDecoding.Step

@@ -137,13 +137,24 @@ final class DownloadFile {
         }
     }
 
-    /// Appends `bytes`.
-    func write(_ bytes: ByteBuffer) async throws(SessionError) {
+    /// Appends `pieces`.
+    func write(_ pieces: [ByteBuffer]) async throws(SessionError) {
         let (path, file, offset) = (self.path, self.file, self.offset)
-        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
-            try Self.write(bytes, to: file.descriptor, at: offset, path)
+        let (end, failure) = await ThreadPool.shared.resultForRun {
+            var end = offset
+            do throws(SessionError) {
+                for piece in pieces {
+                    try Self.write(piece, to: file.descriptor, at: end, path)
+                    end += UInt64(piece.readableBytes)
+                }
+            } catch {
+                return (end, SessionError?.some(error))
+            }
+            return (end, nil)
         }
-        self.offset += UInt64(bytes.readableBytes)
+        // A later task goes on behind the pieces that had room.
+        self.offset = end
+        if let failure { throw failure }
         guard self.isNoted, let part, self.offset - part.offset >= Self.noteInterval else { return }
         try await self.note()
     }

@@ -118,10 +118,14 @@ extension TaskRun {
             $0.expectedToReceive = length
         }
         if offset > 0 { session.hooks.resumedDownload?(task, offset, progress) }
-        while let piece = try await arrival.body.next() {
-            try await file.write(piece)
-            let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks.wroteDownload?(task, piece.readableBytes, progress)
+        while true {
+            let pieces = try await arrival.body.nextPieces()
+            if pieces.isEmpty { break }
+            try await file.write(pieces)
+            for piece in pieces {
+                let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
+                session.hooks.wroteDownload?(task, piece.readableBytes, progress)
+            }
         }
         let peer = arrival.request.url.authority
         if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, file.offset) {

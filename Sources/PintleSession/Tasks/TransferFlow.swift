@@ -9,6 +9,7 @@ internal import PintleMessage
 /// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
 final class TransferFlow {
     private let loop: Loop
+    private let window: Int
     private let noteSent: (_ count: Int, _ total: Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
@@ -31,8 +32,10 @@ final class TransferFlow {
     /// How the transfer went; complete when it is over.
     private(set) var metrics = TransferMetrics()
 
-    /// The most bytes of a response that wait here, and of a request.
-    private static let receiveWindow = 128 * 1024
+    /// The most bytes of a response that wait here, where they are read as they come and where they are written to a
+    /// file, which takes them in few large pieces; and of a request.
+    static let streamWindow = 128 * 1024
+    static let fileWindow = 512 * 1024
     /// What arrives in many small pieces is put together up to this many bytes.
     private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
@@ -40,10 +43,12 @@ final class TransferFlow {
     private static let discardLimit = 64 * 1024
     private static let discardTime = TimeAmount.seconds(1)
 
-    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it
-    ///   has.
-    init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
+    /// - Parameters:
+    ///   - window: the bytes of a response that wait here before no more are read.
+    ///   - noteSent: told of the bytes of the request's body that the connection has taken, and of all that it has.
+    init(loop: Loop, window: Int, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
+        self.window = window
         self.reader = LoopWait(on: loop)
         self.noteSent = noteSent
         // unowned: `finish` disarms the timers before the flow goes.
@@ -77,20 +82,39 @@ final class TransferFlow {
 
     /// Waits for the next piece of the body, or nil when it is complete.
     func next() async throws(SessionError) -> ByteBuffer? {
+        guard try await self.hasMore() else { return nil }
+        let piece = self.pending.removeFirst()
+        self.pendingBytes -= piece.readableBytes
+        self.wantMore()
+        return piece
+    }
+
+    /// Waits for more of the body: every piece that has arrived, or none when it is complete.
+    func nextPieces() async throws(SessionError) -> [ByteBuffer] {
+        guard try await self.hasMore() else { return [] }
+        let pieces = Array(self.pending)
+        self.pending.removeAll(keepingCapacity: true)
+        self.pendingBytes = 0
+        self.wantMore()
+        return pieces
+    }
+
+    /// Something was taken of what has arrived. Without a transfer it is a feeder that brings the response.
+    private func wantMore() {
+        guard self.pendingBytes < self.window else { return }
+        if let transfer { transfer.resumeReading() } else { self.wakeFeeder() }
+    }
+
+    private func hasMore() async throws(SessionError) -> Bool {
         while self.pendingBytes == 0 || self.isSuspended {
             // A failure does not wait for who suspended the task to resume it; a good end does.
             if self.pendingBytes == 0, let end, !self.isSuspended || end.isFailure {
                 try end.get()
-                return nil
+                return false
             }
             await self.waitAsReader()
         }
-        let piece = self.pending.removeFirst()
-        self.pendingBytes -= piece.readableBytes
-        if self.pendingBytes < Self.receiveWindow { self.transfer?.resumeReading() }
-        // Without a transfer it is a feeder that brings the response.
-        if self.transfer == nil { self.wakeFeeder() }
-        return piece
+        return true
     }
 
     /// Waits for the next turn of the loop: others have theirs before.
@@ -125,7 +149,7 @@ final class TransferFlow {
     ///
     /// - Returns: false when nothing more is wanted.
     func hasPlace() async -> Bool {
-        while self.pendingBytes >= Self.receiveWindow, !self.isOver { await self.waitAsFeeder() }
+        while self.pendingBytes >= self.window, !self.isOver { await self.waitAsFeeder() }
         return !self.isOver
     }
 
@@ -175,7 +199,7 @@ final class TransferFlow {
     func resume() {
         self.isSuspended = false
         self.transfer?.releaseBody()
-        if self.pendingBytes < Self.receiveWindow { self.transfer?.resumeReading() }
+        if self.pendingBytes < self.window { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()
     }
@@ -241,7 +265,7 @@ extension TransferFlow: TransferDelegate {
 
     private func noteArrival(of count: Int) {
         self.pendingBytes += count
-        if self.isSuspended || self.pendingBytes >= Self.receiveWindow { self.transfer?.pauseReading() }
+        if self.isSuspended || self.pendingBytes >= self.window { self.transfer?.pauseReading() }
         self.wakeReader()
     }
 
