@@ -35,7 +35,7 @@ final class TransferFlow {
     /// The most bytes of a response that wait here, where they are read as they come and where they are written to a
     /// file, which takes them in few large pieces; and of a request.
     static let streamWindow = 128 * 1024
-    static let fileWindow = 512 * 1024
+    static let fileWindow = 256 * 1024
     /// What arrives in many small pieces is put together up to this many bytes.
     private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
