@@ -133,7 +133,12 @@ let package = Package(
                 "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
                 "PintleTelemetry", nio,
             ]),
-        room("PintleSessionTesting", ["PintleMessage", "PintleSession", nio, nioLocks]),
+        room(
+            "PintleSessionTesting",
+            [
+                "PintleSystem", "PintleMessage", "PintleSession", nio, nioLocks,
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         room(
             "PintlePolicy",
             [
@@ -170,7 +175,7 @@ let package = Package(
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
             name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
-            path: "Examples", swiftSettings: house),
+            path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleSystemTests", ["PintleSystem"]),
@@ -199,7 +204,8 @@ let package = Package(
                     name: "InMemoryTracing", package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])),
             ]),
-        tests("PintleSessionTestingTests", ["PintleSessionTesting", "PintleSession", "PintleMessage", nio]),
+        tests(
+            "PintleSessionTestingTests", ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
