@@ -58,8 +58,8 @@ package struct HandshakeOffer: Sendable, Hashable {
         }
     }
 
-    /// Puts AES with keys of 128 bits in front for TLS 1.3, as browsers do: nobody can break it either, and it takes a
-    /// quarter less of a processor's time. Suites that the system's configuration does not allow stay out.
+    /// Puts AES with keys of 128 bits in front for TLS 1.3, as browsers do: nobody can break it either, and it takes 10
+    /// rounds where the other takes 14. Suites that the system's configuration does not allow stay out.
     private static func preferShortKeys(in context: OpaquePointer) throws(TrustError) {
         var suites: [String] = []
         for index in 0..<pintle_ssl_ctx_cipher_count(context) {
