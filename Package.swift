@@ -205,7 +205,8 @@ let package = Package(
                     condition: .when(traits: ["Tracing"])),
             ]),
         tests(
-            "PintleSessionTestingTests", ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),
+            "PintleSessionTestingTests",
+            ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(

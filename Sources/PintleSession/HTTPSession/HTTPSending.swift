@@ -60,6 +60,7 @@ extension HTTPSending {
 }
 
 extension HTTPSession: HTTPSending {
+    /// Makes a task as ``task(_:_:body:as:_:)`` does, and runs it.
     public func send<Serializer: ResponseSerializer>(
         _ method: String, _ url: String, body: RequestBody?, as serializer: Serializer, _ shape: Shaping
     ) async throws(SessionError) -> HTTPResponse<Serializer.Output> {
