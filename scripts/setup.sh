@@ -13,7 +13,7 @@ build_packages=(
 )
 test_packages=(
     brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl python3
-    python3-jsonschema python3-pip python3-websockets python3-xmlschema strace stunnel4 zstd
+    python3-jsonschema python3-pip python3-websockets python3-xmlschema strace stunnel4 wget zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
 client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
