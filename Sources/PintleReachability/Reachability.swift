@@ -47,7 +47,7 @@ public final class Reachability: Sendable {
 
     /// Makes a watch as ``init(_:engine:)`` does, on the engine that the program's sessions share.
     ///
-    /// - Throws: ``SessionError`` with `internalError` where that engine cannot be started.
+    /// - Throws: `SessionError` with `internalError` where that engine cannot be started.
     public convenience init(_ destination: Destination = .system) throws(SessionError) {
         self.init(destination, engine: try Engine.shared.get())
     }
