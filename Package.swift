@@ -13,10 +13,15 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// What only the program needs is not resolved for those who want the library alone.
+let forProgram: TargetDependencyCondition? = .when(traits: ["Program"])
+
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioLocks: Target.Dependency = .product(name: "NIOConcurrencyHelpers", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let database: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift", condition: forProgram)
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser", condition: forProgram)
 
 /// Whether the runtime stays outside in release builds, too: for tests, whose library brings it as a shared one.
 let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
@@ -58,17 +63,24 @@ let package = Package(
     name: "pintle",
     products: [
         .executable(name: "pintle", targets: ["pintle"]),
-        // The session engine by itself: no routes, no YAML, no listening sockets.
-        .library(
-            name: "PintleSession",
-            targets: [
-                "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession", "PintleReachability",
-            ]),
+        // The library by itself: no routes, no YAML, no listening sockets. Who depends on it with `traits: []` resolves
+        // only what it needs.
+        .library(name: "Pintle", targets: ["Pintle"]),
+        // For the tests of programs that use the library.
+        .library(name: "PintleSessionTesting", targets: ["PintleSessionTesting"]),
+    ],
+    traits: [
+        .trait(name: "Program", description: "The proxy and its commands."),
+        .trait(name: "Metrics", description: "Interceptor.metrics(to:dimensions:), with swift-metrics."),
+        .trait(name: "Tracing", description: "Interceptor.tracing(with:name:), with swift-distributed-tracing."),
+        .default(enabledTraits: ["Program", "Metrics", "Tracing"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -97,22 +109,43 @@ let package = Package(
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"]),
+        room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
         room(
             "PintleSession",
             [
-                "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "CPintleCurl", "CPintleLinux", nio,
-                nioLocks,
+                "PintleSystem", "PintleCoding", "PintleMessage", "PintleActivity", "PintleTrust", "PintleWebSocket",
+                "PintleLoop", "CPintleCurl", "CPintleLinux", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
+        room(
+            "PintleTelemetry",
+            [
+                "PintleMessage", "PintleSession", nioLocks,
+                .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ]),
+        // Another name for the rooms above that a program imports.
+        room(
+            "Pintle",
+            [
+                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
+                "PintleTelemetry", nio,
+            ]),
+        room(
+            "PintleSessionTesting",
+            [
+                "PintleSystem", "PintleMessage", "PintleSession", nio, nioLocks,
+                .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+            ]),
         room(
             "PintlePolicy",
             [
                 "PintleSystem", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
                 "PintleSession",
                 "CPintleCrypt", nio,
-                .product(name: "Yams", package: "Yams"),
+                .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),
         room(
@@ -133,16 +166,16 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
                 "CPintleLanguages", nio, nioLocks, logging,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                arguments,
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],
             swiftSettings: house
                 + (isSharingRuntime ? [] : [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
             linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
         .executableTarget(
-            name: "PintleExamples", dependencies: ["PintleMessage", "PintleTrust", "PintleSession", nio],
-            path: "Examples", swiftSettings: house),
+            name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
+            path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleSystemTests", ["PintleSystem"]),
@@ -153,8 +186,27 @@ let package = Package(
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
-        tests("PintleSessionTests", ["PintleSession", "PintleTrust", "PintleMessage", "PintleLoop", nio]),
+        tests(
+            "PintleWebSocketTests",
+            ["PintleWebSocket", "PintleSession", "PintleCoding", "PintleMessage", "PintleTrust", nio]),
+        tests(
+            "PintleSessionTests",
+            [
+                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio,
+            ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
+        tests(
+            "PintleTelemetryTests",
+            [
+                "PintleTelemetry", "PintleSession", "PintleMessage",
+                .product(name: "MetricsTestKit", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+                .product(
+                    name: "InMemoryTracing", package: "swift-distributed-tracing",
+                    condition: .when(traits: ["Tracing"])),
+            ]),
+        tests(
+            "PintleSessionTestingTests",
+            ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),
         tests("PintlePolicyTests", ["PintlePolicy", "PintleSession", "PintleMessage", "PintleTrust", nio]),
         tests("PintlePinsTests", ["PintlePins", "PintlePolicy", "PintleMessage", "PintleTrust"]),
         tests(
@@ -168,7 +220,7 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(
@@ -184,13 +236,13 @@ package.targets.append(
 for name in [
     "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "Image", "JSON",
     "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
-    "StapledStatus", "Wire", "XML",
+    "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
 ] {
     let (place, libraries): (String, [Target.Dependency]) = (
         "Fuzz/\(name)",
         [
             "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
-            "PintleSession", "PintlePolicy", "PintlePins",
+            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
         ]
     )
     package.targets.append(

@@ -8,7 +8,7 @@ let package = Package(
     dependencies: [.package(name: "pintle", path: "..")],
     targets: ["FormBenchmark", "JSONBenchmark"].map { name in
         .executableTarget(
-            name: name, dependencies: [.product(name: "PintleSession", package: "pintle")],
+            name: name, dependencies: [.product(name: "Pintle", package: "pintle")],
             swiftSettings: [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")])
     }
 )

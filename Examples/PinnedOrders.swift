@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import PintleMessage
-import PintleSession
-import PintleTrust
+import Pintle
 
-/// What the API says of an order.
+/// What the API is asked for.
+struct NewOrder: Encodable, Sendable {
+    let item: String
+    let count: Int
+}
+
+/// What it says of an order.
 struct Order: Decodable, Sendable {
     let id: Int
     let item: String
@@ -15,28 +19,16 @@ struct Order: Decodable, Sendable {
 ///
 /// The API has `POST orders` and `GET orders/ID` below `base`.
 func placeOrder(at base: String, roots: SecurityPolicy.Roots, pins: [Pin]) async throws {
-    let engine = try Engine(threads: 1)
     let policy = try SecurityPolicy(pinning: .publicKey, pins: Set(pins), roots: roots)
-    let session = try Session(engine: engine, policy: policy)
-
-    var api = try HTTPSession(session, baseURL: base)
-    api.requestSerializer = JSONRequestSerializer()
-    let serializer = DecodableResponseSerializer(Order.self)
-
+    let api = try HTTPSession(base: base, policy: policy)
     do {
-        let placed = try await api.post("orders", parameters: ["item": "hinge", "count": 2], as: serializer)
-        print("status \(placed.head.status) from \(placed.url)")
-
-        if let id = placed.value?.id, let order = try await api.get("orders/\(id)", as: serializer).value {
-            print("order \(order.id): \(order.item), \(order.state)")
-        }
+        let placed = try await api.post("orders", json: NewOrder(item: "hinge", count: 2), as: Order.self)
+        let order = try await api.get("orders/\(placed.id)", as: Order.self)
+        print("order \(order.id): \(order.item), \(order.state)")
     } catch {
         explain(error)
         throw error
     }
-
-    await session.finishTasksAndInvalidate()
-    engine.stop()
 }
 
 /// Says what can be done about a failure.

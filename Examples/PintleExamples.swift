@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import PintleMessage
-import PintleSession
-import PintleTrust
+import Pintle
 
 /// Runs the example that its first argument names. It exits with 0 when that went well, 1 when it failed, 64 when the
 /// arguments are wrong.
@@ -12,8 +10,24 @@ enum PintleExamples {
     private static let usage = """
         usage: PintleExamples first URL PIN BACKUP-PIN
                PintleExamples orders BASE-URL ROOTS PIN...
+               PintleExamples report BASE-URL
                PintleExamples download URL FILE [STOP-AFTER-BYTES]
                PintleExamples upload URL ROOTS USER FILE...
+               PintleExamples readings URL
+               PintleExamples events URL
+               PintleExamples follow URL ROOTS PIN...
+               PintleExamples tour BASE-URL FILE
+               PintleExamples advanced BASE-URL ROOTS PIN...
+               PintleExamples manager BASE-URL FILE COPY ROOTS
+               PintleExamples github BASE-URL TOKEN USER
+               PintleExamples pages BASE-URL FOLDER
+               PintleExamples ask BASE-URL KEY QUESTION
+               PintleExamples put URL FILE
+               PintleExamples crawl BASE-URL
+               PintleExamples echo URL LINE...
+               PintleExamples bank BASE-URL ROOTS PIN IDENTITY CENTS
+               PintleExamples job BASE-URL
+               PintleExamples weather
         ROOTS is a file or folder of certificates in PEM, or "system". The password of USER is in UPLOAD_PASSWORD.
         """
 
@@ -26,6 +40,7 @@ enum PintleExamples {
             case ("orders", 3...):
                 try await placeOrder(
                     at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+            case ("report", 1): try await readReport(at: arguments[0])
             case ("download", 2...3):
                 let limit = arguments.count == 3 ? UInt64(arguments[2]) : .max
                 guard let limit else { return Self.refuse() }
@@ -34,12 +49,56 @@ enum PintleExamples {
                 let credential = try Credential(user: arguments[2], password: Self.password)
                 try await upload(
                     Array(arguments[3...]), to: arguments[0], roots: Self.roots(arguments[1]), as: credential)
+            case ("readings", 1): try await Self.withSession { try await printReadings(from: arguments[0], in: $0) }
+            case ("events", 1): try await Self.withSession { try await printEvents(from: arguments[0], in: $0) }
+            case ("follow", 3...):
+                try await followOrders(
+                    at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+            case (let name?, _): if try await !Self.runProgram(name, arguments) { Self.refuse() }
             default: Self.refuse()
             }
         } catch {
             print("failed: \(error)")
             exit(1)
         }
+    }
+
+    /// Runs one of the small programs.
+    ///
+    /// - Returns: false where there is none of this name, or not with so many arguments.
+    private static func runProgram(_ name: String, _ arguments: [String]) async throws -> Bool {
+        switch (name, arguments.count) {
+        case ("tour", 2): try await tour(at: arguments[0], to: arguments[1])
+        case ("advanced", 3...):
+            try await advanced(
+                at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))
+        case ("manager", 4):
+            try await managerTour(
+                at: arguments[0], file: arguments[1], to: arguments[2], roots: Self.roots(arguments[3]))
+        case ("github", 3): try await useGitHub(at: arguments[0], token: arguments[1], user: arguments[2])
+        case ("pages", 2): try await downloadAll(from: arguments[0], into: arguments[1])
+        case ("ask", 3): try await ask(arguments[2], at: arguments[0], key: arguments[1])
+        case ("put", 2): try await uploadWithProgress(arguments[1], to: arguments[0])
+        case ("crawl", 1): try await crawl(from: arguments[0])
+        case ("echo", 2...): try await echo(Array(arguments.dropFirst()), at: arguments[0])
+        case ("bank", 5):
+            guard let cents = Int(arguments[4]) else { return false }
+            try await transfer(
+                cents, at: arguments[0], roots: Self.roots(arguments[1]), pins: [Pin(arguments[2])],
+                identity: ClientIdentity(certificateFile: arguments[3]))
+        case ("job", 1): try await doJob(at: arguments[0])
+        case ("weather", 0): try await testWeather()
+        default: return false
+        }
+        return true
+    }
+
+    private static func withSession(_ body: (Session) async throws -> Void) async throws {
+        let engine = try Engine(threads: 1)
+        let session = try Session(engine: engine)
+        try await body(session)
+        await session.invalidateAndCancel()
+        engine.stop()
     }
 
     private static func refuse() {

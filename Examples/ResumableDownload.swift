@@ -2,8 +2,7 @@
 
 import Dispatch
 import Foundation
-import PintleMessage
-import PintleSession
+import Pintle
 
 /// Downloads to a file. What stops it early, Ctrl-C or `limit` bytes, leaves what has arrived, and the next run asks for
 /// the rest.

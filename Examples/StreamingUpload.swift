@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import PintleMessage
-import PintleSession
-import PintleTrust
+import Pintle
 
 /// Gives a name and a password to the origin that asks for them.
-private final class Answers: SessionHooks {
-    private let credential: Credential
-
-    init(_ credential: Credential) { self.credential = credential }
-
-    func task(_ task: SessionTask, challengedBy challenge: Challenge) async throws -> ChallengeAnswer {
-        // Asked again, they are wrong; and Basic would show them to everybody on the way.
-        guard !challenge.isProxy, challenge.previousFailureCount == 0 else { return .performDefault }
-        if case .basic = challenge.method, !task.currentRequest.url.isSecure { return .reject }
-        return .use(self.credential)
-    }
-
-    func task(
-        _ task: SessionTask, willRedirectTo request: SessionRequest, after response: ResponseHead
-    ) async throws -> SessionRequest? {
-        // The files are for the origin that was named, and for no other.
-        request.url.isSameOrigin(as: task.originalRequest.url) ? request : nil
+private func answers(with credential: Credential) -> SessionHooks {
+    SessionHooks { hooks in
+        hooks.wasChallenged = { task, challenge in
+            // Asked again, they are wrong; and Basic would show them to everybody on the way.
+            guard !challenge.isProxy, challenge.previousFailureCount == 0 else { return .performDefault }
+            if case .basic = challenge.method, !task.currentRequest.url.isSecure { return .reject }
+            return .use(credential)
+        }
+        hooks.willRedirect = { task, request, _ in
+            // The files are for the origin that was named, and for no other.
+            request.url.isSameOrigin(as: task.originalRequest.url) ? request : nil
+        }
     }
 }
 
@@ -32,7 +25,7 @@ func upload(
 ) async throws {
     let engine = try Engine(threads: 1)
     let policy = try SecurityPolicy(pinning: .none, roots: roots)
-    let session = try Session(engine: engine, policy: policy, hooks: Answers(credential))
+    let session = try Session(engine: engine, policy: policy, hooks: answers(with: credential))
     let events = session.eventStream()
 
     var form = MultipartForm()

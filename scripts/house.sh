@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Types that carry a story: their state is private, which ends with a file.
-stories='/(ClientConnection|Exchange|HTTP1Connection|Transfer|SocketChannel)[.]swift$'
+stories='/(ClientConnection|Exchange|HTTP1Connection|Transfer|SocketChannel|WebSocketLink)[.]swift$'
 
 find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk -v stories="$stories" '
 function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
@@ -45,7 +45,7 @@ claim && FNR - claim >= 2 { claimIsBare() }
 /(^|[^A-Za-z0-9_])(sleep|usleep|nanosleep)\(/ { breach(FNR, "nothing sleeps: wait for the event, or arm a timer") }
 /try!/ { breach(FNR, "no try!: map the error or pass it on") }
 
-!inTests && /[pP]ort: *[1-9][0-9]+[,)]/ && !/[pP]ort: *(80|443)[,)]/ && FILENAME !~ /\/ListenAddress\.swift$/ {
+!inTests && !inExamples && /[pP]ort: *[1-9][0-9]+[,)]/ && !/[pP]ort: *(80|443)[,)]/ && FILENAME !~ /\/ListenAddress\.swift$/ {
     breach(FNR, "a port is configured, or the default of a scheme, and stands with the defaults")
 }
 inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9.]/ && /--listen|bind|SocketAddress\(/ {

@@ -13,7 +13,7 @@ build_packages=(
 )
 test_packages=(
     brotli curl gzip imagemagick iproute2 libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl python3
-    python3-jsonschema python3-pip python3-xmlschema strace stunnel4 zstd
+    python3-jsonschema python3-pip python3-websockets python3-xmlschema strace stunnel4 wget zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
 client_packages=(apt curl dpkg git nodejs openssl python3 python3-pip wget)
@@ -46,6 +46,7 @@ has() {
     # For the python that the tests start, which is the system's.
     python3-jsonschema) /usr/bin/python3 -c 'import jsonschema' 2>/dev/null ;;
     python3-pip) /usr/bin/python3 -m pip --version >/dev/null 2>&1 ;;
+    python3-websockets) /usr/bin/python3 -c 'import websockets' 2>/dev/null ;;
     python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;

@@ -4,16 +4,29 @@ internal import PintleFuzzing
 internal import PintleImage
 internal import PintleMessage
 
-/// Images up to a million pixels: the headers that are read here before gdk-pixbuf sees the bytes, and what it makes of them.
+/// Images up to a million pixels: the headers that are read here before gdk-pixbuf sees the bytes, what it makes of them, and
+/// the readers of X bitmaps and animations.
 ///
 /// Where gdk-pixbuf is missing there is nothing to fuzz, and that is a finding: the run would be empty.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzImage(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let decoder else { fatalError("gdk-pixbuf is not installed: install libgdk-pixbuf-2.0-0") }
     let bytes = fuzzedBytes(data, count)
-    guard let size = try? decoder.check(bytes) else { return 0 }
-    hold(size.width > 0 && size.height > 0, "an image has pixels: \(size)")
-    hold(size.width * size.height <= decoder.pixelLimit, "an image is within its limit: \(size)")
+    if let size = try? decoder.check(bytes) {
+        hold(size.width > 0 && size.height > 0, "an image has pixels: \(size)")
+        hold(size.width * size.height <= decoder.pixelLimit, "an image is within its limit: \(size)")
+    }
+    let decoded = outcome { () throws(ImageError) in try decoder.decode(bytes, inflatingUpTo: .max) }
+    let verdict = outcome { () throws(ImageError) in try decoder.decode(bytes, inflatingUpTo: 0).size }
+    hold(decoded.map(\.size) == verdict, "an image is the same with pixels and without: \(decoded), \(verdict)")
+    guard case .success(let image) = decoded, let pixels = image.pixels else { return 0 }
+    for frame in pixels.frames {
+        hold(frame.bitmap.size == image.size, "a frame has the image's size")
+        hold(frame.bitmap.pixels.count == 4 * image.size.width * image.size.height, "a pixel has four bytes")
+    }
+    hold(
+        pixels.frames.count * image.size.width * image.size.height <= decoder.pixelLimit,
+        "all frames are within the limit: \(pixels.frames.count) of \(image.size)")
     return 0
 }
 

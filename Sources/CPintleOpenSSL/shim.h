@@ -83,6 +83,13 @@ static inline void pintle_ssl_ctx_limit_certificates(SSL_CTX *context, long byte
 static inline int pintle_ssl_ctx_newest_version(SSL_CTX *context) {
     return (int)SSL_CTX_get_max_proto_version(context);
 }
+// The cipher suites of a context, the best first; those of TLS 1.3 are in front.
+static inline int pintle_ssl_ctx_cipher_count(const SSL_CTX *context) {
+    return sk_SSL_CIPHER_num(SSL_CTX_get_ciphers(context));
+}
+static inline const SSL_CIPHER *pintle_ssl_ctx_cipher(const SSL_CTX *context, int index) {
+    return sk_SSL_CIPHER_value(SSL_CTX_get_ciphers(context), index);
+}
 static inline int pintle_ssl_ctx_set_signature_algorithms(SSL_CTX *context, const char *list) {
     return (int)SSL_CTX_set1_sigalgs_list(context, list);
 }

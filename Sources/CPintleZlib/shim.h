@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A typed door to zlib's macro. No logic.
+// Typed doors to zlib's macros. No logic.
 #ifndef C_PINTLE_ZLIB_H
 #define C_PINTLE_ZLIB_H
 
@@ -8,6 +8,11 @@
 // The macro adds the version and the size of the structure that the caller was compiled with.
 static inline int pintle_inflate_init(z_stream *stream, int window_bits) {
     return inflateInit2(stream, window_bits);
+}
+
+// Bare deflate; the window is 9 to 15 bits.
+static inline int pintle_deflate_init(z_stream *stream, int level, int window_bits) {
+    return deflateInit2(stream, level, Z_DEFLATED, -window_bits, 8, Z_DEFAULT_STRATEGY);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logging
+package import Logging
 internal import PintleSystem
 import Synchronization
 
@@ -9,7 +9,7 @@ import Synchronization
 /// Safe on every thread. An exchange costs a few atomics. The state machine is asked, under a lock, only when the number
 /// of open exchanges leaves or reaches zero in a state where that matters, and under steady traffic, where it does so for
 /// every request, at most every ``grace``.
-public final class Activity: Sendable {
+package final class Activity: Sendable {
     fileprivate struct Shown: Sendable {
         var machine: ActivityStateMachine
         /// The timer that the machine waits for.
@@ -26,7 +26,7 @@ public final class Activity: Sendable {
     }
 
     /// How long the count must stay at zero before the end begins to be delayed; part of the completion delay.
-    public static let grace = Duration.milliseconds(10)
+    package static let grace = Duration.milliseconds(10)
 
     private let open = Atomic<Int>(0)
     /// The machine's state, for those who only want to know whether it needs to be asked.
@@ -48,7 +48,7 @@ public final class Activity: Sendable {
     ///   - scheduler: the clock and the timers.
     ///   - logger: told of every step and of the counters.
     ///   - visibilityChanged: called when activity begins and ceases to be shown, on any thread, one call at a time.
-    public init(
+    package init(
         counters: Counters,
         settings: ActivitySettings = ActivitySettings(),
         scheduler: Scheduler,
@@ -68,7 +68,7 @@ public final class Activity: Sendable {
     }
 
     /// An exchange or tunnel has begun.
-    public func started(route: RouteCounters) {
+    package func started(route: RouteCounters) {
         route.started()
         // Whoever asks the machine reads the count under the lock, notes the new phase, and reads the count again: either
         // it sees this start, or this start sees the phase.
@@ -83,7 +83,7 @@ public final class Activity: Sendable {
     ///   - outcome: how it ended.
     ///   - bytesUp: body bytes sent upstream and not yet told to ``RouteCounters/moved(bytesUp:bytesDown:)``.
     ///   - bytesDown: body bytes sent to the client and not yet told.
-    public func finished(route: RouteCounters, outcome: Outcome, bytesUp: Int, bytesDown: Int) {
+    package func finished(route: RouteCounters, outcome: Outcome, bytesUp: Int, bytesDown: Int) {
         route.finished(outcome, bytesUp: bytesUp, bytesDown: bytesDown)
         guard self.release() == 1 else { return }
         switch self.phase.load(ordering: .sequentiallyConsistent) {
@@ -95,22 +95,22 @@ public final class Activity: Sendable {
     }
 
     /// How many exchanges are open.
-    public var openExchanges: Int { self.open.load(ordering: .relaxed) }
+    package var openExchanges: Int { self.open.load(ordering: .relaxed) }
 
     /// Where the indicator stands.
-    public var state: ActivityStateMachine.State { self.shown.withLock { $0.machine.state } }
+    package var state: ActivityStateMachine.State { self.shown.withLock { $0.machine.state } }
 
     /// The table of the configuration in force.
-    public var counters: Counters { self.report.counters }
+    package var counters: Counters { self.report.counters }
 
     /// Begins to log the counters at intervals, and to show activity again after ``stop()``, from its next change on.
-    public func start() {
+    package func start() {
         self.shown.withLock { $0.machine.enable() }
         self.report.start()
     }
 
     /// Stops every timer, and with that hides what is shown. Counting goes on.
-    public func stop() {
+    package func stop() {
         self.report.stop()
         self.input { shown, _ in shown.machine.disable() }
         let (cancellation, settling) = self.shown.withLock { shown in
@@ -123,7 +123,7 @@ public final class Activity: Sendable {
     }
 
     /// Logs the counters now: on SIGUSR1 and at exit.
-    public func dump() {
+    package func dump() {
         self.report.dump()
     }
 
@@ -132,7 +132,7 @@ public final class Activity: Sendable {
     /// - Parameters:
     ///   - settings: delays and the interval of logging.
     ///   - counters: the new table, made with `continuing:` the one before.
-    public func reload(settings: ActivitySettings, counters: Counters) {
+    package func reload(settings: ActivitySettings, counters: Counters) {
         self.shown.withLock { shown in
             shown.machine.activationDelay = settings.activationDelay
             shown.machine.completionDelay = Self.delay(settings)

@@ -5,9 +5,9 @@
 /// A short request must not make the indicator flicker, nor may a short pause between two requests; so showing waits for
 /// ``activationDelay`` and hiding for ``completionDelay``. The machine is a pure value: it is told the time, and returns
 /// what its owner has to do.
-public struct ActivityStateMachine: Sendable {
+package struct ActivityStateMachine: Sendable {
     /// Where the indicator stands. Raw values are what the log says.
-    public enum State: String, Sendable, CaseIterable {
+    package enum State: String, Sendable, CaseIterable {
         /// Nothing to show.
         case notActive = "not_active"
         /// Work has begun; it shows if it lasts.
@@ -21,9 +21,9 @@ public struct ActivityStateMachine: Sendable {
     /// A timer that the owner runs for the machine.
     ///
     /// The deadline doubles as identity: a timer that fires although it was cancelled is recognised and ignored.
-    public struct Timer: Hashable, Sendable {
+    package struct Timer: Hashable, Sendable {
         /// What the timer decides.
-        public enum Kind: Hashable, Sendable {
+        package enum Kind: Hashable, Sendable {
             /// Whether work has lasted long enough to be shown.
             case activation
             /// Whether it has been quiet long enough to hide.
@@ -31,13 +31,13 @@ public struct ActivityStateMachine: Sendable {
         }
 
         /// What the timer decides.
-        public let kind: Kind
+        package let kind: Kind
         /// When it is due.
-        public let deadline: ContinuousClock.Instant
+        package let deadline: ContinuousClock.Instant
     }
 
     /// What to do with the one timer that may run.
-    public enum TimerChange: Hashable, Sendable {
+    package enum TimerChange: Hashable, Sendable {
         /// Call ``ActivityStateMachine/fired(_:at:)`` with this timer after the delay.
         case arm(Timer, after: Duration)
         /// Stop this timer. Being late is harmless.
@@ -45,33 +45,33 @@ public struct ActivityStateMachine: Sendable {
     }
 
     /// A step from one state to another.
-    public struct Transition: Hashable, Sendable {
+    package struct Transition: Hashable, Sendable {
         /// The state that was left.
-        public let from: State
+        package let from: State
         /// The state that was entered.
-        public let to: State
+        package let to: State
 
         /// Names a step.
-        public init(from: State, to: State) {
+        package init(from: State, to: State) {
             self.from = from
             self.to = to
         }
     }
 
     /// What the owner has to do after an input, all of it in one value.
-    public struct Action: Hashable, Sendable {
+    package struct Action: Hashable, Sendable {
         /// The steps taken, in order; two when a delay is zero.
-        public var transitions: [Transition]
+        package var transitions: [Transition]
         /// What to do with the timer, if anything.
-        public var timer: TimerChange?
+        package var timer: TimerChange?
         /// The new visibility, only when it changed.
-        public var visibility: Bool?
+        package var visibility: Bool?
 
         /// Nothing to do.
-        public static let none = Action()
+        package static let none = Action()
 
         /// Spells out an action.
-        public init(transitions: [Transition] = [], timer: TimerChange? = nil, visibility: Bool? = nil) {
+        package init(transitions: [Transition] = [], timer: TimerChange? = nil, visibility: Bool? = nil) {
             self.transitions = transitions
             self.timer = timer
             self.visibility = visibility
@@ -86,23 +86,23 @@ public struct ActivityStateMachine: Sendable {
     }
 
     /// How long work must last before it shows. Read when the timer starts; zero or less shows at once. Default 1 s.
-    public var activationDelay: Duration
+    package var activationDelay: Duration
     /// How long it must be quiet before it hides. Read when the timer starts; zero or less hides at once. Default 170 ms.
-    public var completionDelay: Duration
+    package var completionDelay: Duration
 
     /// Where the machine stands.
-    public private(set) var state: State = .notActive
+    package private(set) var state: State = .notActive
     /// How many exchanges are open; followed even while disabled, and never negative.
-    public private(set) var count = 0
+    package private(set) var count = 0
     /// Whether activity moves the state at all.
-    public private(set) var isEnabled: Bool
+    package private(set) var isEnabled: Bool
     /// Whether the indicator shows.
-    public private(set) var isVisible = false
+    package private(set) var isVisible = false
 
     private var armed: Timer?
 
     /// Starts quiet, with nothing open.
-    public init(
+    package init(
         activationDelay: Duration = .seconds(1),
         completionDelay: Duration = .milliseconds(170),
         isEnabled: Bool = true
@@ -113,17 +113,17 @@ public struct ActivityStateMachine: Sendable {
     }
 
     /// One more exchange is open.
-    public mutating func started(at now: ContinuousClock.Instant) -> Action {
+    package mutating func started(at now: ContinuousClock.Instant) -> Action {
         self.counted(self.count + 1, at: now)
     }
 
     /// One exchange fewer is open. At zero it stays zero.
-    public mutating func ended(at now: ContinuousClock.Instant) -> Action {
+    package mutating func ended(at now: ContinuousClock.Instant) -> Action {
         self.counted(self.count - 1, at: now)
     }
 
     /// So many exchanges are open now, for owners that count by themselves. A negative count is taken as zero.
-    public mutating func counted(_ count: Int, at now: ContinuousClock.Instant) -> Action {
+    package mutating func counted(_ count: Int, at now: ContinuousClock.Instant) -> Action {
         self.count = max(0, count)
         guard self.isEnabled else { return .none }
 
@@ -143,7 +143,7 @@ public struct ActivityStateMachine: Sendable {
     }
 
     /// A timer has run out. One that was cancelled or replaced is ignored.
-    public mutating func fired(_ timer: Timer, at now: ContinuousClock.Instant) -> Action {
+    package mutating func fired(_ timer: Timer, at now: ContinuousClock.Instant) -> Action {
         guard timer == self.armed else { return .none }
         self.armed = nil
 
@@ -158,12 +158,12 @@ public struct ActivityStateMachine: Sendable {
     }
 
     /// Lets activity move the state again, from the next change of the count on.
-    public mutating func enable() {
+    package mutating func enable() {
         self.isEnabled = true
     }
 
     /// Falls silent at once: hidden, no timer. The count is still followed.
-    public mutating func disable() -> Action {
+    package mutating func disable() -> Action {
         self.isEnabled = false
         var action = Action.none
         self.enterNotActive(&action)

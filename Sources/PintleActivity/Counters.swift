@@ -4,47 +4,47 @@
 ///
 /// The table never changes: finding a route's counters is an array index, counting is a few relaxed atomics, and both
 /// are safe on every thread. The overall numbers are the sum of the routes, taken when somebody asks.
-public final class Counters: Sendable {
+package final class Counters: Sendable {
     /// One moment of all counters.
-    public struct Snapshot: Hashable, Sendable {
+    package struct Snapshot: Hashable, Sendable {
         /// One route's counters.
-        public struct Route: Hashable, Sendable {
+        package struct Route: Hashable, Sendable {
             /// The route's name, `-` for no route.
-            public var name: String
+            package var name: String
             /// What it did.
-            public var counts: Counts
+            package var counts: Counts
 
             /// Pairs a name with counters.
-            public init(name: String, counts: Counts) {
+            package init(name: String, counts: Counts) {
                 self.name = name
                 self.counts = counts
             }
         }
 
         /// The sum of all routes.
-        public var overall: Counts
+        package var overall: Counts
         /// In the order of the configuration, then `-`, then routes that an earlier configuration had.
-        public var routes: [Route]
+        package var routes: [Route]
         /// What was held for others.
         package var memory = MemoryBudget.Reading()
 
         /// Adds the routes up.
-        public init(routes: [Route]) {
+        package init(routes: [Route]) {
             self.routes = routes
             self.overall = routes.reduce(into: Counts()) { sum, route in sum += route.counts }
         }
 
         /// The counters of a route by name.
-        public subscript(route name: String) -> Counts? {
+        package subscript(route name: String) -> Counts? {
             self.routes.first { $0.name == name }?.counts
         }
     }
 
     /// The name under which exchanges without a route are counted.
-    public static let noRoute = "-"
+    package static let noRoute = "-"
 
     /// Counts exchanges that no route matched.
-    public let unrouted: RouteCounters
+    package let unrouted: RouteCounters
     /// Counts what is held for others, on all routes and under every configuration of the process.
     package let memory: MemoryBudget
 
@@ -58,7 +58,7 @@ public final class Counters: Sendable {
     ///   - names: the routes' names, in order. Routes of the same name share their counters.
     ///   - previous: the table before a reload. Routes go on from there by name, and those that disappeared stay in the
     ///     snapshot, because a counter that falls reads as a restart.
-    public init(routes names: [String], continuing previous: Counters? = nil) {
+    package init(routes names: [String], continuing previous: Counters? = nil) {
         var known: [String: RouteCounters] = [:]
         for route in previous?.all ?? [] { known[route.name] = route }
         var listed: Set<String> = []
@@ -79,7 +79,7 @@ public final class Counters: Sendable {
     }
 
     /// The counters of the route at a position of the configuration; nil for no route.
-    public subscript(index: Int?) -> RouteCounters {
+    package subscript(index: Int?) -> RouteCounters {
         guard let index else { return self.unrouted }
         return self.routes[index]
     }
@@ -87,7 +87,7 @@ public final class Counters: Sendable {
     /// Reads all counters.
     ///
     /// Each route is consistent in itself: started is the sum of active, completed, failed and cancelled.
-    public func snapshot() -> Snapshot {
+    package func snapshot() -> Snapshot {
         var snapshot = Snapshot(routes: self.all.map { Snapshot.Route(name: $0.name, counts: $0.read()) })
         snapshot.memory = self.memory.read()
         return snapshot

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes exchange records as lines that no client can forge and that show no secret.
-public struct ExchangeEncoder: Sendable {
+package struct ExchangeEncoder: Sendable {
     private let format: LogFormat
     private let redaction: Redaction
 
     /// Fixes how lines look.
-    public init(format: LogFormat, redaction: Redaction) {
+    package init(format: LogFormat, redaction: Redaction) {
         self.format = format
         self.redaction = redaction
     }
 
     /// Appends one line, with its newline, to a buffer that the caller may use again.
-    public func encode(_ record: ExchangeRecord, into buffer: inout [UInt8]) {
+    package func encode(_ record: ExchangeRecord, into buffer: inout [UInt8]) {
         // The buffer moves into the writer and back: a copy would cost its storage each time.
         var bytes: [UInt8] = []
         swap(&bytes, &buffer)

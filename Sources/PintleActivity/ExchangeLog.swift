@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-public import Logging
+package import Logging
 internal import PintleSystem
 
 /// Where exchange records go, one line each.
 ///
 /// Safe on every thread, and waits for nobody: records are encoded on the caller's, and written by one of its own, before
 /// which up to 4 MiB wait. Call ``flush(within:)`` before the process ends.
-public final class ExchangeLog: Sendable {
+package final class ExchangeLog: Sendable {
     /// Where the lines go.
-    public enum Destination: Hashable, Sendable {
+    package enum Destination: Hashable, Sendable {
         /// Nowhere.
         case off
         /// Standard output: exchange lines are data, unlike what is logged about the proxy itself.
@@ -19,7 +19,7 @@ public final class ExchangeLog: Sendable {
         case file(String)
 
         /// Reads the configuration's `log.exchanges`: `-`, `off` or a path.
-        public init(configuration: String) {
+        package init(configuration: String) {
             switch configuration {
             case "off": self = .off
             case "-": self = .standardOutput
@@ -29,7 +29,7 @@ public final class ExchangeLog: Sendable {
     }
 
     /// Whether it is worth making a record at all.
-    public let isEnabled: Bool
+    package let isEnabled: Bool
 
     private let destination: Destination
     private let encoder: ExchangeEncoder
@@ -39,7 +39,7 @@ public final class ExchangeLog: Sendable {
     ///
     /// - Parameter logger: told once when a line cannot be written, and once when one has to be dropped.
     /// - Throws: when the file cannot be opened.
-    public init(
+    package init(
         _ destination: Destination, format: LogFormat, redaction: Redaction, logger: Logger
     ) throws(LogFileError) {
         self.destination = destination
@@ -55,12 +55,12 @@ public final class ExchangeLog: Sendable {
     }
 
     /// How many records could not be written.
-    public var failures: Int { self.writer?.failures ?? 0 }
+    package var failures: Int { self.writer?.failures ?? 0 }
     /// How many records were dropped, because too many waited to be written.
-    public var dropped: Int { self.writer?.dropped ?? 0 }
+    package var dropped: Int { self.writer?.dropped ?? 0 }
 
     /// Writes one record.
-    public func write(_ record: ExchangeRecord) {
+    package func write(_ record: ExchangeRecord) {
         guard let writer else { return }
         var bytes: [UInt8] = []
         // A line with everything in it rarely has more.
@@ -70,7 +70,7 @@ public final class ExchangeLog: Sendable {
     }
 
     /// Writes several records at once.
-    public func write(_ records: [ExchangeRecord]) {
+    package func write(_ records: [ExchangeRecord]) {
         guard let writer, !records.isEmpty else { return }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1024 * records.count)
@@ -83,7 +83,7 @@ public final class ExchangeLog: Sendable {
     /// Records that were written before go into the old file, after ``flush(within:)`` for certain.
     ///
     /// - Throws: when the file cannot be opened; the old one stays in use.
-    public func reopen() throws(LogFileError) {
+    package func reopen() throws(LogFileError) {
         guard case .file(let path) = self.destination, let writer else { return }
         writer.replace(with: try LineOutput.open(path))
     }
@@ -92,7 +92,7 @@ public final class ExchangeLog: Sendable {
     ///
     /// - Returns: whether that was so within `limit`; a log that nobody reads takes longer than anybody can wait.
     @discardableResult
-    public func flush(within limit: Duration) -> Bool { self.writer?.flush(within: limit) ?? true }
+    package func flush(within limit: Duration) -> Bool { self.writer?.flush(within: limit) ?? true }
 
     /// Once for each kind: a full disk would otherwise answer every exchange with another line.
     private static func tell(_ logger: Logger, of loss: LogWriter.Loss, in destination: Destination) {

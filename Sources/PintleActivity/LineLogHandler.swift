@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logging
+package import Logging
 
 /// Writes log messages to standard error, one line each.
 ///
@@ -11,13 +11,13 @@ public import Logging
 /// ```swift
 /// LoggingSystem.bootstrap { _ in LineLogHandler(format: .text, level: .info) }
 /// ```
-public struct LineLogHandler: LogHandler {
+package struct LineLogHandler: LogHandler {
     /// Goes with every message.
-    public var metadata: Logger.Metadata = [:]
+    package var metadata: Logger.Metadata = [:]
     /// Asked at each message for more.
-    public var metadataProvider: Logger.MetadataProvider?
+    package var metadataProvider: Logger.MetadataProvider?
     /// Messages below are not written.
-    public var logLevel: Logger.Level
+    package var logLevel: Logger.Level
 
     private let format: LogFormat
     private let output: Output
@@ -30,7 +30,7 @@ public struct LineLogHandler: LogHandler {
     ///   - level: messages below are not written.
     ///   - descriptor: where they go. Default 2, standard error.
     ///   - now: the clock.
-    public init(
+    package init(
         format: LogFormat,
         level: Logger.Level,
         descriptor: Int32 = 2,
@@ -57,13 +57,13 @@ public struct LineLogHandler: LogHandler {
     }
 
     /// One entry of the metadata that goes with every message.
-    public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { self.metadata[key] }
         set { self.metadata[key] = newValue }
     }
 
     /// Writes one message. When that fails, or it has to be dropped, there is nobody left to tell.
-    public func log(event: LogEvent) {
+    package func log(event: LogEvent) {
         var line = LineWriter(self.format, appendingTo: [])
         let level = event.level.rawValue
         switch self.format {
@@ -118,7 +118,7 @@ extension LineWriter {
 
 extension Logger.Level {
     /// Reads the configuration's `log.level`: swift-log's names, and `warn` for warning.
-    public init?(configuration name: String) {
+    package init?(configuration name: String) {
         self.init(rawValue: name == "warn" ? "warning" : name)
     }
 }

@@ -103,14 +103,14 @@ final class LineOutput: Sendable {
 }
 
 /// A log file that cannot be opened.
-public struct LogFileError: Error, Hashable, CustomStringConvertible {
+package struct LogFileError: Error, Hashable, CustomStringConvertible {
     /// The file.
-    public let path: String
+    package let path: String
     /// The system's error number.
-    public let code: Int32
+    package let code: Int32
 
     /// Names the file and the system's reason.
-    public var description: String {
+    package var description: String {
         "cannot open the exchange log \(self.path): \(SystemError(self.code))"
     }
 }

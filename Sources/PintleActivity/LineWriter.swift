@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How log lines are written.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
     /// `key=value` pairs; values in quotation marks where they would be ambiguous.
     case text
     /// One JSON object a line.

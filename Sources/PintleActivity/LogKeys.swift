@@ -1,98 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Logging
+package import Logging
 
 /// The messages and metadata keys of Pintle's own log lines, so that a line can be found by its name.
-public enum LogKeys {
+package enum LogKeys {
     /// The activity machine took a step.
-    public static let activityState: Logger.Message = "activity.state"
+    package static let activityState: Logger.Message = "activity.state"
     /// The counters, now.
-    public static let activityCounters: Logger.Message = "activity.counters"
+    package static let activityCounters: Logger.Message = "activity.counters"
     /// Other networks can, or cannot, be reached any more.
-    public static let reachabilityChanged: Logger.Message = "reachability.changed"
+    package static let reachabilityChanged: Logger.Message = "reachability.changed"
     /// An exchange could not be written to its log. Said once; the rest is only counted.
-    public static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
+    package static let exchangeLogFailed: Logger.Message = "exchange_log.failed"
 
     /// Exchanges are missing from their log.
-    public static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
+    package static let exchangeLogIncomplete: Logger.Message = "exchange_log.incomplete"
     /// One turn of an engine thread took longer than it may, and everybody on that thread has waited.
-    public static let slowTurn: Logger.Message = "loop.slow_turn"
+    package static let slowTurn: Logger.Message = "loop.slow_turn"
     /// The turns of the engine's threads, now.
-    public static let loopTurns: Logger.Message = "loop.turns"
+    package static let loopTurns: Logger.Message = "loop.turns"
 
     /// A client of a listener with TLS did not complete the handshake.
-    public static let handshakeFailed: Logger.Message = "tls.handshake_failed"
+    package static let handshakeFailed: Logger.Message = "tls.handshake_failed"
 
     /// The state that was left.
-    public static let from = "from"
+    package static let from = "from"
     /// The state that was entered.
-    public static let to = "to"
+    package static let to = "to"
     /// Whether other networks can be reached.
-    public static let reachability = "reachability"
+    package static let reachability = "reachability"
     /// Counters of one route each, by name.
-    public static let routes = "routes"
+    package static let routes = "routes"
     /// Violations by kind.
-    public static let violations = "violations"
+    package static let violations = "violations"
     /// A file.
-    public static let path = "path"
+    package static let path = "path"
     /// Why, in words.
-    public static let reason = "reason"
+    package static let reason = "reason"
     /// What went wrong.
-    public static let error = "error"
+    package static let error = "error"
 
     /// The engine thread.
-    public static let loop = "loop"
+    package static let loop = "loop"
     /// The thread's processor time for a turn.
-    public static let processorTime = "processor_ms"
+    package static let processorTime = "processor_ms"
     /// The most that it may be.
-    public static let limit = "limit_ms"
+    package static let limit = "limit_ms"
     /// The part of a turn that took longest.
-    public static let doing = "doing"
+    package static let doing = "doing"
     /// The processor time of that part.
-    public static let doingTime = "doing_ms"
+    package static let doingTime = "doing_ms"
     /// The parts of a turn by kind: how many there were, and their processor time.
-    public static let parts = "parts"
+    package static let parts = "parts"
     /// How many.
-    public static let count = "count"
+    package static let count = "count"
     /// How many turns there were.
-    public static let turns = "turns"
+    package static let turns = "turns"
     /// How many of them took more than 10 ms, elapsed time.
-    public static let longTurns = "over_10ms"
+    package static let longTurns = "over_10ms"
     /// How many were told of as too long.
-    public static let slowTurns = "slow"
+    package static let slowTurns = "slow"
     /// The longest one, elapsed time.
-    public static let longestTurn = "longest_ms"
+    package static let longestTurn = "longest_ms"
 
     /// Exchanges that were not logged, because too many waited to be written.
-    public static let dropped = "dropped"
+    package static let dropped = "dropped"
     /// Exchanges that could not be written.
-    public static let unwritten = "unwritten"
+    package static let unwritten = "unwritten"
 
     /// The exchange's id.
-    public static let exchangeID = "pintle.exchange.id"
+    package static let exchangeID = "pintle.exchange.id"
     /// The client's address.
-    public static let client = "pintle.client"
+    package static let client = "pintle.client"
     /// The destination's name and port.
-    public static let authority = "pintle.authority"
+    package static let authority = "pintle.authority"
     /// What was decided about a request.
-    public static let decision = "pintle.decision"
+    package static let decision = "pintle.decision"
     /// The rule that decided.
-    public static let rule = "pintle.rule"
+    package static let rule = "pintle.rule"
     /// What trust evaluation found.
-    public static let trustVerdict = "pintle.trust.verdict"
+    package static let trustVerdict = "pintle.trust.verdict"
     /// The status sent to the client.
-    public static let status = "pintle.status"
+    package static let status = "pintle.status"
     /// Body bytes sent upstream.
-    public static let bytesUp = "pintle.bytes.up"
+    package static let bytesUp = "pintle.bytes.up"
     /// Body bytes sent to the client.
-    public static let bytesDown = "pintle.bytes.down"
+    package static let bytesDown = "pintle.bytes.down"
     /// How long it took.
-    public static let duration = "pintle.duration_ms"
+    package static let duration = "pintle.duration_ms"
 }
 
 extension Logger {
     /// Logs a step of the activity machine, at debug: each request of a quiet machine makes four.
-    public func log(transition: ActivityStateMachine.Transition) {
+    package func log(transition: ActivityStateMachine.Transition) {
         self.debug(
             LogKeys.activityState,
             metadata: [
@@ -103,7 +103,7 @@ extension Logger {
 
     /// Logs the counters that are not zero: overall ones under their own names, the others under `routes` and the route's
     /// name.
-    public func log(counters: Counters.Snapshot) {
+    package func log(counters: Counters.Snapshot) {
         self.info(LogKeys.activityCounters, metadata: counters.metadata)
     }
 }

@@ -4,14 +4,14 @@
 ///
 /// It works where things are encoded, so that no caller can forget it. What is left still tells requests apart: names of
 /// query parameters stay, their values become `***`, and so does what has no name.
-public enum Redaction: String, Sendable, CaseIterable {
+package enum Redaction: String, Sendable, CaseIterable {
     /// Secrets are replaced.
     case on
     /// Everything is shown: for debugging on a machine of one's own.
     case off
 
     /// What stands where a secret was.
-    public static let mask = "***"
+    package static let mask = "***"
 
     /// Field names, in lower case, whose values are credentials.
     private static let secretFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
@@ -24,7 +24,7 @@ public enum Redaction: String, Sendable, CaseIterable {
     ///   - name: the field's name, in any case.
     ///   - value: its value.
     ///   - isInjected: whether a route's rules added the field; what an operator injects is taken for a secret.
-    public func field(name: String, value: String, isInjected: Bool = false) -> String {
+    package func field(name: String, value: String, isInjected: Bool = false) -> String {
         guard self == .on else { return value }
         let name = name.lowercased()
         if isInjected || Self.secretFields.contains(name) { return Self.mask }
@@ -32,7 +32,7 @@ public enum Redaction: String, Sendable, CaseIterable {
     }
 
     /// A URL, or another form of request target, without user information and without the values of its query.
-    public func url(_ url: String) -> String {
+    package func url(_ url: String) -> String {
         guard self == .on else { return url }
         let bytes = url.utf8
         let query = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
@@ -51,7 +51,7 @@ public enum Redaction: String, Sendable, CaseIterable {
     }
 
     /// Free text, such as an error, with the URLs in it redacted.
-    public func text(_ text: String) -> String {
+    package func text(_ text: String) -> String {
         guard self == .on, text.utf8.contains(UInt8(ascii: ":")) else { return text }
         return text.split(separator: " ", omittingEmptySubsequences: false)
             .map { $0.contains("://") ? self.url(String($0)) : String($0) }

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// How an exchange ended.
-public enum Outcome: String, Sendable, CaseIterable {
+package enum Outcome: String, Sendable, CaseIterable {
     /// The client has the whole answer.
     case completed
     /// Something broke, or a rule refused it.
@@ -15,9 +15,9 @@ public enum Outcome: String, Sendable, CaseIterable {
 /// Counts what one route did, from any thread, without a lock.
 ///
 /// Get one from ``Counters`` when the route is decided and keep it for the exchange.
-public final class RouteCounters: Sendable {
+package final class RouteCounters: Sendable {
     /// The route's name in the configuration; `-` for exchanges that no route matched.
-    public let name: String
+    package let name: String
 
     private let starts = Atomic<Int>(0)
     private let completions = Atomic<Int>(0)
@@ -36,12 +36,12 @@ public final class RouteCounters: Sendable {
     }
 
     /// An exchange has begun.
-    public func started() {
+    package func started() {
         self.starts.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// Bytes have moved before the end: for tunnels and streams, so that hours of traffic do not appear all at once.
-    public func moved(bytesUp: Int, bytesDown: Int) {
+    package func moved(bytesUp: Int, bytesDown: Int) {
         if bytesUp != 0 { self.bytesUp.wrappingAdd(bytesUp, ordering: .relaxed) }
         if bytesDown != 0 { self.bytesDown.wrappingAdd(bytesDown, ordering: .relaxed) }
     }
@@ -52,7 +52,7 @@ public final class RouteCounters: Sendable {
     ///   - outcome: how it ended.
     ///   - bytesUp: body bytes sent upstream and not yet told to ``moved(bytesUp:bytesDown:)``.
     ///   - bytesDown: body bytes sent to the client and not yet told.
-    public func finished(_ outcome: Outcome, bytesUp: Int, bytesDown: Int) {
+    package func finished(_ outcome: Outcome, bytesUp: Int, bytesDown: Int) {
         self.moved(bytesUp: bytesUp, bytesDown: bytesDown)
         // Releasing, so that whoever reads this end also reads its start: `active` is never negative.
         switch outcome {
@@ -63,22 +63,22 @@ public final class RouteCounters: Sendable {
     }
 
     /// A response broke its contract, whether it was refused or only reported.
-    public func violated(_ kind: ViolationKind) {
+    package func violated(_ kind: ViolationKind) {
         self.violations[kind.index].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// A handshake presented no pinned key. Counted apart from the violations of the exchanges waiting for it.
-    public func pinFailed() {
+    package func pinFailed() {
         self.pinFailures.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// A tunnel is up.
-    public func tunnelOpened() {
+    package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
     }
 
     /// A tunnel that was up is down.
-    public func tunnelClosed() {
+    package func tunnelClosed() {
         self.tunnelClosings.wrappingAdd(1, ordering: .releasing)
     }
 

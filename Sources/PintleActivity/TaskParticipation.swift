@@ -4,9 +4,9 @@
 ///
 /// A task that is suspended and then completes would otherwise lower the count twice and hide activity that another task
 /// still causes. Each task owns one value and applies the change that each event returns.
-public struct TaskParticipation: Sendable {
+package struct TaskParticipation: Sendable {
     /// What an event does to the activity count.
-    public enum Change: Hashable, Sendable {
+    package enum Change: Hashable, Sendable {
         /// Raise it by one.
         case started
         /// Lower it by one.
@@ -28,12 +28,12 @@ public struct TaskParticipation: Sendable {
     /// A task that has not been resumed yet.
     ///
     /// - Parameter hasURL: a task whose request has no URL never counts.
-    public init(hasURL: Bool) {
+    package init(hasURL: Bool) {
         self.phase = hasURL ? .idle : .ignored
     }
 
     /// The task runs.
-    public mutating func resumed() -> Change {
+    package mutating func resumed() -> Change {
         switch self.phase {
         case .idle:
             self.phase = .counted
@@ -44,12 +44,12 @@ public struct TaskParticipation: Sendable {
     }
 
     /// The task pauses.
-    public mutating func suspended() -> Change {
+    package mutating func suspended() -> Change {
         self.release(to: .idle)
     }
 
     /// The task is over, however it went.
-    public mutating func completed() -> Change {
+    package mutating func completed() -> Change {
         self.release(to: .completed)
     }
 

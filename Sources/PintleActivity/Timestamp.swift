@@ -3,31 +3,31 @@
 import Glibc
 
 /// A moment of civil time, to the millisecond.
-public struct Timestamp: Hashable, Comparable, Sendable {
+package struct Timestamp: Hashable, Comparable, Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z, within the years 1970 to 9999.
-    public let milliseconds: Int64
+    package let milliseconds: Int64
 
     /// Clamps to the years that RFC 3339 can write and a log can mean.
-    public init(milliseconds: Int64) {
+    package init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, 0), 253_402_300_799_999)
     }
 
     /// Reads the system clock.
-    public static func now() -> Timestamp {
+    package static func now() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
     /// Orders by time.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.milliseconds < right.milliseconds
     }
 }
 
 extension Timestamp: CustomStringConvertible {
     /// RFC 3339 in UTC: `2026-01-02T03:04:05.678Z`.
-    public var description: String {
+    package var description: String {
         var bytes: [UInt8] = []
         bytes.append(self)
         return String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A way in which a response, or a request, broke its contract; raw values are the problem names that clients see.
-public enum ViolationKind: String, Sendable, CaseIterable {
+package enum ViolationKind: String, Sendable, CaseIterable {
     /// The status code is not one that the route accepts.
     case responseStatus = "response-status"
     /// The media type is not one that the route accepts.

@@ -29,6 +29,34 @@ final class ImageLoading {
     }
 
     func size(of bytes: [UInt8]) throws(ImageError) -> ImageSize {
+        try self.load(bytes) { picture throws(ImageError) in self.size(of: picture) }
+    }
+
+    /// Loads a picture, and copies its pixels unless there are more than `ceiling`.
+    func decode(_ bytes: [UInt8], inflatingUpTo ceiling: Int) throws(ImageError) -> DecodedImage {
+        let pixelLimit = self.pixelLimit
+        return try self.load(bytes) { picture throws(ImageError) in
+            let size = self.size(of: picture)
+            // It should be the size that was announced, and memory is taken for this one.
+            try size.check(limit: pixelLimit)
+            guard !size.isOver(ceiling) else { return DecodedImage(size: size, pixels: nil) }
+            guard let bitmap = self.bitmap(of: picture, size) else {
+                throw ImageError(
+                    .undecodable, "gdk-pixbuf has made pixels of the \(self.format) image that are not RGB")
+            }
+            let orientation = self.library.option(picture, "orientation").flatMap { Int(String(cString: $0)) }
+            return DecodedImage(
+                size: size,
+                pixels: ImagePixels(
+                    frames: [ImagePixels.Frame(bitmap: bitmap)],
+                    orientation: orientation.flatMap(ImageOrientation.init) ?? .up))
+        }
+    }
+
+    /// - Parameter take: is given the picture, which lives as long as the loader: until it has returned.
+    private func load<Result>(
+        _ bytes: [UInt8], _ take: (OpaquePointer) throws(ImageError) -> Result
+    ) throws(ImageError) -> Result {
         var made: PixbufLibrary.Loader?
         let problem = self.library.errorText { made = self.library.makeLoader(self.format.rawValue, $0) }
         guard let loader = made else {
@@ -49,7 +77,37 @@ final class ImageLoading {
             let reason = failure ?? atEnd ?? "no picture"
             throw ImageError(.undecodable, "the \(self.format) image cannot be decoded: \(reason)")
         }
-        return ImageSize(width: Int(self.library.width(picture)), height: Int(self.library.height(picture)))
+        return try take(picture)
+    }
+
+    private func size(of picture: OpaquePointer) -> ImageSize {
+        ImageSize(width: Int(self.library.width(picture)), height: Int(self.library.height(picture)))
+    }
+
+    /// A copy of a picture's pixels, which have three or four bytes, and rows that may have more than their pixels.
+    private func bitmap(of picture: OpaquePointer, _ size: ImageSize) -> Bitmap? {
+        let channels = Int(self.library.channelCount(picture))
+        let stride = Int(self.library.rowStride(picture))
+        guard let source = self.library.readPixels(picture), channels == 3 || channels == 4,
+            self.library.bitsPerSample(picture) == 8, size.width > 0, size.height > 0, stride >= size.width * channels
+        else { return nil }
+        let count = size.width * size.height * Bitmap.bytesPerPixel
+        let pixels = [UInt8](unsafeUninitializedCapacity: count) { target, written in
+            var place = 0
+            for row in 0..<size.height {
+                var pixel = source + row * stride
+                for _ in 0..<size.width {
+                    target[place] = pixel[0]
+                    target[place + 1] = pixel[1]
+                    target[place + 2] = pixel[2]
+                    target[place + 3] = channels == 4 ? pixel[3] : .max
+                    place += Bitmap.bytesPerPixel
+                    pixel += channels
+                }
+            }
+            written = place
+        }
+        return Bitmap(size: size, pixels: pixels)
     }
 
     /// - Returns: what the loader finds wrong.

@@ -20,6 +20,11 @@ struct PixbufLibrary: Sendable {
     let setSize: @convention(c) @Sendable (Loader, Int32, Int32) -> Void
     let width: @convention(c) @Sendable (OpaquePointer) -> Int32
     let height: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let readPixels: @convention(c) @Sendable (OpaquePointer) -> UnsafePointer<UInt8>?
+    let rowStride: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let channelCount: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let bitsPerSample: @convention(c) @Sendable (OpaquePointer) -> Int32
+    let option: @convention(c) @Sendable (OpaquePointer, UnsafePointer<CChar>) -> UnsafePointer<CChar>?
     let connect:
         @convention(c) @Sendable (
             Loader, UnsafePointer<CChar>, SizeCallback, UnsafeMutableRawPointer?, UnsafeRawPointer?, UInt32
@@ -55,6 +60,11 @@ struct PixbufLibrary: Sendable {
         self.setSize = try function("gdk_pixbuf_loader_set_size")
         self.width = try function("gdk_pixbuf_get_width")
         self.height = try function("gdk_pixbuf_get_height")
+        self.readPixels = try function("gdk_pixbuf_read_pixels")
+        self.rowStride = try function("gdk_pixbuf_get_rowstride")
+        self.channelCount = try function("gdk_pixbuf_get_n_channels")
+        self.bitsPerSample = try function("gdk_pixbuf_get_bits_per_sample")
+        self.option = try function("gdk_pixbuf_get_option")
         self.connect = try function("g_signal_connect_data")
         self.release = try function("g_object_unref")
         self.freeError = try function("g_error_free")

@@ -16,6 +16,11 @@ struct XBitmap {
     private var index = 0
     private var width: Int?
     private var height: Int?
+    /// The most pixels of which ``values`` are kept.
+    private var ceiling = 0
+    private var values: [UInt16] = []
+    /// How many pixels a number holds.
+    private var bits = 8
 
     /// Whether `bytes` begin as X bitmaps do: with a definition, or with a comment before it.
     static func begins(_ bytes: [UInt8]) -> Bool {
@@ -28,6 +33,33 @@ struct XBitmap {
     static func size(of bytes: [UInt8], pixelLimit: Int) throws(ImageError) -> ImageSize {
         var bitmap = XBitmap(bytes: bytes, pixelLimit: pixelLimit)
         return try bitmap.read()
+    }
+
+    /// As ``size(of:pixelLimit:)``, with black on white unless there are more pixels than `ceiling`.
+    static func decode(
+        _ bytes: [UInt8], pixelLimit: Int, inflatingUpTo ceiling: Int
+    ) throws(ImageError) -> DecodedImage {
+        var bitmap = XBitmap(bytes: bytes, pixelLimit: pixelLimit)
+        bitmap.ceiling = ceiling
+        let size = try bitmap.read()
+        guard !size.isOver(ceiling), let pixels = Bitmap(size: size, pixels: bitmap.pixels(size)) else {
+            return DecodedImage(size: size, pixels: nil)
+        }
+        return DecodedImage(size: size, pixels: ImagePixels(frames: [ImagePixels.Frame(bitmap: pixels)]))
+    }
+
+    /// Four bytes for each bit, the lowest first.
+    private func pixels(_ size: ImageSize) -> [UInt8] {
+        let inRow = (size.width + self.bits - 1) / self.bits
+        var pixels = [UInt8](repeating: .max, count: size.width * size.height * Bitmap.bytesPerPixel)
+        for row in 0..<size.height {
+            for column in 0..<size.width
+            where self.values[row * inRow + column / self.bits] >> UInt16(column % self.bits) & 1 == 1 {
+                let place = (row * size.width + column) * Bitmap.bytesPerPixel
+                for part in 0..<3 { pixels[place + part] = 0 }
+            }
+        }
+        return pixels
     }
 
     private init(bytes: [UInt8], pixelLimit: Int) {
@@ -43,9 +75,9 @@ struct XBitmap {
         }
         let size = ImageSize(width: width, height: height)
         try size.check(limit: self.pixelLimit)
-        let bits = try self.declaration()
-        let count = (width + bits - 1) / bits * height
-        try self.numbers(count, below: 1 << bits)
+        self.bits = try self.declaration()
+        let count = (width + self.bits - 1) / self.bits * height
+        try self.numbers(count, below: 1 << self.bits, areKept: !size.isOver(self.ceiling))
         try self.skipSpace()
         _ = self.takes(UInt8(ascii: ";"))
         try self.skipSpace()
@@ -108,7 +140,7 @@ struct XBitmap {
     }
 
     /// The list up to its brace; a comma may stand behind the last number.
-    private mutating func numbers(_ count: Int, below end: Int) throws(ImageError) {
+    private mutating func numbers(_ count: Int, below end: Int, areKept: Bool) throws(ImageError) {
         var rest = count
         while true {
             try self.skipSpace()
@@ -119,6 +151,7 @@ struct XBitmap {
                 self.index = place
                 throw self.due(rest > 0 ? "a number below \(end)" : "the end of \(count) numbers")
             }
+            if areKept { self.values.append(UInt16(value)) }
             rest -= 1
             try self.skipSpace()
             if self.takes(UInt8(ascii: ",")) { continue }

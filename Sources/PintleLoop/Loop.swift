@@ -11,13 +11,13 @@ package import NIOCore
 /// SwiftNIO's own loop cannot watch the sockets that libcurl dials. On this one a client's channel and the transfer that serves it
 /// share a thread, so that an exchange needs no lock, no mailbox and no wake-up between its two halves.
 ///
-/// A turn is: wait, tell the watchers of ready descriptors, run tasks sent from other threads, fire timers, run the
+/// A turn is: wait, tell the watchers of ready descriptors, run tasks that were sent to the thread, fire timers, run the
 /// work that was put off to the end of the turn. `now` is read once a turn, so that one turn has one time.
 package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     // Why @unchecked holds: `shared` is locked; `epoll` and `wakeup` are constants; everything in `local` is touched
     // only by the loop's own thread, which every accessor checks in debug builds.
     private struct Shared {
-        var tasks: [@Sendable () -> Void] = []
+        var tasks: [LoopWork] = []
         /// Whether the thread may be waiting without having seen `tasks`.
         var needsWakeup = false
         var stopping = false
@@ -182,16 +182,24 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     package var now: NIODeadline { .now() }
 
     /// Runs `task` on the loop's thread, in this turn's or the next one's place for tasks.
-    package func execute(_ task: @escaping @Sendable () -> Void) {
+    package func execute(_ task: @escaping @Sendable () -> Void) { self.send(.task(task)) }
+
+    /// Runs a piece of a task of Swift's as ``execute(_:)`` runs a closure.
+    package func enqueue(_ job: consuming ExecutorJob) { self.send(.job(UnownedJob(job))) }
+
+    /// One loop is one executor: comparing objects is enough to tell whether a task is on it.
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+
+    func send(_ work: LoopWork) {
         let wake = self.shared.withLockedValue { shared in
             // Kept, it would never run and never go: such tasks hold what holds the loop.
             guard !shared.ended else { return false }
-            shared.tasks.append(task)
+            shared.tasks.append(work)
             defer { shared.needsWakeup = false }
             return shared.needsWakeup
         }
         // A turn under way looks at the tasks before it waits.
-        if wake, !self.inEventLoop { pintle_wake(self.wakeup) }
+        if self.inEventLoop { self.local.hasSentTasks = true } else if wake { pintle_wake(self.wakeup) }
     }
 
     /// Runs `task` on the loop's thread and gives its result.
@@ -235,14 +243,24 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Ends the thread after the current turn and waits for it. Tasks sent later never run.
     package func stop() {
         self.preconditionNotInEventLoop()
+        guard let thread = self.threadToEnd() else { return }
+        pthread_join(thread, nil)
+    }
+
+    /// Ends the thread after the current turn, from any thread, and waits for nothing. Tasks sent later never run.
+    package func end() {
+        guard let thread = self.threadToEnd() else { return }
+        pthread_detach(thread)
+    }
+
+    private func threadToEnd() -> pthread_t? {
         let thread = self.shared.withLockedValue { shared in
             shared.stopping = true
             defer { shared.thread = nil }
             return shared.thread
         }
-        guard let thread else { return }
-        pintle_wake(self.wakeup)
-        pthread_join(thread, nil)
+        if thread != nil { pintle_wake(self.wakeup) }
+        return thread
     }
 
     private func onLoop(_ task: @escaping @Sendable () -> Void) {
@@ -282,7 +300,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.local.becomeCurrentThread()
         let events = UnsafeMutablePointer<pintle_event>.allocate(capacity: LoopState.eventCapacity)
         defer { events.deallocate() }
-        var tasks: [@Sendable () -> Void] = []
+        var tasks: [LoopWork] = []
         var meter = self.turnGuard.map { TurnMeter($0, loop: start.name) }
         start.started.signal()
         while true {
@@ -299,11 +317,14 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                     Int32(truncatingIfNeeded: event.token & 0xFFFF_FFFF), Readiness(rawValue: event.events))
                 meter?.note(.descriptor, .type(type(of: watcher)))
             }
-            for task in tasks {
-                task()
-                meter?.note(.task)
+            self.runTasks(&tasks, &meter)
+            // A turn may have given itself more to do, such as to resume whoever waits for what has come. That is done
+            // without another wait, but once: descriptors and timers have their turn, too.
+            if self.local.hasSentTasks {
+                self.shared.withLockedValue { swap(&tasks, &$0.tasks) }
+                self.local.hasSentTasks = false
+                self.runTasks(&tasks, &meter)
             }
-            tasks.removeAll(keepingCapacity: true)
             while let timer = self.local.timers.popExpired(at: self.local.now) {
                 timer.fire()
                 meter?.note(.timer, timer.origin)
@@ -320,6 +341,17 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
         self.local.leave()
     }
 
+    private func runTasks(_ tasks: inout [LoopWork], _ meter: inout TurnMeter?) {
+        for work in tasks {
+            switch work {
+            case .task(let task): task()
+            case .job(let job): job.runSynchronously(on: self.asUnownedSerialExecutor())
+            }
+            meter?.note(.task)
+        }
+        tasks.removeAll(keepingCapacity: true)
+    }
+
     private func endTurn(_ meter: inout TurnMeter?) {
         let time = (NIODeadline.now() - self.local.now).nanoseconds
         let isSlow = meter?.end() ?? false
@@ -329,7 +361,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     /// Takes the tasks that other threads sent, and says how long the next wait may be: in milliseconds, -1 for ever.
     ///
     /// - Returns: nil when the loop is to end.
-    private func readyToWait(_ tasks: inout [@Sendable () -> Void]) -> Int32? {
+    private func readyToWait(_ tasks: inout [LoopWork]) -> Int32? {
         let turn = self.local.finishedTurn
         let isStopping = self.shared.withLockedValue { shared in
             if let turn {
@@ -338,6 +370,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
             }
             swap(&tasks, &shared.tasks)
             shared.needsWakeup = tasks.isEmpty
+            self.local.hasSentTasks = false
             shared.ended = shared.stopping && tasks.isEmpty
             return shared.stopping
         }

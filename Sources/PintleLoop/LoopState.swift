@@ -40,6 +40,13 @@ package protocol TurnEndWork: AnyObject {
     func runAtEndOfTurn()
 }
 
+/// What is sent to a loop.
+enum LoopWork: Sendable {
+    case task(@Sendable () -> Void)
+    /// A piece of a task of Swift's, which needs no closure of its own.
+    case job(UnownedJob)
+}
+
 /// What belongs to the loop's thread alone.
 final class LoopState {
     /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
@@ -51,6 +58,8 @@ final class LoopState {
     var sawAllEvents = true
     /// The elapsed time of the turn before, and whether the guard has found it too long; nil before the first turn.
     var finishedTurn: (nanoseconds: Int64, isSlow: Bool)?
+    /// True where the thread has sent tasks to itself, and nobody has taken them.
+    var hasSentTasks = false
     var timers = TimerHeap()
     var turnEnd: [any TurnEndWork] = []
     var receiveBuffer = ByteBuffer()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Comparisons and classes of bytes that HTTP's grammar is made of; never dependent on a locale.
-public enum ASCII {
+package enum ASCII {
     /// The byte in lower case if it is an ASCII letter.
     @inline(__always)
-    public static func lowercased(_ byte: UInt8) -> UInt8 {
+    package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
@@ -13,12 +13,12 @@ public enum ASCII {
     /// A text of such bytes compares in linear time. `String` compares, hashes and looks for prefixes by canonical
     /// equivalence, and for that it sorts each run of combining marks: 16 KiB of them take over 10 ms each time.
     @inline(__always)
-    public static func folded(_ byte: UInt8) -> UInt8 {
+    package static func folded(_ byte: UInt8) -> UInt8 {
         byte < 0x80 ? Self.lowercased(byte) : UInt8(ascii: "?")
     }
 
     /// Whether two byte sequences are equal but for the case of ASCII letters.
-    public static func equalsIgnoringCase(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
+    package static func equalsIgnoringCase(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { Self.lowercased($0) == Self.lowercased($1) }
     }
 
@@ -34,17 +34,17 @@ public enum ASCII {
 
     /// Whether `byte` may stand in a token (RFC 9110 §5.6.2).
     @inline(__always)
-    public static func isTokenByte(_ byte: UInt8) -> Bool {
+    package static func isTokenByte(_ byte: UInt8) -> Bool {
         if byte < 64 { return Self.lowTokenBits >> UInt64(byte) & 1 == 1 }
         return byte < 128 && Self.highTokenBits >> UInt64(byte &- 64) & 1 == 1
     }
 
     /// Whether `byte` is an ASCII digit.
     @inline(__always)
-    public static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
+    package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
     /// The value of a hexadecimal digit, or nil.
-    public static func hexValue(_ byte: UInt8) -> UInt8? {
+    package static func hexValue(_ byte: UInt8) -> UInt8? {
         if byte &- 0x30 < 10 { return byte &- 0x30 }
         let letter = Self.lowercased(byte) &- 0x61
         return letter < 6 ? letter + 10 : nil
@@ -59,12 +59,12 @@ public enum ASCII {
     }
 
     /// Whether `text` is a token: one or more token bytes.
-    public static func isToken(_ text: some Collection<UInt8>) -> Bool {
+    package static func isToken(_ text: some Collection<UInt8>) -> Bool {
         !text.isEmpty && text.allSatisfy(Self.isTokenByte)
     }
 
     /// `slice` without spaces and tabs at its ends.
-    public static func trimmed<Bytes: BidirectionalCollection>(_ slice: Bytes) -> Bytes
+    package static func trimmed<Bytes: BidirectionalCollection>(_ slice: Bytes) -> Bytes
     where Bytes.Element == UInt8, Bytes.SubSequence == Bytes {
         var slice = slice
         while let first = slice.first, first == 0x20 || first == 0x09 { slice.removeFirst() }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What may stand in a field line (RFC 9110 §5.5, §5.6.2): the check for names and values that come from outside.
-public enum FieldSyntax {
+package enum FieldSyntax {
     /// Whether `name` is a field name: a token.
-    public static func isName(_ name: String) -> Bool { ASCII.isToken(name.utf8) }
+    package static func isName(_ name: String) -> Bool { ASCII.isToken(name.utf8) }
 
     /// Whether `value` may be a field value: no control bytes but tab, no white space at its ends.
-    public static func isValue(_ value: String) -> Bool {
+    package static func isValue(_ value: String) -> Bool {
         let bytes = value.utf8
         if let first = bytes.first, first == 0x20 || first == 0x09 { return false }
         if let last = bytes.last, last == 0x20 || last == 0x09 { return false }

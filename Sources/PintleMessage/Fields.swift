@@ -141,7 +141,7 @@ public struct Fields: Sendable {
     // MARK: Changing
 
     /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers that hold text from outside
-    /// check it with ``FieldSyntax`` first.
+    /// check it with a token first.
     public mutating func append(_ name: String, _ value: String) {
         var name = name
         var value = value

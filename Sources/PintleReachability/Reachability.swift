@@ -45,6 +45,13 @@ public final class Reachability: Sendable {
         self.loop = engine.loops[0]
     }
 
+    /// Makes a watch as ``init(_:engine:)`` does, on the engine that the program's sessions share.
+    ///
+    /// - Throws: `SessionError` with `internalError` where that engine cannot be started.
+    public convenience init(_ destination: Destination = .system) throws(SessionError) {
+        self.init(destination, engine: try Engine.shared.get())
+    }
+
     deinit {
         self.stop()
         self.deliveries.finish()

@@ -13,6 +13,13 @@ public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
 
     static let bodyLimit = 64 * 1024
 
+    /// Makes one, as tests do, and whatever answers in place of a session.
+    public init(head: ResponseHead, body: [UInt8] = [], violation: ValidationError) {
+        self.head = head
+        self.body = body
+        self.violation = violation
+    }
+
     /// The violation, and those behind it.
     public var description: String { self.violation.description }
 }

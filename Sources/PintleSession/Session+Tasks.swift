@@ -14,7 +14,7 @@ extension Session {
 
     /// Makes a task that sends a body, and whose response is kept in memory.
     ///
-    /// - Parameter source: the body; nil asks the hook ``SessionHooks/taskNeedsBody(_:)`` for it.
+    /// - Parameter source: the body; nil asks the hook ``SessionHooks/needsBody`` for it.
     /// - Throws: ``SessionError`` with `invalidated` when the session takes no more tasks. A source that cannot be read
     ///   fails the task.
     public func uploadTask(_ request: SessionRequest, from source: UploadSource?) throws(SessionError) -> SessionTask {
@@ -57,7 +57,7 @@ extension Session {
         for request: SessionRequest, from source: UploadSource? = nil
     ) async throws(SessionError) -> TaskResult {
         let kind: SessionTask.Kind = source == nil ? .data : .upload
-        return try await self.perform(self.makeTask(kind, request, source: source, output: .memory))
+        return try await self.makeTask(kind, request, source: source, output: .memory).run()
     }
 
     /// Downloads to a file, sending a body where one is given.
@@ -67,7 +67,7 @@ extension Session {
         _ request: SessionRequest, from source: UploadSource? = nil, to destination: DownloadDestination,
         accepting contract: ResponseContract = .init()
     ) async throws(SessionError) -> TaskResult {
-        try await self.perform(self.downloadTask(request, from: source, to: destination, accepting: contract))
+        try await self.downloadTask(request, from: source, to: destination, accepting: contract).run()
     }
 
     /// Sends a request, with a body where one is given, and waits for the head of the response; the body streams behind
@@ -77,10 +77,17 @@ extension Session {
     public func stream(
         _ request: SessionRequest, from source: UploadSource? = nil
     ) async throws(SessionError) -> SessionResponse {
+        try await self.stream(request, from: source, interception: nil)
+    }
+
+    func stream(
+        _ request: SessionRequest, from source: UploadSource?, interception: Interception?
+    ) async throws(SessionError) -> SessionResponse {
         try Self.checkCancellation()
         let handoff = ResponseHandoff()
         let kind: SessionTask.Kind = source == nil ? .data : .upload
-        let task = try self.makeTask(kind, request, source: source, output: .stream(handoff))
+        let task = try self.makeTask(
+            kind, request, source: source, output: .stream(handoff), interception: interception)
         task.resume()
         let response = await withTaskCancellationHandler {
             await Result { () async throws(SessionError) -> SessionResponse in try await handoff.response() }
@@ -91,18 +98,7 @@ extension Session {
     }
 
     /// Throws where the caller is cancelled already, so that nothing is sent: a quick origin would answer before the cancellation had arrived.
-    private static func checkCancellation() throws(SessionError) {
+    static func checkCancellation() throws(SessionError) {
         if Task.isCancelled { throw SessionError(.cancelled, "the task was cancelled before it began") }
-    }
-
-    private func perform(_ task: SessionTask) async throws(SessionError) -> TaskResult {
-        if Task.isCancelled { task.cancel() }
-        task.resume()
-        let result = await withTaskCancellationHandler {
-            await Result { () async throws(SessionError) -> TaskResult in try await task.value() }
-        } onCancel: {
-            task.cancel()
-        }
-        return try result.get()
     }
 }

@@ -20,30 +20,30 @@ public final class Session: Sendable {
     /// Whether a valid chain that matches no pin is accepted and reported.
     public let reportsOnly: Bool
     /// What the program wants to decide, or to know.
-    public let hooks: (any SessionHooks)?
+    public let hooks: SessionHooks
     /// What carries out ``policy``.
     package let evaluator: TrustEvaluator
-    let registry = TaskRegistry()
+    let registry: TaskRegistry
     let events = EventBroadcast<SessionEvent>(.bufferingNewest(4096))
-    private let engine: Engine
+    let engine: Engine
     private let pools: [TransferPool]
-    /// Nil where the session keeps no cookies.
-    let cookieJar: CookieJar?
+    /// The jar that ``configuration`` names, or the session's own; nil where the session keeps no cookies.
+    public let cookieJar: CookieJar?
 
     /// Makes a session on every loop of `engine`.
     ///
     /// - Parameters:
     ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
-    ///   - hooks: kept for the session's life.
     ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots, or those of the proxy's policy, cannot be loaded.
     public init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
-        policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: (any SessionHooks)? = nil,
+        policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks(),
         judge: (any AddressJudge)? = nil
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
+        self.registry = TaskRegistry(loops: engine.loops.count)
         self.evaluator = evaluator
         self.configuration = configuration
         self.policy = policy
@@ -53,7 +53,7 @@ public final class Session: Sendable {
         if let server = configuration.proxy {
             proxy = ProxyLink(server, evaluator: try TrustEvaluator(policy: server.policy))
         }
-        self.cookieJar = configuration.cookies == .jar ? CookieJar() : nil
+        self.cookieJar = if case .jar(let jar) = configuration.cookies { jar ?? CookieJar() } else { nil }
         let handshake = HandshakeQuestions(hooks: hooks, identity: configuration.clientIdentity)
         self.pools = engine.loops.map { [proxy] in
             TransferPool(
@@ -61,6 +61,23 @@ public final class Session: Sendable {
                 proxy: proxy, names: engine.names)
         }
         handshake?.belong(to: self)
+    }
+
+    /// Makes a session on the engine that the program's sessions share.
+    ///
+    /// - Throws: ``SessionError`` with `invalidPolicy` when the policy's roots, or those of the proxy's policy, cannot be
+    ///   loaded; with `internalError` where the engine cannot be started.
+    public convenience init(
+        configuration: SessionConfiguration = SessionConfiguration(), policy: SecurityPolicy = .default,
+        reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks()
+    ) throws(SessionError) {
+        let engine = try Engine.shared.get()
+        do throws(TrustError) {
+            try self.init(
+                engine: engine, configuration: configuration, policy: policy, reportsOnly: reportsOnly, hooks: hooks)
+        } catch {
+            throw SessionError(.invalidPolicy, "the security policy cannot be carried out: \(error)", underlying: error)
+        }
     }
 
     deinit {
@@ -119,8 +136,10 @@ public final class Session: Sendable {
     /// newest 4,096 events for a reader that is slow.
     public func eventStream() -> AsyncStream<SessionEvent> { self.events.subscribe() }
 
-    /// The tasks that have not ended: data tasks, then uploads, then downloads, each in the order of their making.
-    public var tasks: [SessionTask] { self.dataTasks + self.uploadTasks + self.downloadTasks }
+    /// The tasks that have not ended: data tasks, then uploads, downloads and WebSockets, each in the order of their making.
+    public var tasks: [SessionTask] {
+        self.dataTasks + self.uploadTasks + self.downloadTasks + self.webSocketTasks
+    }
     /// The data tasks that have not ended.
     public var dataTasks: [SessionTask] { self.registry.tasks(of: .data) }
     /// The uploads that have not ended.
@@ -128,15 +147,28 @@ public final class Session: Sendable {
     /// The downloads that have not ended.
     public var downloadTasks: [SessionTask] { self.registry.tasks(of: .download) }
 
+    /// The tasks of WebSockets that are not closed.
+    public var webSocketTasks: [SessionTask] { self.registry.tasks(of: .webSocket) }
+
+    /// Closes a connection of a WebSocket with the session's others on `loop`. Called on that loop's thread.
+    func keep(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].keep(link) }
+
+    /// The connection of a WebSocket is closed, or somebody else closes it.
+    func forget(_ link: WebSocketLink, on loop: Loop) { self.pools[loop.index].forget(link) }
+
     /// Makes a suspended task.
     func makeTask(
-        _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output
+        _ kind: SessionTask.Kind, _ request: SessionRequest, source: UploadSource? = nil, output: TaskRun.Output,
+        interception: Interception? = nil
     ) throws(SessionError) -> SessionTask {
-        try self.registry.add { id in
+        let task = try self.registry.add { id, loop in
             let run = TaskRun(
-                loop: self.engine.loops[id % self.engine.loops.count], owner: self, source: source, output: output)
+                loop: self.engine.loops[loop], owner: self, source: source, output: output,
+                interception: interception)
             return SessionTask(id: id, kind: kind, request: request, events: self.events, run: run)
         }
+        for step in interception?.steps ?? [] { step.created?(task) }
+        return task
     }
 
     // MARK: The end
@@ -149,8 +181,8 @@ public final class Session: Sendable {
     /// Takes no more tasks, cancels those that there are, and closes every connection. Returns when all is over.
     public func invalidateAndCancel() async { await self.invalidate(cancellingTasks: true, resetting: false) }
 
-    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, cookies.
-    /// Afterwards the session takes tasks as if it were new; while this lasts it takes none.
+    /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, and the
+    /// cookies of a jar of its own; a jar that the configuration has named keeps them. Afterwards the session takes tasks as if it were new; while this lasts it takes none.
     public func reset(cancellingTasks: Bool = true) async {
         await self.invalidate(cancellingTasks: cancellingTasks, resetting: true)
     }
@@ -172,13 +204,13 @@ public final class Session: Sendable {
         case .reset:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.reset() }.get() }
-                self.cookieJar?.forget()
+                if self.configuration.cookies == .jar { self.cookieJar?.deleteAll() }
                 self.finish(self.registry.settle(isOpen: true))
             }
         case .invalidate:
             Task {
                 for pool in self.pools { try? await pool.loop.submit { pool.closeAll() }.get() }
-                self.hooks?.sessionBecameInvalid(self)
+                self.hooks.becameInvalid?(self)
                 self.events.post(.sessionInvalidated)
                 self.events.finish()
                 self.finish(self.registry.settle(isOpen: false))

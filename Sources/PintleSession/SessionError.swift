@@ -24,17 +24,17 @@ public struct SessionError: Error, Sendable {
         case tlsFailure
         /// The chain does not satisfy the security policy.
         case untrusted
-        /// What the peer sent is not HTTP.
+        /// What the peer sent is not HTTP, or breaks the protocol that was switched to.
         case malformedResponse
         /// The peer closed before the response was complete.
         case truncated
         /// The connection broke while sending or waiting.
         case connectionBroken
-        /// The request cannot be sent as it is.
+        /// The request cannot be sent as it is, or a message not at all, because its ``WebSocket`` is closed.
         case cannotSend
         /// The connection broke, and what was sent of the body cannot be had again for another one.
         case cannotRewind
-        /// The body is longer than its reader takes.
+        /// The body, or a message, is longer than its reader takes.
         case tooLarge
         /// The transfer was cancelled.
         case cancelled
@@ -52,6 +52,8 @@ public struct SessionError: Error, Sendable {
         case invalidURL
         /// The method, a field or a setting of a request may not be what it is.
         case invalidRequest
+        /// The roots of a security policy cannot be loaded; `underlying` is the `TrustError`.
+        case invalidPolicy
         /// The request would go in clear text although the session's policy pins.
         case cleartext
         /// The file or stream of a request's body cannot be read.
@@ -64,6 +66,8 @@ public struct SessionError: Error, Sendable {
         case hookFailed
         /// The cache has no response, and only the cache was to be asked.
         case cacheMiss
+        /// The content codings of the body cannot be undone: they are broken, cut off, or followed by something else.
+        case undecodable
         /// The response breaks its contract; `underlying` is a ``RejectedResponse``.
         case rejected
         /// The session takes no more tasks.
@@ -81,8 +85,8 @@ public struct SessionError: Error, Sendable {
     /// The error behind this one, where there is one: of a hook, a stream, a sink or a contract.
     public let underlying: (any Error)?
 
-    /// Makes an error; `verdict` is that of an untrusted peer.
-    package init(
+    /// Makes an error, as tests do, and whatever answers in place of a session; `verdict` is that of an untrusted peer.
+    public init(
         _ code: Code, _ message: String, cause: String? = nil, verdict: Verdict? = nil,
         underlying: (any Error)? = nil
     ) {
@@ -99,6 +103,21 @@ public struct SessionError: Error, Sendable {
     static func wrapping(_ error: any Error, as code: Code, _ message: String) -> SessionError {
         if let error = error as? SessionError { return error }
         return SessionError(code, "\(message): \(error)", underlying: error)
+    }
+}
+
+extension SessionError {
+    /// True where another attempt may do better: for what the network, or the server, was not able to do.
+    public var isTransient: Bool {
+        switch self.code {
+        case .dnsFailure, .connectFailure, .connectionRefused, .connectTimeout, .timeout, .networkUnreachable,
+            .tlsFailure, .malformedResponse, .truncated, .connectionBroken, .exhausted, .overloaded:
+            true
+        case .addressDenied, .untrusted, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError,
+            .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
+            .hookFailed, .cacheMiss, .undecodable, .rejected, .invalidated:
+            false
+        }
     }
 }
 

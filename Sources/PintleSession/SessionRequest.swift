@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import NIOCore
 public import PintleMessage
 
 /// What a task asks for: method, URL and fields; the body is the task's.
@@ -13,11 +12,24 @@ public struct SessionRequest: Sendable, Equatable {
     /// one connection are refused, except Content-Length, which gives a stream of unknown length its length.
     public var fields: Fields
     /// Overrides the session's ``SessionConfiguration/connectTimeout``.
-    public var connectTimeout: TimeAmount?
+    public var connectTimeout: Duration?
     /// Overrides the session's ``SessionConfiguration/timeout``.
-    public var timeout: TimeAmount?
+    public var timeout: Duration?
+    /// When the task has to be over, redirects, challenges and repetitions included, whatever the session's
+    /// ``SessionConfiguration/resourceTimeout`` says. A suspended task is not over by it before it is resumed.
+    public var deadline: ContinuousClock.Instant?
+    /// Overrides the session's ``SessionConfiguration/decompression``.
+    public var decompression: Decompression?
     /// Overrides the session's ``SessionConfiguration/cachePolicy``.
     public var cachePolicy: CachePolicy?
+    /// Overrides the session's ``SessionConfiguration/serviceType``. Requests of different types have connections of their
+    /// own, as a connection's packets are marked alike.
+    public var serviceType: ServiceType?
+    /// Overrides the session's ``SessionConfiguration/redirects``.
+    public var redirects: RedirectRule?
+    /// True where making the request twice does what making it once does; nil leaves that to the method (RFC 9110
+    /// §9.2.2).
+    public var isIdempotent: Bool?
     /// How fast a body is sent; nil for as fast as the server takes it. It holds when a body is sent again too.
     public var throttle: Throttle?
 

@@ -8,8 +8,11 @@ public import PintleMessage
 public struct SessionResponse: Sendable {
     /// Status, reason and fields.
     public let head: ResponseHead
-    /// The length of the body in bytes, where the origin declared it.
+    /// The length of the body in bytes, where the origin declared it; nil for a body that is decoded.
     public let length: UInt64?
+    /// The content codings that are undone, in the order in which they were applied; empty where the body comes as it
+    /// was sent.
+    public let contentCodings: [String]
     /// The body. Reading slowly slows the origin; dropping it cancels the task.
     public let body: ResponseBody
     /// The task behind it, whose metrics are complete when the body has ended.
@@ -88,14 +91,18 @@ final class ResponseHandoff: Sendable {
     }
 
     /// - Parameter wake: called when there is demand again.
-    func begin(_ head: ResponseHead, length: UInt64?, _ task: SessionTask, wake: @escaping @Sendable () -> Void) {
+    func begin(
+        _ head: ResponseHead, length: UInt64?, contentCodings: [String], _ task: SessionTask,
+        wake: @escaping @Sendable () -> Void
+    ) {
         let producer = NIOThrowingAsyncSequenceProducer.makeSequence(
             elementType: ByteBuffer.self, failureType: (any Error).self,
             backPressureStrategy: NIOAsyncSequenceProducerBackPressureStrategies.HighLowWatermark(
                 lowWatermark: 1, highWatermark: 2),
             finishOnDeinit: true, delegate: self)
         let response = SessionResponse(
-            head: head, length: length, body: ResponseBody(producer: producer.sequence), task: task)
+            head: head, length: length, contentCodings: contentCodings,
+            body: ResponseBody(producer: producer.sequence), task: task)
         self.state.withLockedValue { state in
             state.source = producer.source
             state.task = task

@@ -115,7 +115,7 @@ import Testing
 
     @Test func `IMG-03 what cannot be decoded is a violation, nothing too`() throws {
         let contract = ResponseContract(
-            contentTypes: ResponseContract.imageTypes, body: .image(.init(try ImageDecoder())))
+            acceptableContentTypes: ResponseContract.imageTypes, body: .image(.init(try ImageDecoder())))
         let head = self.response(200, "image/png")
         let checked = try contract.validate(head: head, body: ImageSamples.png, requestMethod: "GET")
         #expect(checked == CheckedBody(imageSize: ImageSize(width: 3, height: 2)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Which bytes of a representation a response has (Content-Range, RFC 9110 §14.4).
-public enum ContentRange: Sendable, Equatable, CustomStringConvertible {
+package enum ContentRange: Sendable, Equatable, CustomStringConvertible {
     /// `bytes 0-499/1234`: these bytes, counted from zero, never none; `of` is the length of the whole, nil where the
     /// field has `*`.
     case bytes(Range<UInt64>, of: UInt64?)
@@ -12,7 +12,7 @@ public enum ContentRange: Sendable, Equatable, CustomStringConvertible {
     ///
     /// - Returns: nil for units other than bytes, for what is not as the grammar says, for ranges that end before they
     ///   begin or beyond the whole, and for positions and lengths of 2^63 − 1 and more.
-    public init?(_ value: String) {
+    package init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard ASCII.equalsIgnoringCase(bytes.prefix(6), "bytes ".utf8) else { return nil }
         let parts = bytes.dropFirst(6).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -32,7 +32,7 @@ public enum ContentRange: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The value as it stands in a field.
-    public var description: String {
+    package var description: String {
         switch self {
         case .bytes(let range, let length):
             "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length.map(String.init) ?? "*")"

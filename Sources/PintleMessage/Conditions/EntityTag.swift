@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// An opaque name for one state of a representation (ETag, RFC 9110 §8.8.3).
-public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// Whether two representations may share the tag although their bytes differ.
-    public let isWeak: Bool
+    package let isWeak: Bool
     /// The tag between its quotation marks.
-    public let opaque: String
+    package let opaque: String
 
     /// Reads a field value: `"…"` or `W/"…"`.
     ///
     /// - Returns: nil for anything else, such as tags without quotation marks.
-    public init?(_ value: String) {
+    package init?(_ value: String) {
         var bytes = Array(value.utf8)[...]
         self.isWeak = bytes.starts(with: "W/\"".utf8)
         if self.isWeak { bytes = bytes.dropFirst(2) }
@@ -22,13 +22,13 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether both name the same bytes: equal, and neither is weak (RFC 9110 §8.8.3.2).
-    public func stronglyMatches(_ other: EntityTag) -> Bool {
+    package func stronglyMatches(_ other: EntityTag) -> Bool {
         !self.isWeak && !other.isWeak && self.opaque == other.opaque
     }
 
     /// Whether both name the same content, perhaps in other bytes (RFC 9110 §8.8.3.2).
-    public func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque == other.opaque }
+    package func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque == other.opaque }
 
     /// The tag as it stands in a field.
-    public var description: String { "\(self.isWeak ? "W/" : "")\"\(self.opaque)\"" }
+    package var description: String { "\(self.isWeak ? "W/" : "")\"\(self.opaque)\"" }
 }

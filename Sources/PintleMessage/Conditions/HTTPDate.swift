@@ -4,7 +4,7 @@
 package enum HTTPDate {
     /// The seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included, and
     /// for days that do not exist. The name of the day is not compared with the date.
-    static func seconds(_ text: String) -> Int64? {
+    package static func seconds(_ text: String) -> Int64? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard text.utf8.count == 29, parts.count == 6, Self.days.contains(parts[0]), parts[5] == "GMT",
             let day = Self.number(parts[1], digits: 2), let month = Self.months.firstIndex(of: parts[2]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What goes into If-Range, so that more of a representation is sent only if it is still the same (RFC 9110 §13.1.5).
-public enum RangeValidator {
+package enum RangeValidator {
     /// The validator for the rest of what a response with these fields began.
     ///
     /// A strong entity tag is one. Where there is no tag, the Last-Modified date is one if it is at least a second
@@ -9,7 +9,7 @@ public enum RangeValidator {
     /// own text, as the origin may compare it letter by letter.
     ///
     /// - Returns: nil where no validator is strong; what was begun can only be started again from zero.
-    public static func value(for fields: Fields) -> String? {
+    package static func value(for fields: Fields) -> String? {
         if let tag = fields["ETag"] {
             return EntityTag(tag).flatMap { $0.isWeak ? nil : tag }
         }

@@ -1,145 +1,177 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One cookie as RFC 6265 §5.3 stores it.
-package struct Cookie: Sendable, Equatable {
-    package let name: String
-    package let value: String
-    /// The host that set it, or the domain that it is for.
-    package let domain: String
-    /// True where only the host itself gets it.
-    package let isHostOnly: Bool
-    package let path: String
-    package let isSecure: Bool
-    /// The first moment at which it does not count, in seconds since 1970; nil for the end of the session.
-    package let expiry: Int64?
-    /// Its place among all that were made.
-    var sequence: UInt64 = 0
+internal import Glibc
 
-    /// The most bytes of name and value (RFC 6265 §6.1).
-    private static let longest = 4096
-
-    /// Reads the value of a Set-Cookie field of a response to a request for `url`; nil where the cookie is none, or is for
-    /// a site that the host may not set cookies for.
-    ///
-    /// - Parameters:
-    ///   - now: in seconds since 1970.
-    ///   - isShared: tells whether strangers have names below a name.
-    package init?(_ line: String, from url: HTTPURL, at now: Int64, isShared: (String) -> Bool) {
-        guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
-        var parts = line.split(separator: ";", omittingEmptySubsequences: false).map(Self.trimmed)[...]
-        let (name, value) = Self.pair(parts.removeFirst())
-        guard !(name.isEmpty && value.isEmpty), name.utf8.count + value.utf8.count <= Self.longest else { return nil }
-        let host = url.authority.host
-        var (domain, isSecure): (String?, Bool) = (nil, false)
-        var (expires, maxAge): (Int64?, Int64?) = (nil, nil)
-        var path = Self.folder(of: url.path)
-        for part in parts {
-            // The last attribute of a name counts.
-            let (name, value) = Self.attribute(part)
-            switch name {
-            case "domain": domain = String(value.drop { $0 == "." }).lowercased()
-            case "path": path = value.hasPrefix("/") ? value : Self.folder(of: url.path)
-            case "secure": isSecure = true
-            case "expires": expires = CookieDate.read(value) ?? expires
-            case "max-age": maxAge = Self.seconds(value) ?? maxAge
-            default: break
-            }
-        }
-        if let domain, !domain.isEmpty, domain != host {
-            guard Self.domain(domain, matches: host), !isShared(domain) else { return nil }
-        }
-        guard !isSecure || Self.isSecret(url), Self.keepsPrefix(name, isSecure, domain, path) else { return nil }
-        // A cookie for the host by name is for those below it, too, unless it is an address or a registry's.
-        let isWide = domain.map { !$0.isEmpty && IPAddress(host) == nil && !isShared($0) } ?? false
-        self.name = name
-        self.value = value
-        self.domain = isWide ? domain ?? host : host
-        self.isHostOnly = !isWide
-        self.path = path
-        self.isSecure = isSecure
-        self.expiry = maxAge.map { $0 <= 0 ? 0 : now.saturatingSum($0) } ?? expires
+/// One cookie as RFC 6265 §5.3 stores it. Neither text nor mirror of it shows the value.
+public struct Cookie: Sendable, Hashable {
+    /// Which of the requests that other sites cause are to carry a cookie (RFC 6265bis §4.1.2.7). A session has no sites:
+    /// it keeps the attribute for whoever reads it, and sends the cookie whatever it says.
+    public enum SameSite: String, Sendable, Hashable, CaseIterable {
+        /// None of them.
+        case strict = "Strict"
+        /// Those that a user made by following a link.
+        case lax = "Lax"
+        /// All of them.
+        case none = "None"
     }
 
-    /// Tells whether a cookie is what its name says of it (RFC 6265bis §4.1.3).
-    private static func keepsPrefix(_ name: String, _ isSecure: Bool, _ domain: String?, _ path: String) -> Bool {
-        let name = name.lowercased()
-        if name.hasPrefix("__secure-") { return isSecure }
-        if name.hasPrefix("__host-") { return isSecure && domain == nil && path == "/" }
+    /// The name; empty for the rare cookie that is only a value.
+    public let name: String
+    /// The value, quotation marks included.
+    public let value: String
+    /// The host that it is for, in lower case, or the domain: see ``isHostOnly``. An IPv6 address has no brackets.
+    public let domain: String
+    /// Whether only the host itself gets it, and no name below it.
+    public let isHostOnly: Bool
+    /// The path that it is for, and what is below that.
+    public let path: String
+    /// The first second at which it does not count, since 1970-01-01T00:00:00Z; nil for the end of the session.
+    public let expires: Int64?
+    /// Whether it goes over TLS only, or within this machine.
+    public let isSecure: Bool
+    /// Whether the scripts of a page may not see it; it makes no difference to a session.
+    public let isHTTPOnly: Bool
+    /// Nil where the server has not said.
+    public let sameSite: SameSite?
+
+    /// The most bytes of name and value together (RFC 6265 §6.1).
+    static let longest = 4096
+    /// The most bytes of a path, and of any other attribute (RFC 6265bis §5.6).
+    static let longestAttribute = 1024
+
+    init(
+        _ name: String, _ value: String, domain: String, isHostOnly: Bool, path: String, expires: Int64?,
+        isSecure: Bool, isHTTPOnly: Bool, sameSite: SameSite?
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.sameSite = sameSite
+    }
+
+    /// Makes a cookie.
+    ///
+    /// - Parameters:
+    ///   - domain: a host name or an address; a dot in front of it is left out. An address is for itself only.
+    ///   - path: begins with a slash.
+    ///   - expires: in seconds since 1970; nil for the end of the session.
+    ///   - isHostOnly: whether names below `domain` do not get it.
+    /// - Throws: ``CookieError`` where no server could have set such a cookie.
+    public init(
+        name: String, value: String, domain: String, path: String = "/", expires: Int64? = nil, isSecure: Bool = false,
+        isHTTPOnly: Bool = false, sameSite: SameSite? = nil, isHostOnly: Bool = true
+    ) throws(CookieError) {
+        guard Self.isText(name), !name.utf8.contains(UInt8(ascii: "=")) else { throw .invalidName }
+        // A value with a sign of equality would be taken for a pair where there is no name.
+        guard Self.isText(value), !(name.isEmpty && (value.isEmpty || value.utf8.contains(UInt8(ascii: "=")))) else {
+            throw .invalidValue
+        }
+        guard name.utf8.count + value.utf8.count <= Self.longest else { throw .tooLong }
+        guard let host = Self.host(domain) else { throw .invalidDomain }
+        guard path.utf8.first == UInt8(ascii: "/"), Self.isText(path), path.utf8.count <= Self.longestAttribute else {
+            throw .invalidPath
+        }
+        self.init(
+            name, value, domain: host, isHostOnly: isHostOnly || IPAddress(host) != nil, path: path, expires: expires,
+            isSecure: isSecure, isHTTPOnly: isHTTPOnly, sameSite: sameSite)
+        guard self.keepsPrefix else { throw .brokenPrefix }
+    }
+
+    /// Tells whether it is what its name says of it (RFC 6265bis §4.1.3).
+    ///
+    /// The value counts as one where there is no name: that is how a server would read it (§5.7).
+    var keepsPrefix: Bool {
+        let name = (self.name.isEmpty ? self.value : self.name).utf8
+        func begins(_ prefix: String) -> Bool { ASCII.equalsIgnoringCase(name.prefix(prefix.utf8.count), prefix.utf8) }
+        if begins("__Secure-") { return self.isSecure && !self.name.isEmpty }
+        if begins("__Host-") { return self.isSecure && self.isHostOnly && self.path == "/" && !self.name.isEmpty }
         return true
     }
 
-    /// Tells whether it would take the place of `other`, or shadow it, though whoever set it in clear text may not (RFC 6265bis
-    /// §5.7): somebody on the way could.
-    func shadows(_ other: Cookie) -> Bool {
-        guard other.isSecure, !self.isSecure, self.name == other.name else { return false }
-        return Self.domain(self.domain, matches: other.domain) || Self.domain(other.domain, matches: self.domain)
+    /// Whether `text` stands for itself in a Cookie field, and on a line of a file: nothing in it ends anything.
+    private static func isText(_ text: String) -> Bool {
+        let bytes = text.utf8
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") } && bytes.first != 0x20
+            && bytes.last != 0x20
     }
 
-    /// Tells whether `other` takes its place.
-    func isSame(as other: Cookie) -> Bool {
-        self.name == other.name && self.domain == other.domain && self.path == other.path
-            && self.isHostOnly == other.isHostOnly
+    /// `text` in the form that hosts have in URLs; nil where it is none.
+    private static func host(_ text: String) -> String? {
+        let bare = text.utf8.first == UInt8(ascii: ".") ? text.dropFirst() : text[...]
+        let isIPv6 = bare.utf8.contains(UInt8(ascii: ":"))
+        return Authority(isIPv6 ? "[\(bare)]" : String(bare), defaultPort: 80)?.host
     }
 
-    func hasExpired(at now: Int64) -> Bool { self.expiry.map { $0 <= now } ?? false }
-
-    /// Tells whether a request for `url` gets it (RFC 6265 §5.4).
-    package func belongs(to url: HTTPURL) -> Bool {
-        let host = url.authority.host
-        guard self.isHostOnly ? host == self.domain : Self.domain(self.domain, matches: host) else { return false }
-        return self.matches(path: url.path) && (!self.isSecure || Self.isSecret(url))
-    }
-
-    private func matches(path: String) -> Bool {
-        let bare = path.prefix { $0 != "?" }
-        guard bare != self.path else { return true }
-        guard bare.hasPrefix(self.path) else { return false }
-        return self.path.hasSuffix("/") || bare.dropFirst(self.path.count).first == "/"
-    }
-
-    /// RFC 6265 §5.1.3.
-    private static func domain(_ domain: String, matches host: String) -> Bool {
-        host == domain || (host.hasSuffix(".\(domain)") && IPAddress(host) == nil)
-    }
-
-    /// Tells whether nobody on the way can read what is sent: this machine talks to itself in secret, too.
-    package static func isSecret(_ url: HTTPURL) -> Bool {
-        let host = url.authority.host
-        return url.isSecure || host.hasSuffix(".localhost") || ["localhost", "127.0.0.1", "::1"].contains(host)
-    }
-
-    /// RFC 6265 §5.1.4.
-    private static func folder(of path: String) -> String {
-        let bare = path.prefix { $0 != "?" }
-        guard bare.hasPrefix("/"), let slash = bare.lastIndex(of: "/"), slash > bare.startIndex else { return "/" }
-        return String(bare[..<slash])
-    }
-
-    private static func pair(_ text: String) -> (String, String) {
-        guard let place = text.firstIndex(of: "=") else { return ("", text) }
-        return (Self.trimmed(text[..<place]), Self.trimmed(text[text.index(after: place)...]))
-    }
-
-    private static func attribute(_ text: String) -> (String, String) {
-        guard let place = text.firstIndex(of: "=") else { return (text.lowercased(), "") }
-        return (Self.trimmed(text[..<place]).lowercased(), Self.trimmed(text[text.index(after: place)...]))
-    }
-
-    private static func trimmed(_ text: some StringProtocol) -> String {
-        String(decoding: ASCII.trimmed(Array(text.utf8)[...]), as: UTF8.self)
-    }
-
-    /// A number of seconds; what is too large is as long as possible.
-    private static func seconds(_ text: String) -> Int64? {
-        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
-        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
-        return Int64(text) ?? (digits.count < text.utf8.count ? .min : .max)
+    /// Compares bytes: `==` asks for canonical equivalence, which servers do not know, and which can take milliseconds.
+    static func areSame(_ one: String, _ other: String) -> Bool {
+        var (one, other) = (one, other)
+        return one.withUTF8 { left in
+            other.withUTF8 { right in
+                guard left.count == right.count else { return false }
+                guard let start = left.baseAddress, let place = right.baseAddress else { return true }
+                return memcmp(start, place, left.count) == 0
+            }
+        }
     }
 }
 
-extension Int64 {
-    fileprivate func saturatingSum(_ other: Int64) -> Int64 {
-        let (sum, isOver) = self.addingReportingOverflow(other)
-        return isOver ? .max : sum
+extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Name, domain and path.
+    public var description: String { "\(self.name) of \(self.isHostOnly ? "" : ".")\(self.domain)\(self.path)" }
+
+    /// Name, domain and path.
+    public var debugDescription: String { self.description }
+
+    /// Everything but the value.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": self.name, "domain": self.domain, "isHostOnly": self.isHostOnly, "path": self.path,
+                "expires": self.expires as Any, "isSecure": self.isSecure, "isHTTPOnly": self.isHTTPOnly,
+                "sameSite": self.sameSite as Any,
+            ])
+    }
+}
+
+/// Why no cookie can be made of what was given.
+public enum CookieError: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+    /// The name has a control character, a semicolon, a sign of equality, or a space at one of its ends.
+    case invalidName
+    /// The value has a control character, a semicolon or a space at one of its ends, or there is neither name nor value.
+    case invalidValue
+    /// Name and value have over 4,096 bytes.
+    case tooLong
+    /// The domain is neither a host name in ASCII nor an address.
+    case invalidDomain
+    /// The path does not begin with a slash, has a control character or a semicolon, or over 1,024 bytes.
+    case invalidPath
+    /// The name begins with `__Secure-` or `__Host-`, and the cookie is not what that says (RFC 6265bis §4.1.3).
+    case brokenPrefix
+    /// The domain is a public suffix, below which strangers have names.
+    case publicSuffix
+
+    /// One sentence without a word of the cookie.
+    public var description: String {
+        switch self {
+        case .invalidName:
+            "the name of a cookie may have neither control characters nor ; and =, and no spaces at its ends"
+        case .invalidValue:
+            "the value of a cookie may have neither control characters nor ;, and no spaces at its ends; without a "
+                + "name it may not be empty or have ="
+        case .tooLong: "name and value of a cookie have \(Cookie.longest) bytes at most"
+        case .invalidDomain: "the domain of a cookie is a host name in ASCII or an address"
+        case .invalidPath:
+            "the path of a cookie begins with a slash, has neither control characters nor ;, and "
+                + "\(Cookie.longestAttribute) bytes at most"
+        case .brokenPrefix:
+            "a cookie whose name begins with __Secure- is secure; with __Host- it is for one host, too, and for the path /"
+        case .publicSuffix: "strangers have names below the domain, so that no cookie is for all of them"
+        }
     }
 }

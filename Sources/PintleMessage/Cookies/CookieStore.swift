@@ -2,49 +2,124 @@
 
 /// The cookies of one user agent (RFC 6265 §5.3, §5.4). Moments are seconds since 1970.
 package struct CookieStore: Sendable {
-    /// The most cookies of all hosts, and of one; RFC 6265 §6.1 asks for 3000 and 50.
+    /// The most cookies of all hosts, and of one domain; RFC 6265 §6.1 asks for 3000 and 50.
     private static let mostInAll = 3000
     private static let mostOfOne = 150
 
-    private var cookies: [Cookie] = []
+    private struct Entry: Sendable {
+        let cookie: Cookie
+        /// Its place among all that were made.
+        let sequence: UInt64
+    }
+
+    /// Those of each domain, in no order.
+    private var entries: [String: [Entry]] = [:]
+    private var count = 0
     /// Counts up with each cookie that is made, for their order.
     private var sequence: UInt64 = 0
 
     package init() {}
 
-    /// The cookies that belong to a request, in no order.
-    package mutating func cookies(for url: HTTPURL, at now: Int64) -> [Cookie] {
-        self.cookies.removeAll { $0.hasExpired(at: now) }
-        return self.cookies.filter { $0.belongs(to: url) }
+    // MARK: Asking
+
+    /// The cookies of a request, in the order in which they are sent: longer paths first, then the older ones (RFC 6265
+    /// §5.4).
+    package func cookies(for url: HTTPURL, at now: Int64) -> [Cookie] {
+        var found: [Entry] = []
+        for domain in Self.domains(over: url.authority.host) {
+            for entry in self.entries[domain] ?? []
+            where !entry.cookie.hasExpired(at: now) && entry.cookie.belongs(to: url) { found.append(entry) }
+        }
+        found.sort { left, right in
+            let (one, other) = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
+            return one == other ? left.sequence < right.sequence : one > other
+        }
+        return found.map(\.cookie)
     }
+
+    /// All that count, in the order in which they were made.
+    package func all(at now: Int64) -> [Cookie] {
+        self.entries.values.joined().filter { !$0.cookie.hasExpired(at: now) }.sorted { $0.sequence < $1.sequence }
+            .map(\.cookie)
+    }
+
+    // MARK: Changing
 
     /// Keeps a cookie; one that has expired takes away its like.
     ///
     /// - Parameter isSecret: whether nobody on the way could read what has set it.
-    package mutating func keep(_ cookie: Cookie, isSecret: Bool, at now: Int64) {
+    /// - Returns: whether anything is other than before.
+    @discardableResult
+    package mutating func keep(_ cookie: Cookie, isSecret: Bool, at now: Int64) -> Bool {
         // An open connection must not take the place of a Secure cookie (RFC 6265bis §5.7): the new one is ignored.
-        guard isSecret || !self.cookies.contains(where: cookie.shadows) else { return }
-        var cookie = cookie
+        guard isSecret || !self.entries.values.contains(where: { $0.contains { cookie.shadows($0.cookie) } }) else {
+            return false
+        }
+        // Taken out, so that no copy is made.
+        var own = self.entries.removeValue(forKey: cookie.domain) ?? []
+        self.count -= own.count
+        defer {
+            self.count += own.count
+            if !own.isEmpty { self.entries[cookie.domain] = own }
+            if self.count > Self.mostInAll { self.makeRoom(at: now) }
+        }
+        let place = own.firstIndex { $0.cookie.isSame(as: cookie) }
+        guard !cookie.hasExpired(at: now) else {
+            if let place { own.remove(at: place) }
+            return place != nil
+        }
+        if let place {
+            defer { own[place] = Entry(cookie: cookie, sequence: own[place].sequence) }
+            return !own[place].cookie.isEqual(to: cookie)
+        }
+        if own.count >= Self.mostOfOne { own.removeAll { $0.cookie.hasExpired(at: now) } }
+        if own.count >= Self.mostOfOne, let oldest = own.indices.min(by: { own[$0].sequence < own[$1].sequence }) {
+            own.remove(at: oldest)
+        }
         self.sequence += 1
-        cookie.sequence = self.sequence
-        if let place = self.cookies.firstIndex(where: { $0.isSame(as: cookie) }) {
-            cookie.sequence = self.cookies[place].sequence
-            self.cookies.remove(at: place)
-        }
-        guard !cookie.hasExpired(at: now) else { return }
-        let own = self.cookies.indices.filter { self.cookies[$0].domain == cookie.domain }
-        if own.count >= Self.mostOfOne, let oldest = own.min(by: { self.isOlder($0, $1) }) {
-            self.cookies.remove(at: oldest)
-        } else if self.cookies.count >= Self.mostInAll,
-            let oldest = self.cookies.indices.min(by: { self.isOlder($0, $1) })
-        {
-            self.cookies.remove(at: oldest)
-        }
-        self.cookies.append(cookie)
+        own.append(Entry(cookie: cookie, sequence: self.sequence))
+        return true
     }
 
-    private func isOlder(_ left: Int, _ right: Int) -> Bool {
-        self.cookies[left].sequence < self.cookies[right].sequence
+    /// Takes cookies away.
+    ///
+    /// - Returns: whether there were any.
+    package mutating func remove(where isUnwanted: (Cookie) -> Bool) -> Bool {
+        let before = self.count
+        for (domain, own) in self.entries where own.contains(where: { isUnwanted($0.cookie) }) {
+            let rest = own.filter { !isUnwanted($0.cookie) }
+            self.count -= own.count - rest.count
+            self.entries[domain] = rest.isEmpty ? nil : rest
+        }
+        return self.count < before
+    }
+
+    /// Takes the cookie of this name, domain and path away.
+    ///
+    /// - Returns: whether there was one.
+    package mutating func remove(_ cookie: Cookie) -> Bool {
+        guard let place = self.entries[cookie.domain]?.firstIndex(where: { $0.cookie.isSame(as: cookie) }) else {
+            return false
+        }
+        self.entries[cookie.domain]?.remove(at: place)
+        if self.entries[cookie.domain]?.isEmpty == true { self.entries[cookie.domain] = nil }
+        self.count -= 1
+        return true
+    }
+
+    private mutating func makeRoom(at now: Int64) {
+        if self.remove(where: { $0.hasExpired(at: now) }), self.count <= Self.mostInAll { return }
+        let oldest = self.entries.values.joined().min { $0.sequence < $1.sequence }
+        if let oldest { _ = self.remove(oldest.cookie) }
+    }
+
+    /// A host, and the names that it is below.
+    private static func domains(over host: String) -> [String] {
+        guard IPAddress(host) == nil else { return [host] }
+        return [host]
+            + host.utf8.indices.filter { host.utf8[$0] == UInt8(ascii: ".") }.map {
+                String(host[host.utf8.index(after: $0)...])
+            }
     }
 }
 
@@ -52,16 +127,11 @@ extension Cookie {
     /// The most bytes of a Cookie field: many servers take no more of a line.
     private static let longestHeader = 8 * 1024
 
-    /// The value of a Cookie field with these; nil where there are none.
+    /// The value of a Cookie field with these, in this order; nil where there are none.
     package static func header(_ cookies: [Cookie]) -> String? {
         guard !cookies.isEmpty else { return nil }
-        // Longer paths first, then the older ones (RFC 6265 §5.4).
-        let ordered = cookies.sorted { left, right in
-            let (one, other) = (left.path.utf8.count, right.path.utf8.count)
-            return one == other ? left.sequence < right.sequence : one > other
-        }
         var header = ""
-        for cookie in ordered {
+        for cookie in cookies {
             let pair = cookie.name.isEmpty ? cookie.value : "\(cookie.name)=\(cookie.value)"
             guard header.utf8.count + pair.utf8.count + 2 <= Self.longestHeader else { break }
             header += header.isEmpty ? pair : "; \(pair)"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What an intermediary does to every message that it forwards (RFC 9110 §7.6).
-public enum Forwarding {
+package enum Forwarding {
     /// Removes what belongs to one connection only: the fields named by Connection, the hop-by-hop fields themselves,
     /// framing (it is written anew), and `Proxy`, which CGI programs would take for a setting.
-    public static func removeHopByHop(from fields: inout Fields) {
+    package static func removeHopByHop(from fields: inout Fields) {
         if fields.contains(.connection) {
             // A set, so that the work is that of the fields and of the names, and not of the one times the other.
             var named: Set<[UInt8]> = []
@@ -25,7 +25,7 @@ public enum Forwarding {
 
     /// Removes from a trailer section what must not stand there (RFC 9110 §6.5.1): framing, routing, and what would
     /// change how a message that was already handled is understood.
-    public static func removeForbidden(fromTrailers fields: inout Fields) {
+    package static func removeForbidden(fromTrailers fields: inout Fields) {
         Self.removeHopByHop(from: &fields)
         fields.removeAll { name in
             switch name {
@@ -44,7 +44,7 @@ public enum Forwarding {
     /// Appends this proxy to Via (RFC 9110 §7.6.3).
     ///
     /// - Parameter version: of the message that was received: `1.0`, `1.1` or `2`.
-    public static func appendVia(_ pseudonym: String, version: String, to fields: inout Fields) {
+    package static func appendVia(_ pseudonym: String, version: String, to fields: inout Fields) {
         // A line of one's own is the same list, without rewriting what others wrote.
         fields.append("Via", "\(version) \(pseudonym)")
     }
@@ -60,7 +60,7 @@ public enum Forwarding {
     }
 
     /// Whether the message has passed `pseudonym` before.
-    public static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
+    package static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
         var found = false
         fields.forEachToken(in: .via) { member in
             // Version, pseudonym, and perhaps a comment. Nothing is allocated: a hostile list has a member in two bytes.

@@ -4,12 +4,12 @@
 ///
 /// What would carry further requests, HTTP under whatever name or TLS (RFC 2817), is not among them: nobody could judge
 /// those requests.
-public struct UpgradeOffer: Sendable, Equatable {
+package struct UpgradeOffer: Sendable, Equatable {
     /// Names with their versions, as the client spells them, in its order.
-    public let protocols: [String]
+    package let protocols: [String]
 
     /// What `head` offers; nil where that is nothing, or where it is not meant for who gets the request next.
-    public init?(_ head: RequestHead) {
+    package init?(_ head: RequestHead) {
         // RFC 9110 §7.8: ignored in HTTP/1.0, and where Connection does not name it.
         guard head.minorVersion == 1, head.fields.contains(.upgrade), head.fields.hasToken("upgrade", in: .connection)
         else { return nil }
@@ -21,7 +21,7 @@ public struct UpgradeOffer: Sendable, Equatable {
     /// What a `101 Switching Protocols` with these fields switches to, as it is to be passed on.
     ///
     /// - Returns: nil where it does not say, or names what was not offered; then there is nothing to be relayed.
-    public func accepted(by fields: Fields) -> String? {
+    package func accepted(by fields: Fields) -> String? {
         let chosen = Self.protocols(in: fields)
         let offered = Set(self.protocols.map(Self.folded))
         let isOffered = chosen.allSatisfy { offered.contains(Self.folded($0)) }
@@ -29,7 +29,7 @@ public struct UpgradeOffer: Sendable, Equatable {
     }
 
     /// The value of the field that makes the offer to the next server.
-    public var value: String { self.protocols.joined(separator: ", ") }
+    package var value: String { self.protocols.joined(separator: ", ") }
 
     private static func protocols(in fields: Fields) -> [String] {
         var protocols: [String] = []

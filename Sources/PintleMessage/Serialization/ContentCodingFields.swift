@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleCoding
+package import PintleCoding
 
 extension Fields {
     /// The codings that lie over the body, in the order in which they were applied; empty where there is none but
     /// `identity`.
-    func contentCodings() throws(ContentDecodingError) -> [ContentCoding] {
+    package func contentCodings() throws(ContentDecodingError) -> [ContentCoding] {
         try ContentCoding.codings(in: self.values(of: "Content-Encoding"))
     }
 

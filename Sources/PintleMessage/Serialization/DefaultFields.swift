@@ -62,6 +62,17 @@ public enum DefaultFields {
         return "Bearer \(token)"
     }
 
+    /// A value of Authorization as somebody else has made it, for any scheme.
+    ///
+    /// - Throws: `.invalidField` for what is no value of a field. The message does not repeat it.
+    package static func authorization(_ value: String) throws(SerializationError) -> String {
+        guard !value.isEmpty, FieldSyntax.isValue(value) else {
+            throw SerializationError(
+                .invalidField, "an authorization has a scheme, no control characters, and no spaces at its ends.")
+        }
+        return value
+    }
+
     private static func transliterated(_ text: String) -> String {
         guard !text.utf8.allSatisfy({ $0 < 128 }) else { return text }
         let transform = StringTransform("Any-Latin; Latin-ASCII; [:^ASCII:] Remove")

@@ -32,6 +32,13 @@ public struct HTTPRequestSerializer: RequestSerializer {
         try self.setField("User-Agent", to: userAgent)
     }
 
+    /// Makes a serializer that adds these fields to requests that have none of their names.
+    ///
+    /// - Throws: `.invalidField` for what may not be a field name or value (RFC 9110 §5.1, §5.5).
+    public init(defaultFields: Fields) throws(SerializationError) {
+        for (name, value) in defaultFields.pairs { try self.setField(name, to: value) }
+    }
+
     /// Makes a serializer without default fields.
     public init() {}
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The parameters that a request already carries in its body, for a route that adds its own.
-public enum IncomingParameters {
+package enum IncomingParameters {
     /// Reads the body of a request: a form (`application/x-www-form-urlencoded`, `multipart/form-data`), JSON
     /// (`application/json`, `text/json`, `…+json`) or a property list in either format (`application/x-plist`).
     ///
@@ -12,7 +12,7 @@ public enum IncomingParameters {
     /// - Throws: `.unsupportedBody` for other types, a missing or repeated Content-Type and any content coding;
     ///   `.unknownEncoding` for a form's unknown charset; `.malformedBody` for a body that is not of its type, which
     ///   includes JSON that is neither array nor object.
-    public static func read(
+    package static func read(
         _ head: RequestHead, body: [UInt8], encoding: TextEncoding = .utf8
     ) throws(SerializationError) -> Parameter? {
         guard !body.isEmpty else { return nil }
@@ -50,7 +50,7 @@ public enum IncomingParameters {
     /// mixed. Either side may be missing, and then the other is the result.
     ///
     /// - Throws: `.unmergeable` where both are there and one is no dictionary.
-    public static func merge(_ incoming: Parameter?, with route: Parameter?) throws(SerializationError) -> Parameter? {
+    package static func merge(_ incoming: Parameter?, with route: Parameter?) throws(SerializationError) -> Parameter? {
         guard let incoming else { return route }
         guard let route else { return incoming }
         guard case .dictionary(let old) = incoming, case .dictionary(let new) = route else {
@@ -78,7 +78,7 @@ public enum IncomingParameters {
     /// the new one: Content-Type, Content-Encoding, Content-Language and digests (RFC 9530).
     ///
     /// A serializer keeps a Content-Type that is there, so a form that becomes JSON needs this first.
-    public static func headForNewBody(_ head: RequestHead) -> RequestHead {
+    package static func headForNewBody(_ head: RequestHead) -> RequestHead {
         var head = head
         for name in [
             "Content-Type", "Content-Encoding", "Content-Language", "Content-MD5", "Content-Digest", "Repr-Digest",

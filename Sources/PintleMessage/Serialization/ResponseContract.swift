@@ -15,13 +15,13 @@ public struct ResponseContract: Sendable, Equatable {
     }
 
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
 
     /// The acceptable media types, without parameters; nil accepts any. Default nil.
     ///
     /// They compare without regard to case (RFC 9110 §8.3.1), and are kept in lower case.
-    public var contentTypes: Set<String>? {
-        didSet { self.contentTypes = self.contentTypes.map(Self.normalized) }
+    public var acceptableContentTypes: Set<String>? {
+        didSet { self.acceptableContentTypes = self.acceptableContentTypes.map(Self.normalized) }
     }
 
     /// The rule for the body. Default any.
@@ -40,11 +40,12 @@ public struct ResponseContract: Sendable, Equatable {
 
     /// Makes a contract.
     public init(
-        statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = nil, body: BodyRule = .any,
+        acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299], acceptableContentTypes: Set<String>? = nil,
+        body: BodyRule = .any,
         acceptsStructuredSuffixes: Bool = false, decodedLimit: Int = 64 << 20
     ) {
-        self.statuses = statuses
-        self.contentTypes = contentTypes.map(Self.normalized)
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes.map(Self.normalized)
         self.body = body
         self.acceptsStructuredSuffixes = acceptsStructuredSuffixes
         self.decodedLimit = decodedLimit
@@ -63,7 +64,7 @@ public struct ResponseContract: Sendable, Equatable {
     ]
 
     /// Status 200…299, one of ``jsonTypes``, and a JSON body.
-    public static let json = ResponseContract(contentTypes: Self.jsonTypes, body: .json(JSONRule()))
+    public static let json = ResponseContract(acceptableContentTypes: Self.jsonTypes, body: .json(JSONRule()))
 
     /// Checks what the head alone can tell.
     ///
@@ -80,7 +81,7 @@ public struct ResponseContract: Sendable, Equatable {
         let announced = Self.announcesBody(head, requestMethod)
         // Where no document is empty, that counts too.
         if self.body.readsBody { return announced == false && self.body.takesNothing ? .nothing : .whole }
-        let isUndecided = self.contentTypes != nil && !head.fields.contains(.contentType) && announced == nil
+        let isUndecided = self.acceptableContentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
     }
 
@@ -123,41 +124,40 @@ public struct ResponseContract: Sendable, Equatable {
     /// - Parameter hasBody: nil where that is not known yet, which is no violation yet.
     func headError(_ head: ResponseHead, _ method: String, hasBody: Bool?) -> ValidationError? {
         let typeError = head.forbidsBody(to: method) ? nil : self.typeError(head, hasBody: hasBody)
-        guard let statuses = self.statuses, !statuses.contains(where: { $0.contains(head.status) }) else {
-            return typeError
-        }
+        guard let acceptable = self.acceptableStatusCodes, !acceptable.contains(where: { $0.contains(head.status) })
+        else { return typeError }
         let message =
-            "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))\(Self.expectation(statuses))"
+            "Request failed: \(ReasonText.text(for: head.status)) (\(head.status))\(Self.expectation(acceptable))"
         return Self.error(.responseStatus, message, head, underlying: typeError)
     }
 
-    /// Says which statuses are demanded; empty for those of any success, which go without saying (RSP-14).
-    private static func expectation(_ statuses: [ClosedRange<UInt16>]) -> String {
-        guard statuses != [200...299] else { return "" }
-        let ranges = statuses.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+    /// Says which status codes are demanded; empty for those of any success, which go without saying (RSP-14).
+    private static func expectation(_ acceptable: [ClosedRange<UInt16>]) -> String {
+        guard acceptable != [200...299] else { return "" }
+        let ranges = acceptable.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
         guard let last = ranges.last else { return "; the list of statuses is empty, so none passes" }
         return ", expected " + (ranges.count == 1 ? last : "\(ranges.dropLast().joined(separator: ", ")) or \(last)")
     }
 
     private func typeError(_ head: ResponseHead, hasBody: Bool?) -> ValidationError? {
-        guard let contentTypes = self.contentTypes else { return nil }
+        guard let acceptable = self.acceptableContentTypes else { return nil }
         let values = head.fields.values(of: "Content-Type")
         guard !values.isEmpty else {
             guard hasBody == true else { return nil }
             return Self.error(.responseContentType, "Request failed: no content-type", head)
         }
         // A response that announces two types is judged by both: recipients differ in which one they believe.
-        guard let wrong = values.first(where: { !self.accepts(MediaType.essence(of: $0), contentTypes) }) else {
+        guard let wrong = values.first(where: { !self.accepts(MediaType.essence(of: $0), acceptable) }) else {
             return nil
         }
         let message = "Request failed: unacceptable content-type: \(MediaType.essence(of: wrong).cutName)"
         return Self.error(.responseContentType, message, head)
     }
 
-    private func accepts(_ type: String, _ contentTypes: Set<String>) -> Bool {
-        if contentTypes.contains(type) { return true }
+    private func accepts(_ type: String, _ acceptable: Set<String>) -> Bool {
+        if acceptable.contains(type) { return true }
         return self.acceptsStructuredSuffixes
-            && MediaType.typesBehindSuffix(of: type).contains(where: contentTypes.contains)
+            && MediaType.typesBehindSuffix(of: type).contains(where: acceptable.contains)
     }
 
     /// Whether the head says that there is a body, or that there is none; nil where it leaves that open.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How the end of a body is known.
-public enum BodyFraming: Sendable, Equatable {
+package enum BodyFraming: Sendable, Equatable {
     /// There is no body.
     case none
     /// Exactly so many bytes.
@@ -17,7 +17,7 @@ extension RequestHead {
     ///
     /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, codings after
     ///   chunked, transfer codings on HTTP/1.0.
-    public func bodyFraming() throws(WireError) -> BodyFraming {
+    package func bodyFraming() throws(WireError) -> BodyFraming {
         let length = try self.fields.contentLength()
         guard self.fields.contains(.transferEncoding) else {
             return length.map { $0 == 0 ? .none : .length($0) } ?? .none
@@ -42,7 +42,7 @@ extension ResponseHead {
     ///
     /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, a coding that is not
     ///   chunked alone.
-    public func bodyFraming(to method: String) throws(WireError) -> BodyFraming {
+    package func bodyFraming(to method: String) throws(WireError) -> BodyFraming {
         let length = try self.fields.contentLength()
         if self.forbidsBody(to: method) { return .none }
         guard self.fields.contains(.transferEncoding) else { return length.map { .length($0) } ?? .untilClose }

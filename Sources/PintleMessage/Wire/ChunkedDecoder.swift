@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Takes the chunked transfer coding apart (RFC 9112 §7.1), strictly, in whatever pieces it arrives.
-public struct ChunkedDecoder: Sendable {
+package struct ChunkedDecoder: Sendable {
     /// What a step found.
-    public enum Step: Sendable, Equatable {
+    package enum Step: Sendable, Equatable {
         /// These bytes of the input belong to the body.
         case data(Range<Int>)
         /// The body is complete; the input after this offset belongs to the next message.
@@ -29,10 +29,10 @@ public struct ChunkedDecoder: Sendable {
     private let limits: HeadLimits
 
     /// Makes a decoder; `limits` bound the trailers, and `limits.line` a chunk's extensions.
-    public init(limits: HeadLimits) { self.limits = limits }
+    package init(limits: HeadLimits) { self.limits = limits }
 
     /// Reads on in `bytes` from `offset`, which is moved past what was understood.
-    public mutating func next(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Step {
+    package mutating func next(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Step {
         while offset < bytes.count {
             let byte = bytes[offset]
             switch self.state {

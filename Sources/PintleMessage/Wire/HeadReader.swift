@@ -76,7 +76,7 @@ extension ResponseHead {
     /// Reads a status line without its end: `HTTP/1.1 200 OK`, or the like for HTTP/2.
     ///
     /// - Throws: ``WireError`` when it is not one.
-    public init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
+    package init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
         guard line.starts(with: "HTTP/".utf8), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
         else { throw WireError(.malformed, "the status line is not version, status and reason") }
         let digits = line[(first + 1)...(first + 3)]
@@ -97,17 +97,17 @@ extension Fields {
     /// Appends one line, `name: value` without its line end.
     ///
     /// - Throws: ``WireError`` when it is not a field line.
-    public mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
+    package mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
         try HeadReader.append(line, to: &self)
     }
 
     /// Refuses what ``append(line:)`` cannot: lists that are too long as a whole.
     ///
     /// - Throws: ``WireError`` for a section that a peer could use to keep a loop busy.
-    public func checkSection() throws(WireError) { try self.checkListLengths() }
+    package func checkSection() throws(WireError) { try self.checkListLengths() }
 
     /// The length that a message declares for its body, nil where it has none.
     ///
     /// - Throws: ``WireError`` when Content-Length is malformed or there are two that differ.
-    public func declaredLength() throws(WireError) -> UInt64? { try self.contentLength() }
+    package func declaredLength() throws(WireError) -> UInt64? { try self.contentLength() }
 }

@@ -4,21 +4,22 @@
 ///
 /// llhttp, which SwiftNIO carries, knows a closed list of methods and has no limit on a whole head; a proxy must pass any
 /// method and say which limit was met. The rules that a peer could use to smuggle are all in this folder.
-public struct RequestParser: Sendable {
+package struct RequestParser: Sendable {
     /// The limits for the head that is read.
-    public var limits: HeadLimits
+    package var limits: HeadLimits
     /// How many bytes of the waiting head were searched for its end already.
     private var searched = 0
 
     /// Makes a parser that keeps to `limits`.
-    public init(limits: HeadLimits) { self.limits = limits }
+    package init(limits: HeadLimits) { self.limits = limits }
 
     /// Reads one head from the start of `bytes`.
     ///
     /// - Returns: the head and the number of bytes that it took, or nil when its end has not arrived. Call again with
     ///   the same bytes and more behind them.
     /// - Throws: ``WireError`` as soon as the bytes cannot become an acceptable head, or go over a limit.
-    public mutating func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (head: RequestHead, length: Int)? {
+    package mutating func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (head: RequestHead, length: Int)?
+    {
         // A client may send an empty line after the body of an earlier request (RFC 9112 §2.2).
         var start = 0
         while bytes.count >= start + 2, start < 4, bytes[start] == .cr, bytes[start + 1] == .lf { start += 2 }

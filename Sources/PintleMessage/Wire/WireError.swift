@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A message that cannot be taken as it is; the connection that it came on has no known position any more and closes.
-public struct WireError: Error, Sendable, Equatable {
+package struct WireError: Error, Sendable, Equatable {
     /// What to answer.
-    public enum Code: Sendable, Equatable {
+    package enum Code: Sendable, Equatable {
         /// 400: the message is malformed or ambiguous.
         case malformed
         /// 431: a limit on the header section.
@@ -14,7 +14,7 @@ public struct WireError: Error, Sendable, Equatable {
         case versionNotSupported
 
         /// The status of the answer.
-        public var status: UInt16 {
+        package var status: UInt16 {
             switch self {
             case .malformed: 400
             case .headerTooLarge: 431
@@ -25,12 +25,12 @@ public struct WireError: Error, Sendable, Equatable {
     }
 
     /// What to answer.
-    public let code: Code
+    package let code: Code
     /// What is wrong, as a sentence without the offending bytes: they may be hostile.
-    public let message: String
+    package let message: String
 
     /// Makes an error.
-    public init(_ code: Code = .malformed, _ message: String) {
+    package init(_ code: Code = .malformed, _ message: String) {
         self.code = code
         self.message = message
     }

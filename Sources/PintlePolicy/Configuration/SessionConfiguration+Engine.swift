@@ -10,7 +10,7 @@ extension SessionConfiguration {
         self.httpVersion = engine.http2 == .auto ? .automatic : .http1
         self.connectionsPerHost = engine.connectionsPerHost
         self.idleConnections = engine.idleConnections
-        self.idleTimeout = TimeAmount(engine.idleTimeout)
-        self.dnsCache = TimeAmount(engine.dnsCache)
+        self.idleTimeout = engine.idleTimeout
+        self.dnsCache = engine.dnsCache
     }
 }

@@ -207,6 +207,6 @@ package struct ContractedOperation: Sendable {
 
     private func contract(for schema: JSONSchema) -> ResponseContract {
         let rule = ResponseContract.JSONRule(scanner: JSONScanner(fragmentsAllowed: true), document: schema)
-        return ResponseContract(statuses: nil, body: .json(rule), decodedLimit: self.decodedLimit)
+        return ResponseContract(acceptableStatusCodes: nil, body: .json(rule), decodedLimit: self.decodedLimit)
     }
 }

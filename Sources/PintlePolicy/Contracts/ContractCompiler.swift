@@ -64,8 +64,8 @@ struct ContractCompiler {
             let body = self.rule(rules.body, removingNulls: rules.removeNulls, path: path + ".body", at: position)
         else { return nil }
         return ResponseContract(
-            statuses: rules.status.isEmpty ? nil : rules.status,
-            contentTypes: rules.contentTypes.map { Set($0) } ?? body.mediaTypes, body: body,
+            acceptableStatusCodes: rules.status.isEmpty ? nil : rules.status,
+            acceptableContentTypes: rules.contentTypes.map { Set($0) } ?? body.mediaTypes, body: body,
             acceptsStructuredSuffixes: rules.structuredSuffixes, decodedLimit: self.decodedLimit)
     }
 

@@ -57,8 +57,9 @@ extension Problem {
         case .truncated, .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         // Only the session's tasks fail so; an exchange is a bare transfer.
-        case .invalidURL, .invalidRequest, .cleartext, .unreadableSource, .cannotWrite, .badRedirect, .hookFailed,
-            .cacheMiss, .rejected, .invalidated:
+        case .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
+            .hookFailed,
+            .cacheMiss, .undecodable, .rejected, .invalidated:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         case .untrusted: self.init(untrusted: error)
         }

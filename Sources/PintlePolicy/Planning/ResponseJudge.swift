@@ -83,7 +83,7 @@ package struct ResponseJudge: Sendable {
         let readers = self.contracts.filter { $0.bodyNeed(for: head, requestMethod: self.method) == .whole }
         guard readers.count == 1 else { return nil }
         var contract = readers[0]
-        contract.statuses = nil
+        contract.acceptableStatusCodes = nil
         return BodyCheck(contract, head: head, requestMethod: self.method, unfolding: Self.unfolding)
     }
 

@@ -49,4 +49,9 @@ extension ByteBuffer {
             self.writeBytes(UnsafeRawBufferPointer(rebasing: space[start..<20]))
         }
     }
+
+    /// The bytes at a place among the readable ones, in the same memory.
+    func slice(_ range: Range<Int>) -> ByteBuffer? {
+        self.getSlice(at: self.readerIndex + range.lowerBound, length: range.count)
+    }
 }

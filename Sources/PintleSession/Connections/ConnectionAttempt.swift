@@ -79,7 +79,8 @@ final class ConnectionAttempt {
         self.timer = LoopTimer { [unowned self] in self.timeIsOver() }
         if let timer { self.loop.arm(timer, at: self.start + time) }
         let target = DialTarget(
-            authority: self.request.authority, proxy: self.proxy, client: self.request.client, timeLimit: time)
+            authority: self.request.authority, proxy: self.proxy, client: self.request.client,
+            serviceType: self.request.serviceType, timeLimit: time)
         // unowned: `finish` gives the dial up.
         self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }

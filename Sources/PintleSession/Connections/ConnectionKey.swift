@@ -10,12 +10,15 @@ struct ConnectionKey: Hashable {
     let authority: Authority
     /// The proxy on the way; nil where there is none. The ``OriginHost`` keeps it, so that the identifier stays its own.
     let proxy: ObjectIdentifier?
+    /// How packets are marked; nil for the session's way.
+    let serviceType: ServiceType?
 
     /// The key of the connections that carry `request` by `proxy`.
     init(_ request: TransferRequest, by proxy: ProxyLink?) {
         self.scheme = request.scheme
         self.authority = request.forwarder(proxy)?.authority ?? request.authority
         self.proxy = proxy.map { ObjectIdentifier($0) }
+        self.serviceType = request.serviceType
     }
 }
 

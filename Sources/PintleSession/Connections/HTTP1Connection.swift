@@ -62,6 +62,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var rest = ByteBuffer()
     /// Bytes of a body that nobody looks at; nil until there were any.
     private var piped: PipedBytes?
+    /// The buffer that is being understood; nil where it is none that a part of can be given away.
+    private var received: ByteBuffer?
     private var hasAnswer = false
     private var isConsuming = false
     /// The end of the input, where it came before the transfer took what is before it.
@@ -75,12 +77,13 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let chunkLimit = 32 * 1024
     /// The most full buffers that are read, and pieces that are sent, in a turn: others want their share.
     private static let mostInTurn = 4
-    /// The most bytes in a record of TLS (RFC 8446 §5.1).
-    private static let fullRecord = 16 * 1024
+    /// The least of a body that is given away with the whole buffer it was received in, and not copied.
+    private static let leastShared = Loop.receiveCapacity / 2
+    /// The least that is missing of a body for records of TLS to be read ahead.
+    private static let leastAhead: UInt64 = 32 * 1024
     /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
     private static let leastMoved: UInt64 = 128 * 1024
-    /// The most that is moved at once: a client that does not read keeps that much of the kernel's memory, and others want
-    /// their share of the turn.
+    /// The most that is moved at once: the kernel keeps it for a client that does not read, and others want their turn.
     private static let mostMoved: UInt64 = 256 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
@@ -161,7 +164,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     func abandon() { self.close() }
 
-    func pauseReading() { self.updateInterest() }
+    /// Epoll is told of a pause when it reports something during it: most are over before.
+    func pauseReading() {}
 
     func resumeReading() {
         self.updateInterest()
@@ -346,6 +350,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     // MARK: Receiving
 
+    private func readReported() {
+        guard case .asking(let transfer) = self.phase else { return }
+        if transfer.isReadingPaused { self.updateInterest(hasReport: true) } else { self.read() }
+    }
+
     private func read() {
         for _ in 0..<Self.mostInTurn {
             guard case .asking(let transfer) = self.phase, !transfer.isReadingPaused else { return }
@@ -437,15 +446,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 if 0 < count, count < space.count, !self.isHungUp { outcome = .wouldBlock(until: .read) }
                 return max(0, count)
             }
-            var filled = 0
-            while space.count - filled >= Self.fullRecord {
-                outcome = StreamOutcome(tls.read(into: UnsafeMutableRawBufferPointer(rebasing: space[filled...])))
-                guard case .bytes(let count) = outcome else { break }
-                filled += count
-                // Often that was all, and looking for more would be a system call for each response.
-                if count < Self.fullRecord { break }
-            }
-            return filled
+            // For the end of a body it is not worth the buffer.
+            tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= Self.leastAhead
+            let (count, end) = tls.fill(space)
+            outcome = StreamOutcome(end)
+            return count
         }
         return outcome
     }
@@ -460,7 +465,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return withUnsafeMutableBytes(of: &byte) { tls.peek(into: $0) } != .wantsRead
     }
 
-    private static func words(for error: any Error) -> String? {
+    /// The cause in words, where there are any.
+    static func words(for error: any Error) -> String? {
         switch error {
         case let error as IOError: SystemError(error.errnoCode).description
         case let failure as TLSFailure:
@@ -476,10 +482,12 @@ final class HTTP1Connection: KeptConnection, Carrier {
             return self.consumeRest()
         }
         // The common case: the bytes are understood where they were received.
+        self.received = buffer
         self.understand(transfer) { step in
             let used = buffer.withUnsafeReadableBytes(step)
             if used < buffer.readableBytes { self.rest.writeBytes(buffer.readableBytesView.dropFirst(used)) }
         }
+        self.received = nil
     }
 
     private func consumeRest() {
@@ -527,7 +535,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 continue
             }
             guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
-            transfer.received(UnsafeRawBufferPointer(rebasing: bytes[piece]))
+            let shared = piece.count >= Self.leastShared ? self.received?.slice(piece) : nil
+            if let shared { transfer.received(shared) } else { transfer.received(.init(rebasing: bytes[piece])) }
         }
         return offset
     }
@@ -583,8 +592,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
-            self.rest.readableBytes == 0,
-            !self.isHungUp, transfer.request.upgrade == nil
+            self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch
         {
             self.keep()
         } else {
@@ -593,7 +601,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
         transfer.finished(trailers: trailers)
     }
 
+    /// True where records were read ahead behind the response; those that are for TLS alone are taken in.
+    private var hasReadTooMuch: Bool { self.tls?.hasWaiting == true && self.hasArrivals }
+
     private func keep() {
+        self.tls?.readsAhead = false
         self.phase = .idle
         self.isKept = true
         self.keptInTurn = self.loop.turn
@@ -632,12 +644,14 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     // MARK: Epoll
 
-    private func updateInterest() {
+    /// - Parameter hasReport: whether epoll has just told of something to read.
+    private func updateInterest(hasReport: Bool = false) {
         guard !self.isHungUp else { return }
         switch self.phase {
         case .idle, .taken: self.setInterest(.read)
         case .asking(let transfer):
-            var interest = transfer.isReadingPaused ? Readiness() : .read
+            let isWatching = self.interest.contains(.read) && !hasReport
+            var interest = transfer.isReadingPaused && !isWatching ? Readiness() : .read
             if self.waitsForRoom { interest.insert(.write) }
             self.setInterest(interest)
         case .closed: break
@@ -675,6 +689,6 @@ extension HTTP1Connection: DescriptorWatcher, TurnEndWork {
             self.loop.unwatch(self.descriptor)
         }
         if readiness.contains(.write) || self.tls != nil { self.pump() }
-        if readiness != .write || self.tls != nil { self.read() }
+        if readiness != .write || self.tls != nil { self.readReported() }
     }
 }

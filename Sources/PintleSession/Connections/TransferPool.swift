@@ -32,6 +32,8 @@ final class TransferPool: @unchecked Sendable {
     /// The last verdict on each host that is remembered, and when it was made.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
     private var isClosed = false
+    /// The connections of WebSockets, which nobody else can use.
+    private var links: [ObjectIdentifier: WebSocketLink] = [:]
 
     private static let mostSpare = 256
     private static let rememberedHosts = 4096
@@ -158,7 +160,7 @@ final class TransferPool: @unchecked Sendable {
             oldest.close()
         }
         guard let expiry, !expiry.isArmed, let oldest = self.kept.oldest else { return }
-        self.loop.arm(expiry, at: oldest.keptSince + self.configuration.idleTimeout)
+        self.loop.arm(expiry, at: oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout))
     }
 
     /// A connection is idle no more.
@@ -166,7 +168,7 @@ final class TransferPool: @unchecked Sendable {
 
     private func closeExpired() {
         while let oldest = self.kept.oldest {
-            let end = oldest.keptSince + self.configuration.idleTimeout
+            let end = oldest.keptSince + TimeAmount(limit: self.configuration.idleTimeout)
             guard end <= self.loop.turnTime else {
                 if let expiry { self.loop.arm(expiry, at: end) }
                 return
@@ -210,7 +212,19 @@ final class TransferPool: @unchecked Sendable {
         self.dialler.reset()
     }
 
+    /// Closes a WebSocket's connection with the others; at once where they are closed.
+    func keep(_ link: WebSocketLink) {
+        guard !self.isClosed else { return link.abort(Self.closed) }
+        self.links[ObjectIdentifier(link)] = link
+    }
+
+    func forget(_ link: WebSocketLink) { self.links[ObjectIdentifier(link)] = nil }
+
+    private static let closed = SessionError(.cancelled, "the session was closed")
+
     private func endTransfers() {
+        let links = self.links.values
+        for link in links { link.abort(Self.closed) }
         for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
         self.spare.removeAll()
         while let oldest = self.kept.oldest { oldest.close() }

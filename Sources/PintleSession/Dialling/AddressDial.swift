@@ -41,7 +41,7 @@ final class AddressDial: RunningDial {
         self.target = target
         self.address = address
         self.judge = dialler.judge
-        self.serviceType = dialler.configuration.serviceType
+        self.serviceType = target.serviceType ?? dialler.configuration.serviceType
         self.loop = dialler.loop
         self.start = dialler.loop.turnTime
         self.completion = completion

@@ -15,6 +15,8 @@ struct DialTarget {
     var proxy: ProxyLink?
     /// For whom names are looked up.
     var client: TransferClient?
+    /// How packets are marked; nil for the session's way.
+    var serviceType: ServiceType?
     /// The longest time for resolving and connecting together.
     var timeLimit: TimeAmount
 
@@ -196,7 +198,7 @@ final class Dial {
             self.refusal = .system(errno)
             return CURL_SOCKET_BAD
         }
-        self.dialler.configuration.serviceType.mark(opened, family: asked.family)
+        (self.target.serviceType ?? self.dialler.configuration.serviceType).mark(opened, family: asked.family)
         return opened
     }
 }

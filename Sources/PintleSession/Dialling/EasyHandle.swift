@@ -39,7 +39,7 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_TCP_NODELAY, 1)
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
         // With 0 libcurl would forget the addresses that it is given before it dials one.
-        self.set(CURLOPT_DNS_CACHE_TIMEOUT, max(1, Int(configuration.dnsCache.nanoseconds / 1_000_000_000)))
+        self.set(CURLOPT_DNS_CACHE_TIMEOUT, max(1, Int(clamping: configuration.dnsCache.components.seconds)))
         self.set(CURLOPT_PRIVATE, context)
         self.set(CURLOPT_OPENSOCKETDATA, context)
         self.set(CURLOPT_RESOLVER_START_DATA, context)

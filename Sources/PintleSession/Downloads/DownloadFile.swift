@@ -38,7 +38,7 @@ final class DownloadFile {
     /// - Throws: ``SessionError`` with `cannotWrite`, naming the file and the system's reason, or saying that the file
     ///   was left by no download.
     static func open(_ place: PartPlace, of url: String?) async throws(SessionError) -> DownloadFile {
-        let (file, isNew) = try await ThreadPool.shared.result { () throws(SessionError) -> (OpenFile, Bool) in
+        let (file, isNew) = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, Bool) in
             let (file, isNew) = try Self.openLocked(place.path, isTemporary: place.kind == .temporary)
             if !isNew, place.kind == .beside { try Self.checkOrigin(of: file) }
             return (file, isNew)
@@ -100,7 +100,7 @@ final class DownloadFile {
     func findLeftOver(_ given: PartialDownload? = nil) async throws(SessionError) -> PartialDownload? {
         guard let url = self.url else { return nil }
         let (path, file) = (self.path, self.file)
-        let left = try await ThreadPool.shared.result { () throws(SessionError) -> PartialDownload? in
+        let left = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> PartialDownload? in
             let isNoted = access(PartialDownload.sidecar(of: path), F_OK) == 0
             let known = isNoted ? PartialDownload.note(beside: path) : given
             guard let part = known, part.isUsable(in: path), part.url == url, part.offset > 0 else { return nil }
@@ -116,29 +116,45 @@ final class DownloadFile {
     }
 
     /// Gets ready for the body of `head`, whose bytes belong at `offset`; what is behind it goes.
-    func begin(_ head: ResponseHead, length: UInt64?, at offset: UInt64) async throws(SessionError) {
+    ///
+    /// - Parameter isDecoded: whether the bytes are others than the server sent, so that no later task can go on.
+    func begin(
+        _ head: ResponseHead, length: UInt64?, at offset: UInt64, isDecoded: Bool
+    ) async throws(SessionError) {
         self.offset = offset
         // A server that sends the rest has just confirmed the validator, and need not repeat it.
         if offset == 0 {
-            self.part = self.url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
+            let url = isDecoded ? nil : self.url
+            self.part = url.flatMap { PartialDownload(of: $0, file: self.path, from: head, length: length) }
         }
         self.isOurs = true
         let (path, file) = (self.path, self.file)
         // A file that nobody can go on with is noted too: the next download must know that it may replace it.
         let note = self.isNoted ? self.part ?? PartialDownload(claiming: path) : nil
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             guard ftruncate(file.descriptor, off_t(offset)) == 0 else { throw .cannotWrite(path, errno) }
             try note?.write()
         }
     }
 
-    /// Appends `bytes`.
-    func write(_ bytes: ByteBuffer) async throws(SessionError) {
+    /// Appends `pieces`.
+    func write(_ pieces: [ByteBuffer]) async throws(SessionError) {
         let (path, file, offset) = (self.path, self.file, self.offset)
-        try await ThreadPool.shared.result { () throws(SessionError) in
-            try Self.write(bytes, to: file.descriptor, at: offset, path)
+        let (end, failure) = await ThreadPool.shared.resultForRun {
+            var end = offset
+            do throws(SessionError) {
+                for piece in pieces {
+                    try Self.write(piece, to: file.descriptor, at: end, path)
+                    end += UInt64(piece.readableBytes)
+                }
+            } catch {
+                return (end, SessionError?.some(error))
+            }
+            return (end, nil)
         }
-        self.offset += UInt64(bytes.readableBytes)
+        // A later task goes on behind the pieces that had room.
+        self.offset = end
+        if let failure { throw failure }
         guard self.isNoted, let part, self.offset - part.offset >= Self.noteInterval else { return }
         try await self.note()
     }
@@ -158,7 +174,7 @@ final class DownloadFile {
         if isKept, self.isOurs, !self.isWhole { try? await self.note() }
         let left = isKept && !self.isWhole ? self.part.flatMap { $0.offset > 0 ? $0 : nil } : nil
         let (path, file, isOurs, isWhole) = (self.path, self.file, self.isOurs, self.isWhole)
-        await ThreadPool.shared.result {
+        await ThreadPool.shared.resultForRun {
             // The note of a whole file stays too: a later download may replace it.
             if left == nil, isOurs, !isWhole {
                 unlink(path)
@@ -178,7 +194,7 @@ final class DownloadFile {
             throw SessionError(.tooLarge, "the body is longer than the \(limit) bytes that can be checked")
         }
         let (path, count) = (self.path, Int(self.offset))
-        return try await ThreadPool.shared.result { () throws(SessionError) -> [UInt8] in
+        return try await ThreadPool.shared.resultForRun { () throws(SessionError) -> [UInt8] in
             guard let bytes = FileBytes.read(path, upTo: count), bytes.count == count else {
                 throw SessionError(.cannotWrite, "\(path) was changed while it was written")
             }
@@ -192,7 +208,7 @@ final class DownloadFile {
     func move(to destination: String, replacing: Bool) async throws(SessionError) {
         self.isWhole = true
         let (path, file, isShared) = (self.path, self.file, self.place.kind != .beside)
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             if isShared, let mode = FileMove.usualMode { fchmod(file.descriptor, mode) }
             guard fsync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
             let code = FileMove.move(path, to: destination, replacing: replacing)
@@ -208,7 +224,7 @@ final class DownloadFile {
     /// Leaves the whole file where it is.
     func settle() async {
         let path = self.path
-        _ = await ThreadPool.shared.result { unlink(PartialDownload.sidecar(of: path)) }
+        _ = await ThreadPool.shared.resultForRun { unlink(PartialDownload.sidecar(of: path)) }
     }
 
     /// Makes the disk and the sidecar agree on how much there is.
@@ -216,7 +232,7 @@ final class DownloadFile {
         guard var part = self.part else { return }
         part.offset = self.offset
         let (path, file, noted) = (self.path, self.file, part)
-        try await ThreadPool.shared.result { () throws(SessionError) in
+        try await ThreadPool.shared.resultForRun { () throws(SessionError) in
             guard fdatasync(file.descriptor) == 0 else { throw .cannotWrite(path, errno) }
             try noted.write()
         }

@@ -43,7 +43,18 @@ public final class Engine: Sendable {
         }
     }
 
-    /// Ends the threads and waits for them, blocking the caller's. Close the sessions first.
+    /// The engine of sessions that are made without one: a thread for each processor, started with the first such
+    /// session, and there until the process ends.
+    package static let shared = Result<Engine, SessionError> { () throws(SessionError) in
+        try Engine(threads: Engine.availableProcessors)
+    }
+
+    deinit {
+        for loop in self.loops { loop.end() }
+    }
+
+    /// Ends the threads and waits for them, blocking the caller's. Close the sessions first. An engine that is let go
+    /// ends its threads by itself, when the last of its sessions has gone.
     public func stop() {
         for loop in self.loops { loop.stop() }
     }

@@ -5,7 +5,7 @@ internal import PintleTrust
 
 /// What a session is asked while a connection's TLS handshake waits.
 final class HandshakeQuestions: Sendable {
-    private let hooks: (any SessionHooks)?
+    private let hooks: SessionHooks
     private let identity: ClientIdentity?
     private let session = NIOLockedValueBox(Owner())
 
@@ -14,8 +14,8 @@ final class HandshakeQuestions: Sendable {
     }
 
     /// Nil where there is nobody to ask and nothing to show.
-    init?(hooks: (any SessionHooks)?, identity: ClientIdentity?) {
-        guard hooks != nil || identity != nil else { return nil }
+    init?(hooks: SessionHooks, identity: ClientIdentity?) {
+        guard hooks.decidesTrust != nil || hooks.choosesIdentity != nil || identity != nil else { return nil }
         self.hooks = hooks
         self.identity = identity
     }
@@ -24,12 +24,17 @@ final class HandshakeQuestions: Sendable {
     func belong(to session: Session) { self.session.withLockedValue { $0.session = session } }
 
     func decide(on trust: ServerTrust) -> TrustDecision {
-        guard let hooks, let session = self.session.withLockedValue({ $0.session }) else { return .evaluate }
-        return hooks.session(session, decideOn: trust)
+        guard let decidesTrust = self.hooks.decidesTrust, let session = self.session.withLockedValue({ $0.session })
+        else {
+            return .evaluate
+        }
+        return decidesTrust(session, trust)
     }
 
     func identity(for request: ClientCertificateRequest) -> ClientIdentity? {
-        guard let hooks, let session = self.session.withLockedValue({ $0.session }) else { return self.identity }
-        return hooks.session(session, identityFor: request)
+        guard let choosesIdentity = self.hooks.choosesIdentity,
+            let session = self.session.withLockedValue({ $0.session })
+        else { return self.identity }
+        return choosesIdentity(session, request)
     }
 }

@@ -9,10 +9,13 @@ public struct HTTPTask<Output: Sendable>: Sendable {
     /// The task: suspended, to be resumed, observed and cancelled.
     public let task: SessionTask
     private let serializer: any ResponseSerializer<Output>
+    /// Held, or a program that keeps only the task would end it with its session.
+    private let session: Session
 
-    init(task: SessionTask, serializer: some ResponseSerializer<Output>) {
+    init(task: SessionTask, serializer: some ResponseSerializer<Output>, session: Session) {
         self.task = task
         self.serializer = serializer
+        self.session = session
     }
 
     /// Waits for the response, and decodes it off the caller's thread.
@@ -27,13 +30,8 @@ public struct HTTPTask<Output: Sendable>: Sendable {
 
     /// Sets the task going and waits as ``value()`` does. Cancelling the Swift task that waits cancels it.
     public func run() async throws(SessionError) -> HTTPResponse<Output> {
-        self.task.resume()
-        let result = await withTaskCancellationHandler {
-            await Result { () async throws(SessionError) -> HTTPResponse<Output> in try await self.value() }
-        } onCancel: {
-            self.task.cancel()
-        }
-        return try result.get()
+        _ = try await self.task.run()
+        return try await self.value()
     }
 }
 
@@ -47,4 +45,17 @@ public struct HTTPResponse<Value: Sendable>: Sendable {
     public let url: HTTPURL
     /// How its task went.
     public let metrics: TaskMetrics
+
+    /// Makes a response, as tests do.
+    public init(value: Value, head: ResponseHead, url: HTTPURL, metrics: TaskMetrics = TaskMetrics()) {
+        self.value = value
+        self.head = head
+        self.url = url
+        self.metrics = metrics
+    }
+}
+
+extension HTTPResponse<[UInt8]> {
+    /// The body as text in UTF-8; what is none becomes the replacement character.
+    public var text: String { String(decoding: self.value, as: UTF8.self) }
 }

@@ -33,6 +33,8 @@ extension TransferOperation {
         while true {
             let left = self.leftOver
             var request = self.request
+            // What a pause leaves missing of a coded body cannot be asked for.
+            self.session.askForCodings(in: &request, isResumable: request.isResumable)
             if let left {
                 request.fields.set("Range", "bytes=\(left.offset)-")
                 request.fields.set("If-Range", left.validator)
@@ -60,7 +62,8 @@ extension TransferOperation {
     ) async throws(SessionError) -> TaskResult? {
         let handoff = ResponseHandoff()
         let task = try self.session.makeTask(
-            self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff))
+            self.source == nil ? .data : .upload, request, source: self.source, output: .stream(handoff),
+            interception: self.interception)
         self.status.withLockedValue { if $0.stretch == stretch { $0.task = task } else { task.cancel() } }
         let sending = self.source == nil ? nil : Task { await self.noteSending(of: task) }
         task.resume()
@@ -82,7 +85,9 @@ extension TransferOperation {
         let metrics = self.status.withLockedValue { $0.metrics }
         let file: String? = if case .file(let path) = self.output { path } else { nil }
         let body = await (self.sink as? MemorySink)?.bytes ?? ByteBuffer()
-        return TaskResult(response: task.response, url: task.url, body: body, file: file, metrics: metrics)
+        return TaskResult(
+            response: task.response, url: task.url, body: body, file: file, metrics: metrics,
+            contentCodings: task.contentCodings)
     }
 
     private func noteSending(of task: SessionTask) async {
@@ -99,7 +104,7 @@ extension TransferOperation {
     ) async throws(SessionError) -> Bool {
         let head = response.head
         try self.checkStretch(stretch)
-        let rest = left?.rest(from: head)
+        let rest = self.session.isCoded(head, to: self.request) ? nil : left?.rest(from: head)
         if rest != nil {
             self.status.withLockedValue { $0.held?.head = head }
         } else {
@@ -131,7 +136,7 @@ extension TransferOperation {
         }
         let (held, count) = self.status.withLockedValue { ($0.held?.head.status, $0.progress.received) }
         guard let held, 200..<300 ~= held, count > 0 else { return }
-        let contract = ResponseContract(statuses: left == nil ? [200...299] : [200...200])
+        let contract = ResponseContract(acceptableStatusCodes: left == nil ? [200...299] : [200...200])
         guard let violation = contract.validateHead(head, requestMethod: self.request.method) else { return }
         var body: [UInt8] = []
         do {
@@ -154,7 +159,9 @@ extension TransferOperation {
             try await self.tellSink { sink in try await sink.restart() }
         }
         // Who asks for a range of their own gets just that, and not the rest of it.
-        let isWhole = head.status == 200 && self.request.method == "GET" && !self.request.fields.contains("Range")
+        let isAsSent = response.contentCodings.isEmpty
+        let isWhole =
+            isAsSent && head.status == 200 && self.request.method == "GET" && !self.request.fields.contains("Range")
         let validator = isWhole ? RangeValidator.value(for: head.fields) : nil
         self.status.withLockedValue {
             $0.held = Status.Held(head: head, length: response.length, validator: validator)

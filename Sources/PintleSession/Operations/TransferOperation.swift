@@ -34,6 +34,7 @@ public final class TransferOperation: Sendable {
     public let output: Output
     /// Whose connections and hooks are used.
     public let session: Session
+    let interception: Interception?
     let sink: any BodySink
     let status: NIOLockedValueBox<Status>
     let finished = OneTimeEvent()
@@ -45,10 +46,18 @@ public final class TransferOperation: Sendable {
     /// Makes an operation that is ready.
     ///
     /// - Parameter completion: called when the operation has finished; it is let go afterwards.
-    public init(
+    public convenience init(
         _ request: SessionRequest, in session: Session, from source: UploadSource? = nil, to output: Output = .memory,
         completion: Completion? = nil
     ) {
+        self.init(request, in: session, from: source, to: output, interception: nil, completion: completion)
+    }
+
+    init(
+        _ request: SessionRequest, in session: Session, from source: UploadSource?, to output: Output,
+        interception: Interception?, completion: Completion?
+    ) {
+        self.interception = interception
         self.request = request
         self.session = session
         self.source = source

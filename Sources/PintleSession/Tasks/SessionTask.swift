@@ -18,6 +18,8 @@ public final class SessionTask: Sendable, Identifiable {
         case upload
         /// Its response is written to a file.
         case download
+        /// Its response opens a ``WebSocket``; it is under way as long as that is open.
+        case webSocket
     }
 
     /// What a task has to say about itself, in one piece.
@@ -29,6 +31,7 @@ public final class SessionTask: Sendable, Identifiable {
         fileprivate var progress = TaskProgress()
         var metrics = TaskMetrics()
         var partialDownload: PartialDownload?
+        fileprivate var values: [ObjectIdentifier: any Sendable] = [:]
         fileprivate var outcome: Result<TaskResult, SessionError>?
     }
 
@@ -72,6 +75,13 @@ public final class SessionTask: Sendable, Identifiable {
         return error
     }
 
+    /// A value that the program keeps with the task, as an ``Interceptor`` does between the calls of its closures; nil where
+    /// it keeps none. One that holds the task has to be taken away again, or neither ever goes.
+    public subscript<Key: SessionTaskKey>(key: Key.Type) -> Key.Value? {
+        get { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] as? Key.Value } }
+        set { self.status.withLockedValue { $0.values[ObjectIdentifier(key)] = newValue } }
+    }
+
     /// The task's progress: as it is now, then whenever it has changed, then its end. A reader that is slow misses
     /// steps, never the last one.
     public var progressStream: AsyncStream<TaskProgress> {
@@ -87,6 +97,18 @@ public final class SessionTask: Sendable, Identifiable {
             preconditionFailure("BUG: a task's waiter was woken before its end")
         }
         return try outcome.get()
+    }
+
+    /// Sets the task going and waits for its end; cancelling the Swift task that waits cancels it.
+    func run() async throws(SessionError) -> TaskResult {
+        if Task.isCancelled { self.cancel() }
+        self.resume()
+        let result = await withTaskCancellationHandler {
+            await Result { () async throws(SessionError) -> TaskResult in try await self.value() }
+        } onCancel: {
+            self.cancel()
+        }
+        return try result.get()
     }
 
     // MARK: Steering
@@ -167,6 +189,25 @@ public struct TaskResult: Sendable {
     public let file: String?
     /// How it went.
     public let metrics: TaskMetrics
+    /// The content codings that were undone, in the order in which they were applied; empty where the body is as it was
+    /// sent.
+    public internal(set) var contentCodings: [String] = []
+
+    /// Makes a result, as tests do.
+    public init(
+        response: ResponseHead, url: HTTPURL, body: ByteBuffer = ByteBuffer(), file: String? = nil,
+        metrics: TaskMetrics = TaskMetrics(), contentCodings: [String] = []
+    ) {
+        self.response = response
+        self.url = url
+        self.body = body
+        self.file = file
+        self.metrics = metrics
+        self.contentCodings = contentCodings
+    }
+
+    /// The body as text in UTF-8; what is none becomes the replacement character.
+    public var text: String { String(buffer: self.body) }
 
     /// What a serializer makes of the response.
     ///

@@ -4,6 +4,13 @@ internal import PintleMessage
 
 /// How far a task has come on its way to the response that is its result.
 struct TaskAttempts {
+    /// The request of the task, with which each attempt begins, and the body that it has.
+    let original: SessionRequest
+    private let originalSource: UploadSource?
+    /// Counts the attempts from 1; 0 before the first.
+    private(set) var number = 0
+    /// What the attempts before this one have come to.
+    private(set) var outcomes: [Interceptor.Outcome] = []
     /// The request that is to be made now.
     var request: SessionRequest
     /// Its body; nil where there is none.
@@ -19,16 +26,38 @@ struct TaskAttempts {
 
     /// The answers to one asker.
     struct Answers {
-        /// How many were sent, and how many of them were wrong.
+        /// How many were sent.
         var count = 0
-        var failures = 0
+        /// How many of them were wrong, by what was answered: a scheme, or any that takes a password.
+        var failures: [String: Int] = [:]
         /// Whether what was sent holds for one target only, as an answer to Digest does.
         var isForOneTarget = false
+        /// What was begun by Negotiate.
+        var negotiation: NegotiateContext?
     }
 
     init(request: SessionRequest, source: UploadSource?) {
-        self.request = request
-        self.source = source
+        (self.original, self.request) = (request, request)
+        (self.originalSource, self.source) = (source, source)
+    }
+
+    /// Begins an attempt with `request`.
+    mutating func begin(_ request: SessionRequest) {
+        var next = TaskAttempts(request: self.original, source: self.originalSource)
+        (next.number, next.outcomes, next.resendsBody) = (self.number + 1, self.outcomes, self.resendsBody)
+        next.request = request
+        // What a hook gave for an upload without a source.
+        if next.source == nil { next.source = self.source }
+        self = next
+    }
+
+    /// Notes what this attempt has come to, as another one follows.
+    mutating func end(with outcome: Interceptor.Outcome) { self.outcomes.append(outcome) }
+
+    /// True where another attempt could have its body.
+    func canRepeatBody(asking hooks: SessionHooks) -> Bool {
+        guard case .stream(let stream) = self.originalSource ?? self.source else { return true }
+        return stream.isReplayable || hooks.needsBody != nil
     }
 
     /// Forgets the answers that are worth nothing after a redirect from `previous`: they do not count as failures of

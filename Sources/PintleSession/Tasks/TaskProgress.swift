@@ -14,6 +14,16 @@ public struct TaskProgress: Sendable, Hashable {
     /// The length of the response's body; nil while it is unknown.
     public internal(set) var expectedToReceive: UInt64?
 
+    /// Makes progress, as tests do.
+    public init(
+        sent: UInt64 = 0, expectedToSend: UInt64? = nil, received: UInt64 = 0, expectedToReceive: UInt64? = nil
+    ) {
+        self.sent = sent
+        self.expectedToSend = expectedToSend
+        self.received = received
+        self.expectedToReceive = expectedToReceive
+    }
+
     /// The part of the request's body that was sent, 0…1; nil while its length is unknown.
     public var fractionSent: Double? { Self.fraction(self.sent, of: self.expectedToSend) }
     /// The part of the response's body that was received, 0…1; nil while its length is unknown.
@@ -31,6 +41,12 @@ public struct TaskMetrics: Sendable, Equatable {
     public internal(set) var transactions: [TransferMetrics] = []
     /// How many redirects were followed.
     public internal(set) var redirectCount = 0
+
+    /// Makes metrics, as tests do.
+    public init(transactions: [TransferMetrics] = [], redirectCount: Int = 0) {
+        self.transactions = transactions
+        self.redirectCount = redirectCount
+    }
 
     /// The time that all requests took together, in microseconds; what lies between them is not in it.
     public var total: Int64 { self.transactions.reduce(0) { $0 + $1.total } }

@@ -22,24 +22,35 @@ final class TaskRegistry: Sendable {
     private struct State: Sendable {
         var phase = Phase.open
         var lastID = 0
-        var tasks: [Int: SessionTask] = [:]
+        var tasks: [Int: (task: SessionTask, loop: Int)] = [:]
+        /// The number of listed tasks on each loop.
+        var loads: [Int]
         /// Those which are no longer listed, but whose end is not told yet.
         var ending = 0
         /// Happens when a closing that has begun is over; nil where nobody waits for that.
         var settled: OneTimeEvent?
     }
 
-    private let state = NIOLockedValueBox(State())
+    private let state: NIOLockedValueBox<State>
 
-    /// Lists the task that `make` makes of a new number.
+    /// - Parameter loops: the number of loops that tasks are spread over, at least 1.
+    init(loops: Int) { self.state = NIOLockedValueBox(State(loads: Array(repeating: 0, count: loops))) }
+
+    /// Lists the task that `make` makes of a new number and the place of a loop.
+    ///
+    /// It is the first of the loops that have the fewest tasks: one that asks again and again finds its connection, and
+    /// many have all processors.
     ///
     /// - Throws: ``SessionError`` with `invalidated` when no more tasks are taken.
-    func add(_ make: (Int) -> SessionTask) throws(SessionError) -> SessionTask {
+    func add(_ make: (_ id: Int, _ loop: Int) -> SessionTask) throws(SessionError) -> SessionTask {
         let task = self.state.withLockedValue { state -> SessionTask? in
             guard case .open = state.phase else { return nil }
             state.lastID += 1
-            let task = make(state.lastID)
-            state.tasks[task.id] = task
+            var loop = 0
+            for other in state.loads.indices where state.loads[other] < state.loads[loop] { loop = other }
+            let task = make(state.lastID, loop)
+            state.tasks[task.id] = (task, loop)
+            state.loads[loop] += 1
             return task
         }
         guard let task else { throw SessionError(.invalidated, "the session takes no more tasks") }
@@ -48,7 +59,9 @@ final class TaskRegistry: Sendable {
 
     func remove(_ task: SessionTask) {
         self.state.withLockedValue { state in
-            if state.tasks.removeValue(forKey: task.id) != nil { state.ending += 1 }
+            guard let listed = state.tasks.removeValue(forKey: task.id) else { return }
+            state.loads[listed.loop] -= 1
+            state.ending += 1
         }
     }
 
@@ -57,7 +70,7 @@ final class TaskRegistry: Sendable {
         self.all.filter { $0.kind == kind }.sorted { $0.id < $1.id }
     }
 
-    var all: [SessionTask] { self.state.withLockedValue { Array($0.tasks.values) } }
+    var all: [SessionTask] { self.state.withLockedValue { $0.tasks.values.map(\.task) } }
 
     // MARK: Ending
 

@@ -35,11 +35,19 @@ extension TaskRun {
         request.fields.set("If-Range", left.validator)
     }
 
+    /// Whether a later task could go on with what the request brings.
+    func isResumable(_ request: SessionRequest) -> Bool {
+        guard case .file(let destination, _, let given) = self.output else { return false }
+        return request.isResumable && (given != nil || destination.resumes)
+    }
+
     /// Whether a download that was to go on has to begin at zero, because the server has another file now. A server
     /// that sends the whole file by itself needs no second request.
-    func mustBeginAgain(after head: ResponseHead, _ request: inout SessionRequest) -> Bool {
+    func mustBeginAgain(after head: ResponseHead, _ request: inout SessionRequest, _ session: Session) -> Bool {
         guard let left = self.leftOver else { return false }
-        guard head.status == 416 || head.status == 206 && left.rest(from: head) == nil else { return false }
+        // A part of a coded body does not fit what was decoded, or was never coded.
+        let isRest = left.rest(from: head) != nil && !session.isCoded(head, to: request)
+        guard head.status == 416 || head.status == 206 && !isRest else { return false }
         self.leftOver = nil
         request.fields.remove("Range")
         request.fields.remove("If-Range")
@@ -58,7 +66,8 @@ extension TaskRun {
             // Nothing has come that could take the place of the file that the caller has (RFC 9110 §15.4.5).
             _ = await file.abandon(keeping: false)
             return TaskResult(
-                response: result.response, url: result.url, body: result.body, file: nil, metrics: result.metrics)
+                response: result.response, url: result.url, body: result.body, file: nil, metrics: result.metrics,
+                contentCodings: result.contentCodings)
         }
         let place = try await self.place(of: file.path, destination, result.response, task, session)
         guard let place else {
@@ -73,7 +82,8 @@ extension TaskRun {
         }
         session.events.post(.downloadMoved(task, to: place))
         return TaskResult(
-            response: result.response, url: result.url, body: result.body, file: place, metrics: result.metrics)
+            response: result.response, url: result.url, body: result.body, file: place, metrics: result.metrics,
+            contentCodings: result.contentCodings)
     }
 
     /// The hook's word goes before the task's own.
@@ -81,10 +91,8 @@ extension TaskRun {
         of temporaryFile: String, _ destination: DownloadDestination, _ head: ResponseHead, _ task: SessionTask,
         _ session: Session
     ) async throws(SessionError) -> String? {
-        if let hooks = session.hooks {
-            let place = try await self.ask {
-                try await hooks.task(task, finishedDownloadTo: temporaryFile, response: head)
-            }
+        if let finishedDownload = session.hooks.finishedDownload {
+            let place = try await self.ask { try await finishedDownload(task, temporaryFile, head) }
             if let place { return place }
         }
         switch destination.place {
@@ -143,8 +151,8 @@ extension TaskRun {
             return
         }
         var offered: CachedResponse? = CachedResponse(head: result.response, body: result.body)
-        if let hooks = session.hooks, let proposed = offered {
-            offered = try await self.ask { await hooks.task(task, willCache: proposed) }
+        if let willCache = session.hooks.willCache, let proposed = offered {
+            offered = try await self.ask { await willCache(task, proposed) }
         }
         guard let offered else { return }
         let request = attempts.request

@@ -6,25 +6,43 @@ internal import PintleTrust
 
 /// One request and the head of its response.
 extension TaskRun {
+    /// The head of a response, and the transfer that brings the rest.
+    struct Answer {
+        let head: ResponseHead
+        let length: UInt64?
+        let flow: TransferFlow
+        let request: SessionRequest
+    }
+
     /// Makes the request of `attempts` and waits for the head of the response.
     ///
     /// - Returns: nil when the request has to be made again with a new body, because its connection broke.
     func exchange(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) -> (TransferFlow, ResponseHead, UInt64?)? {
-        let body = try await self.outgoingBody(&attempts, of: task, session)
+    ) async throws(SessionError) -> Answer? {
+        var body = try await self.outgoingBody(&attempts, of: task, session)
+        let local = try await self.localResponse(to: &body, attempts, of: task, session)
         try self.checkFailure()
-        let flow = TransferFlow(loop: self.loop) { [hooks = session.hooks] count, total in
+        let window = if case .file = self.output { TransferFlow.fileWindow } else { TransferFlow.streamWindow }
+        let flow = TransferFlow(loop: self.loop, window: window) { [notice = session.hooks.sentBody] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
-            hooks?.task(task, sentBodyBytes: count, progress: progress)
+            notice?(task, count, progress)
         }
         self.flow = flow
         task.progress {
             $0.sent = 0
             $0.expectedToSend = body.length
         }
-        flow.start(session.transferRequest(attempts.request, body: body), in: session)
-        if case .pieces(let reader, let length) = body {
+        if let local {
+            flow.originTookBody(Int(clamping: body.length ?? 0))
+            flow.isFed(
+                by: Task { [request = attempts.request] in await self.play(local, answering: request, into: flow) })
+        } else {
+            var transfer = session.transferRequest(attempts.request, body: body)
+            if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
+            flow.start(transfer, in: session)
+        }
+        if local == nil, case .pieces(let reader, let length) = body {
             let throttle = attempts.request.throttle
             flow.isFed(by: Task { await self.feed(reader, length: length, throttle: throttle, into: flow) })
         }
@@ -32,7 +50,8 @@ extension TaskRun {
         do throws(SessionError) {
             let (head, length) = try await flow.response()
             session.cookieJar?.take(head.fields, from: attempts.request.url)
-            return (flow, session.withoutBlockedCookies(head), length)
+            return Answer(
+                head: session.withoutBlockedCookies(head), length: length, flow: flow, request: attempts.request)
         } catch {
             task.update { $0.metrics.transactions.append(flow.metrics) }
             // A transfer sends a request again by itself when a kept connection turns out to be dead, but not where it cannot
@@ -61,7 +80,7 @@ extension TaskRun {
                 throw SessionError(
                     .cannotRewind,
                     "the body has to be sent again and its stream is used up; make it of a sequence that can be made "
-                        + "again, or implement the hook taskNeedsBody")
+                        + "again, or set the hook needsBody")
             }
         }
         guard let source = attempts.source else { return .none }
@@ -71,8 +90,8 @@ extension TaskRun {
     private func bodyFromHook(
         of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> UploadSource? {
-        guard let hooks = session.hooks else { return nil }
-        return try await self.ask { try await hooks.taskNeedsBody(task) }
+        guard let needsBody = session.hooks.needsBody else { return nil }
+        return try await self.ask { try await needsBody(task) }
     }
 
     /// Moves a body from its reader into the transfer, no faster than that takes it.
@@ -89,7 +108,7 @@ extension TaskRun {
                 {
                     guard await flow.hasRoom() else { return }
                     flow.send(packet)
-                    if let throttle { await flow.rest(for: throttle.delay) }
+                    if let throttle { await flow.rest(for: TimeAmount(limit: throttle.delay)) }
                 }
             }
             if let length, sent < length { throw .wrongLength("only \(sent)", length) }
@@ -159,7 +178,10 @@ extension Session {
         var fields = request.fields
         fields.remove(.contentLength)
         if self.configuration.cookies == .block { fields.remove(.cookie) }
-        if let cookies = self.cookieJar?.header(for: request.url) { fields.append("Cookie", cookies) }
+        if let cookies = self.cookieJar?.header(for: request.url) {
+            // One field: not every server reads a second one (RFC 6265 §5.4).
+            fields.set("Cookie", (request.fields.values(of: "Cookie") + [cookies]).joined(separator: "; "))
+        }
         let transferBody: TransferRequest.Body =
             switch body {
             // Methods that expect a body say that it is empty (RFC 9110 §8.6).
@@ -167,11 +189,13 @@ extension Session {
             case .bytes(let bytes): .bytes(bytes)
             case .pieces(_, let length): .stream(length: length)
             }
-        return TransferRequest(
+        var transfer = TransferRequest(
             method: request.method, scheme: request.url.scheme, authority: request.url.authority,
             path: request.url.path, fields: fields, body: transferBody,
-            connectTimeout: request.connectTimeout ?? self.configuration.connectTimeout,
-            timeout: request.timeout ?? self.configuration.timeout)
+            connectTimeout: TimeAmount(limit: request.connectTimeout ?? self.configuration.connectTimeout),
+            timeout: TimeAmount(limit: request.timeout ?? self.configuration.timeout))
+        transfer.serviceType = request.serviceType
+        return transfer
     }
 
     /// `request` with what all requests of the session have in common.

@@ -9,7 +9,7 @@ extension TaskRun {
     func following(
         _ head: ResponseHead, in attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Following {
-        if self.mustBeginAgain(after: head, &attempts.request) { return .another }
+        if self.mustBeginAgain(after: head, &attempts.request, session) { return .another }
         switch head.status {
         case 300..<400: return try await self.redirected(by: head, &attempts, of: task, session)
         case 401: return try await self.challenged(by: head, isProxy: false, &attempts, of: task, session)
@@ -31,12 +31,13 @@ extension TaskRun {
         } catch {
             throw SessionError(.badRedirect, "\(current.url.authority) redirects badly: \(error)")
         }
-        guard let proposal else { return .result }
+        let rule = current.redirects ?? session.configuration.redirects
+        guard let proposal, rule.allows(proposal.url, after: current.url) else { return .result }
         var next = current
         (next.method, next.url, next.fields) = (proposal.method, proposal.url, proposal.fields)
-        if let hooks = session.hooks {
+        if let willRedirect = session.hooks.willRedirect {
             let proposed = next
-            let chosen = try await self.ask { try await hooks.task(task, willRedirectTo: proposed, after: head) }
+            let chosen = try await self.ask { try await willRedirect(task, proposed, head) }
             guard let chosen else { return .result }
             next = chosen
             try next.checkSyntax()
@@ -68,58 +69,90 @@ extension TaskRun {
         let earlier = isProxy ? attempts.proxy : attempts.origin
         let asker = isProxy ? session.forwarder(of: attempts.request.url) : attempts.request.url.authority
         guard let asker, earlier.count < Self.answerLimit else { return .result }
-        var offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
-        while let method = AuthenticationMethod.strongest(of: offers) {
+        let offers = AuthenticationChallenge.challenges(in: head.fields, isProxy: isProxy)
+        for (offer, method) in AuthenticationMethod.ranked(offers) {
             // A nonce that grew old says nothing against the password (RFC 7616 §3.3).
             let isStale = if case .digest(let digest) = method { digest.isStale } else { false }
-            let failures = max(0, earlier.failures - (isStale ? 1 : 0))
+            // A password that was wrong for Digest must not be sent as it is to whoever asks by Basic.
+            let kind = method.takesPassword ? "password" : offer.scheme
+            let failures = max(0, earlier.failures[kind, default: 0] - (isStale ? 1 : 0))
             let challenge = Challenge(
-                method: method, authority: asker, isProxy: isProxy, previousFailureCount: failures)
+                method: method, offer: offer, authority: asker, isProxy: isProxy, previousFailureCount: failures)
+            if let value = try await self.continuation(of: earlier.negotiation, challenge) {
+                Self.answer(challenge, by: value, in: &attempts) { _ in }
+                return .another
+            }
             let answer = try await self.answer(to: challenge, for: attempts.request.url, of: task, session)
             switch answer {
-            case .use(let credential):
-                try Self.authorize(&attempts.request, challenge, credential)
-                let isForOneTarget = if case .digest = method { true } else { false }
-                let answers = TaskAttempts.Answers(
-                    count: earlier.count + 1, failures: failures + 1, isForOneTarget: isForOneTarget)
-                if isProxy { attempts.proxy = answers } else { attempts.origin = answers }
-                return .another
-            case .performDefault: return .result
             case .cancel: throw .cancelled
-            case .reject: offers.removeAll { AuthenticationMethod.strongest(of: [$0]) == method }
+            case .reject: continue
+            case .performDefault:
+                guard method.takesPassword else { continue }
+                return .result
+            case .negotiate:
+                guard offer.scheme == "negotiate" else { continue }
+                let (context, value) = try await self.negotiation(challenge)
+                Self.answer(challenge, by: value, in: &attempts) { answers in
+                    answers.failures[kind] = failures + 1
+                    (answers.negotiation, answers.isForOneTarget) = (context, true)
+                }
+                return .another
+            case .use, .bearer, .authorization:
+                guard let value = try Self.authorization(for: challenge, answer, of: attempts.request) else { continue }
+                Self.answer(challenge, by: value, in: &attempts) { answers in
+                    answers.failures[kind] = failures + 1
+                    answers.negotiation = nil
+                    answers.isForOneTarget = if case (.digest, .use) = (method, answer) { true } else { false }
+                }
+                return .another
             }
         }
         return .result
     }
 
+    /// Puts an answer into the next request.
+    private static func answer(
+        _ challenge: Challenge, by value: String, in attempts: inout TaskAttempts,
+        noting note: (inout TaskAttempts.Answers) -> Void
+    ) {
+        attempts.request.fields.set(challenge.isProxy ? "Proxy-Authorization" : "Authorization", value)
+        let asker = challenge.isProxy ? \TaskAttempts.proxy : \.origin
+        attempts[keyPath: asker].count += 1
+        note(&attempts[keyPath: asker])
+    }
+
     private func answer(
         to challenge: Challenge, for url: HTTPURL, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> ChallengeAnswer {
-        if let hooks = session.hooks {
-            let answer = try await self.ask { try await hooks.task(task, challengedBy: challenge) }
+        if let wasChallenged = session.hooks.wasChallenged {
+            let answer = try await self.ask { try await wasChallenged(task, challenge) }
             guard answer == .performDefault else { return answer }
         }
         // Sent once: a server that asks again does not want it.
-        guard challenge.previousFailureCount == 0, let credential = session.credential(for: challenge, of: url) else {
+        guard challenge.method.takesPassword, challenge.previousFailureCount == 0,
+            let credential = session.credential(for: challenge, of: url)
+        else {
             return .performDefault
         }
         return .use(credential)
     }
 
-    private static func authorize(
-        _ request: inout SessionRequest, _ challenge: Challenge, _ credential: Credential
-    ) throws(SessionError) {
-        let name = challenge.isProxy ? "Proxy-Authorization" : "Authorization"
+    /// The value of the field that answers a challenge; nil where a password is given that the scheme does not take.
+    private static func authorization(
+        for challenge: Challenge, _ answer: ChallengeAnswer, of request: SessionRequest
+    ) throws(SessionError) -> String? {
         do {
-            switch challenge.method {
-            case .basic: request.fields.set(name, try credential.basicAuthorization())
-            case .digest(let digest):
+            switch (answer, challenge.method) {
+            case (.use, .other), (.negotiate, _), (.performDefault, _), (.cancel, _), (.reject, _): return nil
+            case (.use(let credential), .basic): return try credential.basicAuthorization()
+            case (.use(let credential), .digest(let digest)):
                 let about = DigestChallenge.Request(
                     method: request.method, target: request.url.path, count: 1, clientNonce: Self.clientNonce())
-                let value = try digest.authorization(of: credential, for: about) { algorithm, bytes in
+                return try digest.authorization(of: credential, for: about) { algorithm, bytes in
                     try MessageDigest(algorithm).digest(of: bytes)
                 }
-                request.fields.set(name, value)
+            case (.bearer(let token), _): return try DefaultFields.bearerAuthorization(token: token)
+            case (.authorization(let value), _): return try DefaultFields.authorization(value)
             }
         } catch {
             throw SessionError(

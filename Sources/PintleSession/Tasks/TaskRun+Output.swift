@@ -7,49 +7,56 @@ internal import PintleMessage
 extension TaskRun {
     /// Lets the hook decide, then reads the body into where it goes.
     func take(
-        _ head: ResponseHead, _ length: UInt64?, from flow: TransferFlow, _ attempts: TaskAttempts,
-        of task: SessionTask,
-        _ session: Session
+        _ answer: Answer, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
+        let decoding = try session.decoding(of: answer.head, to: answer.request)
+        let head = decoding == nil ? answer.head : answer.head.withoutCodings()
         task.update { $0.response = head }
         try await self.obeyDisposition(of: head, task, session)
-        let arrival = Arrival(head: head, length: length, flow: flow, request: attempts.request)
+        let codings = decoding?.codings ?? []
+        let arrival = Arrival(
+            head: head, length: decoding == nil ? answer.length : nil, contentCodings: codings,
+            flow: answer.flow, body: IncomingBody(answer.flow, decoding: decoding), request: answer.request)
         var body = ByteBuffer()
         switch self.output {
         case .memory: body = try await self.collect(arrival, of: task, session)
         case .stream(let handoff): try await self.hand(arrival, to: handoff, of: task, session)
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
+        case .webSocket(let opening): try await self.open(arrival, opening, of: task, session)
         }
-        task.update { $0.metrics.transactions.append(flow.metrics) }
+        task.update { $0.metrics.transactions.append(answer.flow.metrics) }
         return TaskResult(
-            response: head, url: attempts.request.url, body: body, file: self.file?.path, metrics: task.metrics)
+            response: head, url: answer.request.url, body: body, file: self.file?.path, metrics: task.metrics,
+            contentCodings: codings)
     }
 
     /// A response whose body is about to be read.
     struct Arrival {
         let head: ResponseHead
         let length: UInt64?
+        let contentCodings: [String]
         let flow: TransferFlow
+        let body: IncomingBody
         let request: SessionRequest
     }
 
     private func obeyDisposition(
         of head: ResponseHead, _ task: SessionTask, _ session: Session
     ) async throws(SessionError) {
-        guard let hooks = session.hooks else { return }
-        switch try await self.ask({ try await hooks.task(task, received: head) }) {
+        guard let receivedResponse = session.hooks.receivedResponse else { return }
+        switch try await self.ask({ try await receivedResponse(task, head) }) {
         case .allow: return
         case .cancel: throw .cancelled
         case .becomeDownload(let destination):
             guard case .memory = self.output else {
                 throw SessionError(.hookFailed, "only a task that keeps its response in memory can become a download")
             }
-            self.output = .file(destination, ResponseContract(statuses: nil), resuming: nil)
+            self.output = .file(destination, ResponseContract(acceptableStatusCodes: nil), resuming: nil)
             let path = destination.partPath(in: session.configuration.temporaryFolder)
             let original = task.originalRequest
             self.file = try await DownloadFile.open(path, of: original.isResumable ? original.url.description : nil)
             task.update { $0.kind = .download }
-            hooks.taskBecameDownload(task)
+            session.hooks.becameDownload?(task)
         }
     }
 
@@ -59,9 +66,12 @@ extension TaskRun {
         _ arrival: Arrival, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> ByteBuffer {
         let limit = session.configuration.bodyLimit
-        task.progress { $0.expectedToReceive = arrival.length }
+        task.progress {
+            $0.received = 0
+            $0.expectedToReceive = arrival.length
+        }
         var body = ByteBuffer()
-        while let piece = try await arrival.flow.next() {
+        while let piece = try await arrival.body.next() {
             guard body.readableBytes + piece.readableBytes <= limit else {
                 throw SessionError(
                     .tooLarge,
@@ -69,7 +79,7 @@ extension TaskRun {
             }
             if body.readableBytes == 0 { body = piece } else { body.writeImmutableBuffer(piece) }
             task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, received: piece)
+            session.hooks.receivedBody?(task, piece)
         }
         return body
     }
@@ -80,10 +90,12 @@ extension TaskRun {
         _ arrival: Arrival, to handoff: ResponseHandoff, of task: SessionTask, _ session: Session
     ) async throws(SessionError) {
         task.progress { $0.expectedToReceive = arrival.length }
-        handoff.begin(arrival.head, length: arrival.length, task) { self.onLoop { $0.wake() } }
-        while let piece = try await arrival.flow.next() {
+        handoff.begin(arrival.head, length: arrival.length, contentCodings: arrival.contentCodings, task) {
+            self.onLoop { $0.wake() }
+        }
+        while let piece = try await arrival.body.next() {
             task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, received: piece)
+            session.hooks.receivedBody?(task, piece)
             handoff.yield(piece)
             try await self.wait { handoff.hasDemand }
         }
@@ -100,16 +112,20 @@ extension TaskRun {
         }
         let rest = try self.rest(in: arrival)
         let (offset, length) = (rest?.lowerBound ?? 0, rest?.upperBound ?? arrival.length)
-        try await file.begin(arrival.head, length: length, at: offset)
+        try await file.begin(arrival.head, length: length, at: offset, isDecoded: !arrival.contentCodings.isEmpty)
         let progress = task.progress {
             $0.received = offset
             $0.expectedToReceive = length
         }
-        if offset > 0 { session.hooks?.task(task, resumedAt: offset, progress: progress) }
-        while let piece = try await arrival.flow.next() {
-            try await file.write(piece)
-            let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks?.task(task, wroteBytes: piece.readableBytes, progress: progress)
+        if offset > 0 { session.hooks.resumedDownload?(task, offset, progress) }
+        while true {
+            let pieces = try await arrival.body.nextPieces()
+            if pieces.isEmpty { break }
+            try await file.write(pieces)
+            for piece in pieces {
+                let progress = task.progress { $0.received += UInt64(piece.readableBytes) }
+                session.hooks.wroteDownload?(task, piece.readableBytes, progress)
+            }
         }
         let peer = arrival.request.url.authority
         if let rest, let error = SessionError.wrongRest(of: peer, upTo: rest.upperBound, file.offset) {
@@ -137,10 +153,10 @@ extension TaskRun {
         return nil
     }
 
-    private func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError
-    {
+    /// The error for a response that is not wanted, with the beginning of its body.
+    func rejection(of arrival: Arrival, _ violation: ValidationError) async throws(SessionError) -> SessionError {
         var body: [UInt8] = []
-        while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.flow.next() {
+        while body.count < RejectedResponse.bodyLimit, let piece = try await arrival.body.next() {
             body += piece.readableBytesView.prefix(RejectedResponse.bodyLimit - body.count)
         }
         return .rejected(RejectedResponse(head: arrival.head, body: body, violation: violation))

@@ -16,39 +16,46 @@ actor TaskRun {
         case memory
         case stream(ResponseHandoff)
         case file(DownloadDestination, ResponseContract, resuming: PartialDownload?)
+        case webSocket(WebSocketOpening)
     }
 
     nonisolated let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
+    /// What the client that made the task wants to have a say in; nil where there is none.
+    let interception: Interception?
     /// The request's body; an upload without one asks the hook.
     private let source: UploadSource?
     /// Weak until the task begins: a session whose tasks were never resumed may go.
     private weak let owner: Session?
 
     private var hasBegun = false
-    private var isSuspended = true
+    private(set) var isSuspended = true
     private var isOver = false
     /// Why the task has to end, once it has to.
     private(set) var failure: SessionError?
     private(set) var keepsPart = false
     /// The transfer that is under way.
     var flow: TransferFlow?
+    /// The connection of a WebSocket, while it is open.
+    var link: WebSocketLink?
     /// Where the response goes; a hook may make a download of a data task.
     var output: Output
     /// The file of a download, from its opening to its end.
     var file: DownloadFile?
     /// What the file held already, while it is to be gone on with.
     var leftOver: PartialDownload?
-    private var waiting: CheckedContinuation<Void, Never>?
+    private let waiting: LoopWait
     private var deadline: LoopTimer?
     private var timeLeft: TimeAmount?
     private var runningSince = NIODeadline.uptimeNanoseconds(0)
 
-    init(loop: Loop, owner: Session, source: UploadSource?, output: Output) {
+    init(loop: Loop, owner: Session, source: UploadSource?, output: Output, interception: Interception?) {
         self.loop = loop
+        self.waiting = LoopWait(on: loop)
         self.owner = owner
         self.source = source
         self.output = output
+        self.interception = interception
     }
 
     // MARK: Steering, from anywhere
@@ -86,6 +93,7 @@ actor TaskRun {
         guard self.hasBegun else { return self.begin(task) }
         if let timeLeft { self.armDeadline(timeLeft) }
         self.flow?.resume()
+        self.link?.resume()
         self.wake()
     }
 
@@ -97,6 +105,7 @@ actor TaskRun {
             self.timeLeft = timeLeft - (.now() - self.runningSince)
         }
         self.flow?.suspend()
+        self.link?.suspend()
     }
 
     private func cancelled(_ task: SessionTask, keepingPart: Bool) {
@@ -120,8 +129,15 @@ actor TaskRun {
         self.loop.arm(deadline, at: .now() + limit)
     }
 
+    /// Counts no more time: a WebSocket may be open for as long as it likes.
+    func endTimeLimit() {
+        if let deadline { self.loop.disarm(deadline) }
+        self.timeLeft = nil
+        self.deadline = nil
+    }
+
     private func outOfTime() {
-        self.fail(SessionError(.timeout, "the task was not done within the time that its session gives"))
+        self.fail(SessionError(.timeout, "the task was not done within the time that it was given"))
     }
 
     // MARK: From beginning to end
@@ -131,7 +147,9 @@ actor TaskRun {
         guard let session = self.owner else {
             return task.finish(.failure(SessionError(.invalidated, "the session of the task is gone")))
         }
-        if let limit = session.configuration.resourceTimeout { self.armDeadline(limit) }
+        if let limit = task.originalRequest.deadline.map({ $0 - .now }) ?? session.configuration.resourceTimeout {
+            self.armDeadline(TimeAmount(limit: limit))
+        }
         Task { await self.perform(task, session) }
     }
 
@@ -160,10 +178,15 @@ actor TaskRun {
         self.flow = nil
         self.file = nil
         session.registry.remove(task)
-        if case .stream(let handoff) = self.output { handoff.finish(error) }
+        switch self.output {
+        case .memory, .file: break
+        case .stream(let handoff): handoff.finish(error)
+        case .webSocket(let opening): opening.finish(error)
+        }
         task.finish(outcome)
-        session.hooks?.task(task, collected: task.metrics)
-        session.hooks?.task(task, completedWith: error)
+        for interceptor in self.interception?.steps ?? [] { interceptor.completed?(task, error) }
+        session.hooks.collectedMetrics?(task, task.metrics)
+        session.hooks.completed?(task, error)
         session.events.post(.taskCompleted(task))
         session.taskEnded()
     }
@@ -173,28 +196,55 @@ actor TaskRun {
     private func carryOut(_ task: SessionTask, _ session: Session) async throws(SessionError) -> TaskResult {
         try self.checkFailure()
         var request = try session.completed(task.originalRequest)
+        session.askForCodings(in: &request, isResumable: self.isResumable(request))
         if let cached = try await self.cachedResult(for: request, of: task, session) { return cached }
         try await self.prepareFile(for: &request, of: task, session)
         var attempts = TaskAttempts(request: request, source: self.source)
         while true {
+            attempts.begin(try await self.adapted(attempts, of: task, session))
+            guard let result = try await self.attempt(&attempts, of: task, session) else { continue }
+            return try await self.finished(result, attempts, of: task, session)
+        }
+    }
+
+    /// Makes the request, and those that its answers ask for.
+    ///
+    /// - Returns: nil where another attempt is to be made.
+    private func attempt(
+        _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
+    ) async throws(SessionError) -> TaskResult? {
+        while true {
             try await self.wait { !self.isSuspended }
             task.update { $0.currentRequest = attempts.request }
-            guard let (flow, head, length) = try await self.exchange(&attempts, of: task, session) else { continue }
-            let result: TaskResult
+            let answer: Answer
             do throws(SessionError) {
-                guard case .result = try await self.following(head, in: &attempts, of: task, session) else {
-                    await flow.discardRest()
-                    task.update { $0.metrics.transactions.append(flow.metrics) }
-                    continue
-                }
-                result = try await self.take(head, length, from: flow, attempts, of: task, session)
+                guard let first = try await self.exchange(&attempts, of: task, session) else { continue }
+                answer = first
             } catch {
-                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
-                flow.cancel(with: error)
-                task.update { $0.metrics.transactions.append(flow.metrics) }
+                if try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session) { return nil }
                 throw error
             }
-            return try await self.finished(result, attempts, of: task, session)
+            do throws(SessionError) {
+                guard case .result = try await self.following(answer.head, in: &attempts, of: task, session) else {
+                    await answer.flow.discardRest()
+                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                    continue
+                }
+                if try await self.isMadeAgain(after: .response(answer.head), &attempts, of: task, session) {
+                    await answer.flow.discardRest()
+                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                    return nil
+                }
+                return try await self.take(answer, of: task, session)
+            } catch {
+                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
+                answer.flow.cancel(with: error)
+                task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                guard case .memory = self.output, error.comesFromPeer,
+                    try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session)
+                else { throw error }
+                return nil
+            }
         }
     }
 
@@ -210,15 +260,11 @@ actor TaskRun {
         while true {
             try self.checkFailure()
             if isReady() { return }
-            await withCheckedContinuation { self.waiting = $0 }
+            await self.waiting.wait()
         }
     }
 
-    func wake() {
-        let waiting = self.waiting
-        self.waiting = nil
-        waiting?.resume()
-    }
+    func wake() { self.waiting.wake() }
 
     /// Asks a hook. A task that is cancelled does not wait for its answer.
     ///

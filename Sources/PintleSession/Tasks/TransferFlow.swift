@@ -9,16 +9,22 @@ internal import PintleMessage
 /// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
 final class TransferFlow {
     private let loop: Loop
+    private let window: Int
     private let noteSent: (_ count: Int, _ total: Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
-    private var pending = ByteBuffer()
+    private var pending: CircularBuffer<ByteBuffer> = []
+    private var pendingBytes = 0
     private var isSuspended = false
+    /// Whether the task has given the transfer up.
+    private var isCancelled = false
     private var unsent = 0
     private var sent = 0
     private var end: Result<Void, SessionError>?
-    private var reader: CheckedContinuation<Void, Never>?
-    private var feeder: CheckedContinuation<Void, Never>?
+    /// A connection that was switched to another protocol, until somebody takes it.
+    private var handover: Handover?
+    private let reader: LoopWait
+    private lazy var feeder = LoopWait(on: self.loop)
     private var restTimer: LoopTimer?
     private var discardTimer: LoopTimer?
     /// What moves the body of the request here.
@@ -26,17 +32,24 @@ final class TransferFlow {
     /// How the transfer went; complete when it is over.
     private(set) var metrics = TransferMetrics()
 
-    /// The most bytes of a response that wait here, and of a request.
-    private static let receiveWindow = 128 * 1024
+    /// The most bytes of a response that wait here, where they are read as they come and where they are written to a
+    /// file, which takes them in few large pieces; and of a request.
+    static let streamWindow = 128 * 1024
+    static let fileWindow = 256 * 1024
+    /// What arrives in many small pieces is put together up to this many bytes.
+    private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
     /// How much of a body that nobody wants is read so that its connection can be used again.
     private static let discardLimit = 64 * 1024
     private static let discardTime = TimeAmount.seconds(1)
 
-    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it
-    ///   has.
-    init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
+    /// - Parameters:
+    ///   - window: the bytes of a response that wait here before no more are read.
+    ///   - noteSent: told of the bytes of the request's body that the connection has taken, and of all that it has.
+    init(loop: Loop, window: Int, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
+        self.window = window
+        self.reader = LoopWait(on: loop)
         self.noteSent = noteSent
         // unowned: `finish` disarms the timers before the flow goes.
         self.restTimer = LoopTimer { [unowned self] in self.wakeFeeder() }
@@ -61,20 +74,62 @@ final class TransferFlow {
         return head
     }
 
-    /// Waits for more of the body: everything that has arrived, or nil when it is complete.
+    /// The connection that came with a `101 Switching Protocols`; it belongs to who takes it.
+    func takeHandover() -> Handover? {
+        defer { self.handover = nil }
+        return self.handover
+    }
+
+    /// Waits for the next piece of the body, or nil when it is complete.
     func next() async throws(SessionError) -> ByteBuffer? {
-        while self.pending.readableBytes == 0 || self.isSuspended {
+        guard try await self.hasMore() else { return nil }
+        let piece = self.pending.removeFirst()
+        self.pendingBytes -= piece.readableBytes
+        self.wantMore()
+        return piece
+    }
+
+    /// Waits for more of the body: every piece that has arrived, or none when it is complete.
+    func nextPieces() async throws(SessionError) -> [ByteBuffer] {
+        guard try await self.hasMore() else { return [] }
+        let pieces = Array(self.pending)
+        self.pending.removeAll(keepingCapacity: true)
+        self.pendingBytes = 0
+        self.wantMore()
+        return pieces
+    }
+
+    /// Something was taken of what has arrived. Without a transfer it is a feeder that brings the response.
+    private func wantMore() {
+        guard self.pendingBytes < self.window else { return }
+        if let transfer { transfer.resumeReading() } else { self.wakeFeeder() }
+    }
+
+    private func hasMore() async throws(SessionError) -> Bool {
+        while self.pendingBytes == 0 || self.isSuspended {
             // A failure does not wait for who suspended the task to resume it; a good end does.
-            if self.pending.readableBytes == 0, let end, !self.isSuspended || end.isFailure {
+            if self.pendingBytes == 0, let end, !self.isSuspended || end.isFailure {
                 try end.get()
-                return nil
+                return false
             }
             await self.waitAsReader()
         }
-        var piece = ByteBuffer()
-        swap(&piece, &self.pending)
-        self.transfer?.resumeReading()
-        return piece
+        return true
+    }
+
+    /// Waits for the next turn of the loop: others have theirs before.
+    func waitForTurn() async {
+        let turn = LoopWait(on: self.loop)
+        self.loop.execute { turn.wake() }
+        await turn.wait()
+    }
+
+    /// Waits for the end of a suspension.
+    ///
+    /// - Throws: why the transfer was given up, if it was; one that has failed by itself is left to ``next()``.
+    func waitWhileSuspended() async throws(SessionError) {
+        while self.isSuspended { await self.waitAsReader() }
+        if self.isCancelled, let end { try end.get() }
     }
 
     /// Reads what is left of a body that nobody wants, or gives the connection up where that is much or slow.
@@ -86,6 +141,22 @@ final class TransferFlow {
             count += piece.readableBytes
             if count > Self.discardLimit { return self.cancel() }
         }
+    }
+
+    // MARK: Responses that no transfer brings
+
+    /// Waits until there is room for more of the response's body.
+    ///
+    /// - Returns: false when nothing more is wanted.
+    func hasPlace() async -> Bool {
+        while self.pendingBytes >= self.window, !self.isOver { await self.waitAsFeeder() }
+        return !self.isOver
+    }
+
+    /// Ends the response, well where `error` is nil.
+    func end(with error: SessionError?) {
+        guard !self.isOver else { return }
+        self.finish(error.map { .failure($0) } ?? .success(()))
     }
 
     // MARK: Sending
@@ -128,17 +199,20 @@ final class TransferFlow {
     func resume() {
         self.isSuspended = false
         self.transfer?.releaseBody()
-        if self.pending.readableBytes < Self.receiveWindow { self.transfer?.resumeReading() }
+        if self.pendingBytes < self.window { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()
     }
 
     /// Gives the transfer up.
     func cancel(with error: SessionError = .cancelled) {
+        self.takeHandover()?.connection.close()
         // One that has ended well while it was suspended has a reader who waits for the resumption.
         guard !self.isOver || self.isSuspended else { return }
         self.transfer?.cancel()
-        self.pending.clear()
+        self.pending.removeAll()
+        self.pendingBytes = 0
+        self.isCancelled = true
         // A reader that waits for the end of a suspension hears of this one.
         self.isSuspended = false
         self.finish(.failure(error))
@@ -157,25 +231,13 @@ final class TransferFlow {
 
     // MARK: Waiting
 
-    private func waitAsReader() async {
-        await withCheckedContinuation { self.reader = $0 }
-    }
+    private func waitAsReader() async { await self.reader.wait() }
 
-    private func waitAsFeeder() async {
-        await withCheckedContinuation { self.feeder = $0 }
-    }
+    private func waitAsFeeder() async { await self.feeder.wait() }
 
-    private func wakeReader() {
-        let reader = self.reader
-        self.reader = nil
-        reader?.resume()
-    }
+    private func wakeReader() { self.reader.wake() }
 
-    private func wakeFeeder() {
-        let feeder = self.feeder
-        self.feeder = nil
-        feeder?.resume()
-    }
+    private func wakeFeeder() { self.feeder.wake() }
 }
 
 extension TransferFlow: TransferDelegate {
@@ -187,8 +249,23 @@ extension TransferFlow: TransferDelegate {
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
-        self.pending.writeBytes(bytes)
-        if self.isSuspended || self.pending.readableBytes >= Self.receiveWindow { self.transfer?.pauseReading() }
+        guard bytes.count > 0 else { return }
+        if let last = self.pending.indices.last, self.pending[last].readableBytes + bytes.count <= Self.pieceSize {
+            self.pending[last].writeBytes(bytes)
+        } else {
+            self.pending.append(ByteBuffer(bytes: bytes))
+        }
+        self.noteArrival(of: bytes.count)
+    }
+
+    func originSent(_ buffer: ByteBuffer) {
+        self.pending.append(buffer)
+        self.noteArrival(of: buffer.readableBytes)
+    }
+
+    private func noteArrival(of count: Int) {
+        self.pendingBytes += count
+        if self.isSuspended || self.pendingBytes >= self.window { self.transfer?.pauseReading() }
         self.wakeReader()
     }
 
@@ -202,6 +279,14 @@ extension TransferFlow: TransferDelegate {
     }
 
     func bodyBeginsAgain() { self.sent = 0 }
+
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+        guard let head = handover.head else { preconditionFailure("BUG: a task has asked for a bare connection") }
+        self.metrics = metrics
+        self.handover = handover
+        self.head = (head, nil)
+        self.finish(.success(()))
+    }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.metrics = metrics

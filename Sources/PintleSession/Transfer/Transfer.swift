@@ -425,6 +425,11 @@ package final class Transfer {
         self.delegate?.originSent(bytes)
     }
 
+    func received(_ buffer: ByteBuffer) {
+        self.lastActivity = self.pool.loop.turnTime
+        self.delegate?.originSent(buffer)
+    }
+
     func received(_ piped: PipedBytes) {
         self.lastActivity = self.pool.loop.turnTime
         self.delegate?.originSent(piped)

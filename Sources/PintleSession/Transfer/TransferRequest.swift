@@ -58,6 +58,8 @@ package struct TransferRequest: Sendable {
     package var upgrade: String?
     /// Default: as the session's configuration says.
     package var way = Way.configured
+    /// How the connection's packets are marked. Default nil: as the session's configuration says.
+    package var serviceType: ServiceType?
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
     package var connectFields: Fields?
     /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
@@ -146,6 +148,9 @@ package protocol TransferDelegate: AnyObject {
     func originAnswered(_ head: ResponseHead, length: UInt64?)
     /// Bytes of the body arrived; they are valid during the call only.
     func originSent(_ bytes: UnsafeRawBufferPointer)
+    /// Bytes of the body arrived in a buffer that the delegate may keep. Without an own answer it is told of them as of
+    /// those which are valid during the call only.
+    func originSent(_ buffer: ByteBuffer)
     /// Bytes of the body arrived in a pipe, which is not filled again before it is empty; only after ``Transfer/takePipes()``.
     /// Whoever leaves some of them there pauses reading, and is given them again when it goes on.
     func originSent(_ piped: PipedBytes)
@@ -182,6 +187,10 @@ package struct Handover {
 
 extension TransferDelegate {
     package func bodyBeginsAgain() {}
+
+    package func originSent(_ buffer: ByteBuffer) {
+        buffer.withUnsafeReadableBytes { self.originSent($0) }
+    }
 
     /// Traps: who asks for no pipes gets none.
     package func originSent(_ piped: PipedBytes) {

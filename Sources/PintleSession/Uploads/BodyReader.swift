@@ -58,7 +58,7 @@ final class FileReader: BodyReader {
 
     /// - Throws: ``SessionError`` with `unreadableSource`, naming the file and the system's reason.
     static func open(_ path: String) async throws(SessionError) -> FileReader {
-        let opened = try await ThreadPool.shared.result { () throws(SessionError) -> (OpenFile, UInt64) in
+        let opened = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, UInt64) in
             let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.unreadable(path, errno) }
             let file = OpenFile(descriptor: descriptor, path: path)
@@ -75,7 +75,7 @@ final class FileReader: BodyReader {
     func next() async throws(SessionError) -> ByteBuffer? {
         guard self.offset < self.length else { return nil }
         let (file, offset, wanted) = (self.file, self.offset, min(self.length - self.offset, UInt64(Self.pieceSize)))
-        let piece = try await ThreadPool.shared.result { () throws(SessionError) -> ByteBuffer in
+        let piece = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> ByteBuffer in
             var piece = ByteBuffer()
             let count = piece.writeWithUnsafeMutableBytes(minimumWritableBytes: Int(wanted)) { space in
                 max(0, pread(file.descriptor, space.baseAddress, Int(wanted), off_t(offset)))

@@ -8,7 +8,7 @@ public import PintleMessage
 ///
 /// A body may have to be sent more than once: after a redirect that keeps the method, a challenge, or a connection that
 /// broke. Bytes, files, forms and sequences that can be made again are; for any other the hook
-/// ``SessionHooks/taskNeedsBody(_:)`` is asked.
+/// ``SessionHooks/needsBody`` is asked.
 public enum UploadSource: Sendable {
     /// They are in memory.
     case bytes(ByteBuffer)

@@ -15,8 +15,12 @@ package final class EventBroadcast<Event: Sendable>: Sendable {
     package init(_ policy: AsyncStream<Event>.Continuation.BufferingPolicy) { self.policy = policy }
 
     /// A stream of what is posted from now on, after `first`.
-    package func subscribe(beginningWith first: Event? = nil) -> AsyncStream<Event> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: self.policy)
+    ///
+    /// - Parameter policy: what becomes of events that this subscriber has not taken; nil for what holds for all.
+    package func subscribe(
+        beginningWith first: Event? = nil, policy: AsyncStream<Event>.Continuation.BufferingPolicy? = nil
+    ) -> AsyncStream<Event> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: policy ?? self.policy)
         if let first { continuation.yield(first) }
         let number = self.subscribers.withLock { subscribers -> Int? in
             guard !subscribers.isFinished else { return nil }

@@ -41,6 +41,7 @@ package struct HandshakeOffer: Sendable, Hashable {
         guard pintle_ssl_ctx_set_oldest_version(context, self.versions.lowerBound.openSSLNumber) == 1,
             pintle_ssl_ctx_set_newest_version(context, self.versions.upperBound.openSSLNumber) == 1
         else { throw OpenSSLErrors.failure(of: "SSL_CTX_set_min_proto_version") }
+        try Self.preferShortKeys(in: context)
         if let ciphers = self.ciphers(withForbidden: isForbidden) {
             guard SSL_CTX_set_cipher_list(context, ciphers) == 1 else {
                 throw OpenSSLErrors.failure(of: "SSL_CTX_set_cipher_list")
@@ -54,6 +55,22 @@ package struct HandshakeOffer: Sendable, Hashable {
         let names = self.protocols.flatMap { [UInt8(clamping: $0.utf8.count)] + $0.utf8 }
         guard names.isEmpty || SSL_CTX_set_alpn_protos(context, names, CUnsignedInt(names.count)) == 0 else {
             throw OpenSSLErrors.failure(of: "SSL_CTX_set_alpn_protos")
+        }
+    }
+
+    /// Puts AES with keys of 128 bits in front for TLS 1.3, as browsers do: nobody can break it either, and it takes 10
+    /// rounds where the other takes 14. Suites that the system's configuration does not allow stay out.
+    private static func preferShortKeys(in context: OpaquePointer) throws(TrustError) {
+        var suites: [String] = []
+        for index in 0..<pintle_ssl_ctx_cipher_count(context) {
+            let suite = pintle_ssl_ctx_cipher(context, index)
+            guard String(cString: SSL_CIPHER_get_version(suite)) == "TLSv1.3" else { break }
+            suites.append(String(cString: SSL_CIPHER_get_name(suite)))
+        }
+        guard let place = suites.firstIndex(of: "TLS_AES_128_GCM_SHA256"), place > 0 else { return }
+        suites.insert(suites.remove(at: place), at: 0)
+        guard SSL_CTX_set_ciphersuites(context, suites.joined(separator: ":")) == 1 else {
+            throw OpenSSLErrors.failure(of: "SSL_CTX_set_ciphersuites")
         }
     }
 

@@ -160,6 +160,22 @@ package final class TLSConnection {
         return result == 1 ? .bytes(count) : self.outcome(of: result)
     }
 
+    /// True where as much is taken from the socket at once as has come, up to ``aheadCapacity``, and not one record after
+    /// another with two system calls for each. Records that were read ahead wait here, where no descriptor tells of them.
+    package var readsAhead = false {
+        didSet {
+            guard self.readsAhead != oldValue else { return }
+            SSL_set_read_ahead(self.pointer, self.readsAhead ? 1 : 0)
+            SSL_set_default_read_buffer_len(self.pointer, self.readsAhead ? Self.aheadCapacity : 0)
+        }
+    }
+
+    /// In bytes. OpenSSL has such a buffer only while there is something in it (`SSL_MODE_RELEASE_BUFFERS`).
+    private static let aheadCapacity = 128 * 1024
+
+    /// True where bytes wait that were taken from the socket, whatever they are.
+    package var hasWaiting: Bool { SSL_has_pending(self.pointer) == 1 }
+
     private func allowLooks() {
         self.looks = Self.mostLooks
         self.outer?.allowLooks()
@@ -176,6 +192,30 @@ package final class TLSConnection {
         self.wasEstablished = true
         return .bytes(count)
     }
+
+    /// Takes in one record after another, as long as there is room for a whole one. Behind one that is short nothing is
+    /// looked for: often that was all, and looking would be a system call for each message.
+    ///
+    /// - Returns: the number of bytes; and `bytes` where there may be more, otherwise why there are not, also behind some.
+    package func fill(_ space: UnsafeMutableRawBufferPointer) -> (count: Int, outcome: Outcome) {
+        if let failure { return (0, .failed(failure)) }
+        var filled = 0
+        while space.count - filled >= Self.fullRecord {
+            var count = 0
+            OpenSSLErrors.clear()
+            self.allowLooks()
+            let result = SSL_read_ex(
+                self.pointer, space.baseAddress?.advanced(by: filled), space.count - filled, &count)
+            guard result == 1 else { return (filled, self.outcome(of: result)) }
+            self.wasEstablished = true
+            filled += count
+            if count < Self.fullRecord { break }
+        }
+        return (filled, .bytes(filled))
+    }
+
+    /// The most bytes in a record (RFC 8446 §5.1).
+    private static let fullRecord = 16 * 1024
 
     /// Sends the beginning of `bytes`, which are not empty. After `wantsRead` and `wantsWrite` it must be asked with the
     /// same bytes again, which may be elsewhere, and more behind them.

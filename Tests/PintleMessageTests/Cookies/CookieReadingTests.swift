@@ -79,7 +79,7 @@ import Testing
         ("a=1; Max-Age=99999999999999999999", Int64.max),
     ])
     func `the end is Max-Age's, or that of a date in any of its forms`(line: String, end: Int64) throws {
-        #expect(try self.cookie(line)?.expiry == end)
+        #expect(try self.cookie(line)?.expires == end)
     }
 
     @Test(arguments: [
@@ -88,7 +88,7 @@ import Testing
     ])
     func `what is no date ends with the session`(line: String) throws {
         let read = try #require(try self.cookie(line))
-        #expect(read.expiry == nil)
+        #expect(read.expires == nil)
     }
 
     @Test(arguments: [
@@ -116,5 +116,76 @@ import Testing
         }
         #expect(store.cookies(for: one, at: Self.now).isEmpty)
         #expect(Cookie.header(store.cookies(for: other, at: Self.now)) == "c=1")
+    }
+
+    @Test(arguments: [
+        ("a=1; SameSite=Strict", Cookie.SameSite?.some(.strict), false), ("a=1; samesite=LAX; HttpOnly", .lax, true),
+        ("a=1; SameSite=None; httponly=x", Cookie.SameSite.none, true), ("a=1; SameSite=Other", nil, false),
+    ])
+    func `SameSite and HttpOnly are kept`(line: String, sameSite: Cookie.SameSite?, isHTTPOnly: Bool) throws {
+        let read = try #require(try self.cookie(line))
+        #expect(read.sameSite == sameSite && read.isHTTPOnly == isHTTPOnly)
+    }
+
+    @Test(arguments: [
+        "__Secure-a=1", "__secure-a=1; Path=/", "__Host-a=1; Secure", "__Host-a=1; Secure; Path=/; Domain=a.example",
+        "__Host-a=1; Secure; Path=/; Domain", "__Host-a=1; Path=/", "=__Host-a=1; Secure; Path=/", "__Secure-a; Secure",
+    ])
+    func `a cookie that is not what its name says is refused`(line: String) throws {
+        #expect(try self.cookie(line) == nil)
+    }
+
+    @Test func `a cookie that is what its name says is taken`() throws {
+        #expect(try self.cookie("__Secure-a=1; Secure; Domain=a.example")?.isHostOnly == false)
+        #expect(try self.cookie("__Host-a=1; Secure; Path=/")?.isHostOnly == true)
+    }
+
+    @Test func `an attribute of over 1,024 bytes is as good as none`() throws {
+        let long = String(repeating: "x", count: 1024)
+        #expect(try self.cookie("a=1; Path=/\(long)")?.path == "/one")
+        #expect(try self.cookie("a=1; Path=/\(long.dropLast())")?.path == "/\(long.dropLast())")
+        #expect(try self.cookie("a=1; Domain=\(long).example")?.isHostOnly == true)
+    }
+
+    @Test func `names and attributes of combining marks take no time`() throws {
+        let marks = String(repeating: "\u{0301}\u{0323}", count: 1000)
+        var store = CookieStore()
+        let (url, start) = (try HTTPURL("https://a.example/"), ContinuousClock.now)
+        for number in 0..<300 {
+            let line = "\(marks)\(number)=1; \(marks)=\(marks); Path=/\(marks.prefix(1000))"
+            let cookie = try #require(try self.cookie(line))
+            store.keep(cookie, isSecret: false, at: Self.now)
+            _ = store.cookies(for: url, at: Self.now)
+        }
+        #expect(start.duration(to: .now) < .seconds(60))
+    }
+
+    @Test(arguments: [
+        ("n=m", "v", "a.example", "/", CookieError.invalidName), ("n ", "v", "a.example", "/", .invalidName),
+        ("n\r\nX: y", "v", "a.example", "/", .invalidName), ("n", "v\t", "a.example", "/", .invalidValue),
+        ("n", "v; m=w", "a.example", "/", .invalidValue), ("", "", "a.example", "/", .invalidValue),
+        ("", "n=v", "a.example", "/", .invalidValue),
+        ("n", String(repeating: "v", count: 4096), "a.example", "/", .tooLong),
+        ("n", "v", "", "/", .invalidDomain), ("n", "v", "a b", "/", .invalidDomain),
+        ("n", "v", "ä.example", "/", .invalidDomain), ("n", "v", "a.example:80", "/", .invalidDomain),
+        ("n", "v", "a.example", "x", .invalidPath), ("n", "v", "a.example", "/;x", .invalidPath),
+        ("n", "v", "a.example", "/" + String(repeating: "x", count: 1024), .invalidPath),
+        ("__Host-n", "v", "a.example", "/", .brokenPrefix),
+    ])
+    func `what no server could set is no cookie`(
+        name: String, value: String, domain: String, path: String, error: CookieError
+    ) throws {
+        #expect(throws: error) { try Cookie(name: name, value: value, domain: domain, path: path) }
+        #expect(error.description.count > 20)
+    }
+
+    @Test func `a cookie is made for a host in any spelling, and never shows its value`() throws {
+        let cookie = try Cookie(name: "n", value: "secret", domain: ".A.Example", isHostOnly: false)
+        #expect(cookie.domain == "a.example" && "\(cookie)" == "n of .a.example/")
+        #expect(
+            !String(reflecting: cookie).contains("secret")
+                && !"\(Mirror(reflecting: cookie).children)".contains("secret"))
+        #expect(try Cookie(name: "n", value: "v", domain: "0:0::1", isHostOnly: false).domain == "::1")
+        #expect(try Cookie(name: "n", value: "v", domain: "127.1", isHostOnly: false).isHostOnly)
     }
 }

@@ -145,12 +145,12 @@ private struct WantsKey: JSONDocumentRule {
             ("text/html", false), ("application/json", true),
         ])
     func `structured suffixes count only when asked`(type: String, isStructured: Bool) {
-        var contract = ResponseContract(contentTypes: ["application/json", "text/xml"])
+        var contract = ResponseContract(acceptableContentTypes: ["application/json", "text/xml"])
         let head = response(200, type)
         #expect((contract.validateHead(head, requestMethod: "GET") == nil) == (type == "application/json"))
         contract.acceptsStructuredSuffixes = true
         #expect((contract.validateHead(head, requestMethod: "GET") == nil) == isStructured)
-        contract.contentTypes = ["text/plain"]
+        contract.acceptableContentTypes = ["text/plain"]
         #expect(contract.validateHead(head, requestMethod: "GET") != nil)
     }
 
@@ -159,7 +159,7 @@ private struct WantsKey: JSONDocumentRule {
         "text/html;", "text/html;;;charset", "TEXT/HTML; boundary=\"a, b\"", "text/html;charset=\"open",
     ])
     func `RSP-07 whatever follows a type does not count`(type: String) {
-        let contract = ResponseContract(contentTypes: ["text/html"])
+        let contract = ResponseContract(acceptableContentTypes: ["text/html"])
         #expect(contract.validateHead(response(200, type), requestMethod: "GET") == nil)
     }
 

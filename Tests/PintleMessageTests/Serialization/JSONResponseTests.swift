@@ -105,7 +105,7 @@ import Testing
 
     @Test func `JRS-20 a copy has every setting`() {
         let contract = ResponseContract(
-            statuses: [200...204], contentTypes: ["a/b"],
+            acceptableStatusCodes: [200...204], acceptableContentTypes: ["a/b"],
             body: .json(.init(scanner: JSONScanner(fragmentsAllowed: true), removesNulls: true)))
         let copy = contract
         #expect(copy == contract)

@@ -151,10 +151,12 @@ import Testing
     }
 
     @Test func `PLR-05 a copy has every setting`() {
-        let serializer = PropertyListResponseSerializer(statuses: nil, contentTypes: ["A/b"])
+        let serializer = PropertyListResponseSerializer(acceptableStatusCodes: nil, acceptableContentTypes: ["A/b"])
         let copy = serializer
         #expect(copy == serializer)
-        #expect(copy.contract == ResponseContract(statuses: nil, contentTypes: ["a/b"], body: .propertyList))
+        #expect(
+            copy.contract
+                == ResponseContract(acceptableStatusCodes: nil, acceptableContentTypes: ["a/b"], body: .propertyList))
     }
 
     // MARK: Hostile documents

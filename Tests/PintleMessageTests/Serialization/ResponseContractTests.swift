@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ResponseContractTests {
     let plain = ResponseContract()
-    let html = ResponseContract(contentTypes: ["text/html"])
+    let html = ResponseContract(acceptableContentTypes: ["text/html"])
 
     private func violation(
         _ contract: ResponseContract, _ head: ResponseHead, _ body: String = "", method: String = "GET"
@@ -64,7 +64,7 @@ import Testing
         "application/json; charset=utf-8", "Application/JSON", "application/json ;a=b", "application/json",
     ])
     func `RSP-07 parameters and letter case of a type do not count`(type: String) {
-        let contract = ResponseContract(contentTypes: ["APPLICATION/json"])
+        let contract = ResponseContract(acceptableContentTypes: ["APPLICATION/json"])
         #expect(self.violation(contract, response(200, type), "{}") == nil)
     }
 
@@ -87,7 +87,7 @@ import Testing
     func `RSP-08 a wrong type without body passes only where there can be none`(
         status: UInt16, method: String, passes: Bool
     ) {
-        let contract = ResponseContract(statuses: nil, contentTypes: ["text/html"])
+        let contract = ResponseContract(acceptableStatusCodes: nil, acceptableContentTypes: ["text/html"])
         let error = self.violation(contract, response(status, "a/b"), method: method)
         #expect((error == nil) == passes)
         #expect((contract.validateHead(response(status, "a/b"), requestMethod: method) == nil) == passes)
@@ -119,13 +119,15 @@ import Testing
 
     @Test(arguments: UInt16(100)...599)
     func `RSP-13 without sets everything is acceptable`(status: UInt16) {
-        let contract = ResponseContract(statuses: nil, contentTypes: nil)
+        let contract = ResponseContract(acceptableStatusCodes: nil, acceptableContentTypes: nil)
         #expect(self.violation(contract, response(status, "a/b"), "x") == nil)
     }
 
     @Test func `RSP-13 empty sets accept nothing`() {
-        #expect(self.violation(ResponseContract(statuses: []), response(200))?.kind == .responseStatus)
-        #expect(self.violation(ResponseContract(contentTypes: []), response(200, "a/b"))?.kind == .responseContentType)
+        #expect(self.violation(ResponseContract(acceptableStatusCodes: []), response(200))?.kind == .responseStatus)
+        #expect(
+            self.violation(ResponseContract(acceptableContentTypes: []), response(200, "a/b"))?.kind
+                == .responseContentType)
     }
 
     @Test(
@@ -135,9 +137,9 @@ import Testing
             ([], "; the list of statuses is empty, so none passes"),
         ] as [([ClosedRange<UInt16>], String)])
     func `LOOK-44 the message says which statuses are expected, where it is not any success`(
-        statuses: [ClosedRange<UInt16>], expectation: String
+        acceptableStatusCodes: [ClosedRange<UInt16>], expectation: String
     ) {
-        let error = self.violation(ResponseContract(statuses: statuses), response(404))
+        let error = self.violation(ResponseContract(acceptableStatusCodes: acceptableStatusCodes), response(404))
         #expect(error?.message == "Request failed: not found (404)\(expectation)")
     }
 
@@ -165,12 +167,12 @@ import Testing
     @Test func `RSP-17 a copy is equal and then independent`() {
         var copy = self.html
         #expect(copy == self.html)
-        copy.contentTypes = ["A/B; c=d"]
-        copy.statuses = [200...200, 304...304]
-        #expect(copy.contentTypes == ["a/b"])
+        copy.acceptableContentTypes = ["A/B; c=d"]
+        copy.acceptableStatusCodes = [200...200, 304...304]
+        #expect(copy.acceptableContentTypes == ["a/b"])
         #expect(self.violation(copy, response(304, "a/b")) == nil)
         #expect(self.violation(copy, response(201, "a/b"))?.kind == .responseStatus)
-        #expect(self.html.contentTypes == ["text/html"])
+        #expect(self.html.acceptableContentTypes == ["text/html"])
     }
 
     @Test(
@@ -179,15 +181,16 @@ import Testing
             (.json, ResponseHead(status: 200), "GET", .whole), (.json, ResponseHead(status: 200), "HEAD", .nothing),
             (.json, ResponseHead(status: 204), "GET", .nothing),
             (.json, ResponseHead(status: 200, fields: ["Content-Length": "0"]), "GET", .nothing),
-            (ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200), "GET", .firstByte),
+            (ResponseContract(acceptableContentTypes: ["a/b"]), ResponseHead(status: 200), "GET", .firstByte),
             (
-                ResponseContract(contentTypes: ["a/b"]),
+                ResponseContract(acceptableContentTypes: ["a/b"]),
                 ResponseHead(status: 200, fields: ["Transfer-Encoding": "chunked", "Content-Length": "0"]), "GET",
                 .firstByte
             ),
-            (ResponseContract(contentTypes: ["a/b"]), response(200, "a/b"), "GET", .nothing),
+            (ResponseContract(acceptableContentTypes: ["a/b"]), response(200, "a/b"), "GET", .nothing),
             (
-                ResponseContract(contentTypes: ["a/b"]), ResponseHead(status: 200, fields: ["Content-Length": "1"]),
+                ResponseContract(acceptableContentTypes: ["a/b"]),
+                ResponseHead(status: 200, fields: ["Content-Length": "1"]),
                 "GET", .nothing
             ),
         ] as [(ResponseContract, ResponseHead, String, ResponseContract.BodyNeed)])

@@ -42,9 +42,21 @@ import Testing
         #expect(try json.decode(head, body: [], requestMethod: "GET") == nil)
         #expect(try json.decode(head, body: bytes(" "), requestMethod: "GET") == nil)
         #expect(try json.decode(head, body: [], requestMethod: "HEAD") == nil)
-        let decodable = DecodableResponseSerializer(Order.self)
-        #expect(try decodable.decode(response(204), body: [], requestMethod: "GET") == nil)
-        #expect(try decodable.decode(head, body: [], requestMethod: "GET") == nil)
+    }
+
+    @Test(arguments: [(204, ""), (200, ""), (200, " ")])
+    func `a type that is decoded is there, or nil where it is optional, or it is an error`(
+        status: UInt16, body: String
+    ) throws {
+        let head = response(status, "application/json")
+        let error = try violation(DecodableResponseSerializer(Order.self), head, body)
+        #expect(error?.kind == .responseBody)
+        #expect(error?.message == "Request failed: there is no JSON in the response (\(status))")
+        let optional = DecodableResponseSerializer(Order?.self)
+        #expect(try optional.decode(head, body: bytes(body), requestMethod: "GET") == nil)
+        let there = try optional.decode(
+            response(200, "application/json"), body: bytes(#"{"id":1}"#), requestMethod: "GET")
+        #expect(there == Order(id: 1))
     }
 
     @Test func `JRS-07 JRS-08 JRS-09 errors of status, type and body are told in their order`() throws {
@@ -83,7 +95,7 @@ import Testing
         }
         let event = try serializer.decode(
             response(200, "text/json"), body: bytes(#"{"at":5}"#), requestMethod: "GET")
-        #expect(event?.at == Date(timeIntervalSince1970: 5))
+        #expect(event.at == Date(timeIntervalSince1970: 5))
     }
 
     @Test(arguments: ["application/xml", "text/xml"])
@@ -100,12 +112,12 @@ import Testing
 
     @Test func `LOOK-57 XMP-05 a copy of an XML serializer keeps statuses and types`() throws {
         var serializer = XMLResponseSerializer()
-        serializer.statuses = [201...201]
-        serializer.contentTypes = ["a/b"]
+        serializer.acceptableStatusCodes = [201...201]
+        serializer.acceptableContentTypes = ["a/b"]
         let copy = serializer
-        serializer.statuses = nil
-        serializer.contentTypes = nil
-        #expect(copy.contract.statuses == [201...201] && copy.contract.contentTypes == ["a/b"])
+        serializer.acceptableStatusCodes = nil
+        serializer.acceptableContentTypes = nil
+        #expect(copy.contract.acceptableStatusCodes == [201...201] && copy.contract.acceptableContentTypes == ["a/b"])
         #expect(try violation(copy, response(200, "a/b"), "<a/>")?.kind == .responseStatus)
         #expect(try violation(serializer, response(500, "c/d"), "<a/>") == nil)
     }
@@ -187,12 +199,12 @@ import Testing
         var json = JSONResponseSerializer(rule: .init(removesNulls: true))
         let copy = json
         #expect(copy == json)
-        json.contentTypes = nil
+        json.acceptableContentTypes = nil
         #expect(copy != json)
-        #expect(copy.contract.contentTypes == ResponseContract.jsonTypes)
+        #expect(copy.contract.acceptableContentTypes == ResponseContract.jsonTypes)
         var compound = CompoundResponseSerializer([json], contract: .json)
         let other = compound
-        compound.contract.statuses = nil
+        compound.contract.acceptableStatusCodes = nil
         #expect(other.contract == .json)
         #expect(other.members.count == 1)
     }

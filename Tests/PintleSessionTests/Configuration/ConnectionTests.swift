@@ -93,6 +93,25 @@ import Testing
         #expect(OwnSockets.typeOfService(towards: port) == Int32(type.codePoint) << 2)
     }
 
+    @Test func `requests of another service have a connection of their own, whose packets are marked for it`()
+        async throws
+    {
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("done"))
+            }
+        }
+        let stage = try self.stage { _ in }
+        var wanted = request(origin.port)
+        wanted.serviceType = .voice
+        for _ in 0..<2 { _ = try await stage.data(for: wanted) }
+        #expect(origin.connections.count == 1)
+        #expect(OwnSockets.typeOfService(towards: origin.port) == 46 << 2)
+        for _ in 0..<2 { _ = try await stage.data(for: request(origin.port)) }
+        #expect(origin.connections.count == 2)
+    }
+
     @Test func `connections leave by the interface of the configuration`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let stage = try self.stage { $0.interface = "lo" }

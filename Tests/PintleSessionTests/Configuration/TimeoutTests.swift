@@ -185,6 +185,6 @@ import Testing
             _ = try connection.waitForEnd()
         }
         let stage = try SessionStage()
-        #expect(try await stage.data(for: request(origin.port, timeout: .minutes(10))).text == "there")
+        #expect(try await stage.data(for: request(origin.port, timeout: .seconds(600))).text == "there")
     }
 }

@@ -80,6 +80,28 @@ import Testing
             body: body.map { .bytes(ByteBuffer(string: $0)) } ?? .none)
     }
 
+    // MARK: Behind a response
+
+    @Test func `records that were read ahead behind a response answer no other request`() async throws {
+        let (side, loop) = (self.side, self.loop)
+        let (begun, rest) = (String(repeating: "a", count: 60_000), String(repeating: "b", count: 40_000))
+        let origin = try ScriptedOrigin { connection in
+            try connection.stream.secure(as: side)
+            let target = try connection.readRequest().target
+            guard connection.number == 0 else { return try connection.send(response(target)) }
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(begun)")
+            try Self.hold(loop) {
+                try connection.send(rest)
+                try connection.send(response("of nobody's"))
+            }
+            _ = try connection.waitForEnd()
+        }
+        let long = try await self.stage.data(for: request(origin.port, "/long", scheme: .https))
+        #expect(long.text == begun + rest)
+        #expect(try await self.stage.data(for: request(origin.port, "/next", scheme: .https)).text == "/next")
+        #expect(origin.connections.count == 2)
+    }
+
     // MARK: Within the request
 
     @Test func `an origin that ends the connection behind 100 Continue breaks the request and nothing else`()

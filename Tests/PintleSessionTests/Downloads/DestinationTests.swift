@@ -22,7 +22,7 @@ import Testing
     private var hello: [UInt8] { Array("hello\n".utf8) }
     private var wanted: SessionRequest { request(self.origin.httpPort, "/hello") }
 
-    private func stage(hooks: (any SessionHooks)? = nil) throws -> SessionStage {
+    private func stage(hooks: (any HookSet)? = nil) throws -> SessionStage {
         var configuration = SessionConfiguration()
         configuration.temporaryFolder = self.growing.path
         return try SessionStage(configuration: configuration, hooks: hooks)
@@ -173,41 +173,46 @@ import Testing
 
 private struct Unwanted: Error {}
 
-private final class PlacingHooks: SessionHooks {
+private struct PlacingHooks: HookSet {
     private let place: @Sendable (String) throws -> String?
 
     init(_ place: @escaping @Sendable (String) throws -> String?) { self.place = place }
 
-    func task(
-        _ task: SessionTask, finishedDownloadTo temporaryFile: String, response: ResponseHead
-    ) async throws -> String? { try self.place(temporaryFile) }
-}
-
-private final class BytesHooks: SessionHooks {
-    let counts = Watched<[UInt64]>([])
-
-    func task(_ task: SessionTask, received bytes: ByteBuffer) {
-        let counted = task.progress.received
-        self.counts.change { $0 += [UInt64(bytes.readableBytes), counted] }
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.finishedDownload = { [place] _, temporaryFile, _ in try place(temporaryFile) }
+        }
     }
 }
 
-private final class BecomingHooks: SessionHooks {
+private struct BytesHooks: HookSet {
+    let counts = Watched<[UInt64]>([])
+
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.receivedBody = { [counts] task, bytes in
+                let counted = task.progress.received
+                counts.change { $0 += [UInt64(bytes.readableBytes), counted] }
+            }
+        }
+    }
+}
+
+private struct BecomingHooks: HookSet {
     let notices = Watched<[String]>([])
     private let destination: DownloadDestination
 
     init(_ destination: DownloadDestination) { self.destination = destination }
 
-    func task(_ task: SessionTask, received response: ResponseHead) async throws -> ResponseDisposition {
-        .becomeDownload(self.destination)
+    var sessionHooks: SessionHooks {
+        SessionHooks { [notices, destination] hooks in
+            hooks.receivedResponse = { _, _ in .becomeDownload(destination) }
+            hooks.becameDownload = { _ in notices.change { $0.append("became") } }
+            hooks.wroteDownload = { _, _, progress in
+                guard progress.fractionReceived == 1 else { return }
+                notices.change { $0.append("\(progress.received) bytes written") }
+            }
+            hooks.receivedBody = { _, _ in notices.change { $0.append("kept in memory") } }
+        }
     }
-
-    func taskBecameDownload(_ task: SessionTask) { self.notices.change { $0.append("became") } }
-
-    func task(_ task: SessionTask, wroteBytes count: Int, progress: TaskProgress) {
-        guard progress.fractionReceived == 1 else { return }
-        self.notices.change { $0.append("\(progress.received) bytes written") }
-    }
-
-    func task(_ task: SessionTask, received bytes: ByteBuffer) { self.notices.change { $0.append("kept in memory") } }
 }

@@ -153,8 +153,12 @@ import Testing
     }
 }
 
-private final class MetricsHooks: SessionHooks {
+private struct MetricsHooks: HookSet {
     let seen = Watched<[TaskMetrics]>([])
 
-    func task(_ task: SessionTask, collected metrics: TaskMetrics) { self.seen.change { $0.append(metrics) } }
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.collectedMetrics = { [seen] _, metrics in seen.change { $0.append(metrics) } }
+        }
+    }
 }

@@ -211,10 +211,12 @@ import Testing
     }
 }
 
-private final class ResumeHooks: SessionHooks {
+private struct ResumeHooks: HookSet {
     let resumed = Watched<[UInt64]>([])
 
-    func task(_ task: SessionTask, resumedAt offset: UInt64, progress: TaskProgress) {
-        self.resumed.change { $0.append(offset) }
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.resumedDownload = { [resumed] _, offset, _ in resumed.change { $0.append(offset) } }
+        }
     }
 }

@@ -87,7 +87,7 @@ import Testing
         let stage = try SessionStage(configuration: self.configuration(origin.port))
         let error = await stage.failure(
             of: request(origin.port, "/go", method: "PUT"), from: .stream(BodyStream(pieces([1, 2, 3]))))
-        #expect(error?.code == .cannotRewind && error?.message.contains("taskNeedsBody") == true)
+        #expect(error?.code == .cannotRewind && error?.message.contains("needsBody") == true)
         #expect(origin.requests.count == 1)
     }
 

@@ -196,7 +196,7 @@ import Testing
     @Test func `a 407 without a proxy, and a 401 without an offer that can be answered, are results`() async throws {
         let (stage, hooks) = try self.stage { _ in throw Refusal(reason: "not to be asked") }
         for head in [
-            "407 X\r\nProxy-Authenticate: Basic realm=\"r\"", "401 X", "401 X\r\nWWW-Authenticate: Hawk x=\"1\"",
+            "407 X\r\nProxy-Authenticate: Basic realm=\"r\"", "401 X", "401 X\r\nWWW-Authenticate: Hawk x=\"1",
         ] {
             let origin = try ScriptedOrigin(answering: "HTTP/1.1 \(head)\r\nContent-Length: 0\r\n\r\n")
             #expect(try await stage.data(for: request(origin.port)).status > 400)

@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test func `SES-35 SES-07 sent bytes are told with the task's own counts`() async throws {
+    @Test func `SES-35 TDL-07 sent bytes are told with the task's own counts`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let bytes = [UInt8].pattern(400_000)
         let hooks = RecordedHooks()
@@ -151,7 +151,7 @@ import Testing
         #expect(hooks.sentCount.current == bytes.count && steps.allSatisfy { $0.expectedToSend == 400_000 })
     }
 
-    @Test func `SES-36 a task ends in this order: result, list, metrics, completion, event`() async throws {
+    @Test func `SES-36 a task ends in this order: list, result, metrics, completion, event`() async throws {
         let origin = try ScriptedOrigin(answering: response("done"))
         let states = Watched<[String]>([])
         let hooks = RecordedHooks { answers in

@@ -63,11 +63,19 @@ import Testing
     }
 
     @Test func `OPS-14 HOP-06 any number of pauses bring the same bytes`() async throws {
-        let bytes = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-        let origin = try NginxOrigin(locations: "location /slow/ { alias \(self.folder.path)/; limit_rate 300k; }\n")
-        try self.folder.write(bytes, to: "big")
+        let bytes = [UInt8].pattern(600_000)
+        // Each connection brings 100,000 bytes and then nothing more, but for the last one, which brings the rest.
+        let origin = try ScriptedOrigin { connection in
+            let range = try connection.readRequest()["Range"]
+            let offset = range.flatMap { Int($0.dropFirst("bytes=".count).dropLast()) } ?? 0
+            let status =
+                range == nil ? "200 OK\r\n" : "206 Partial\r\nContent-Range: bytes \(offset)-599999/600000\r\n"
+            try connection.send("HTTP/1.1 \(status)ETag: \"abc\"\r\nContent-Length: \(600_000 - offset)\r\n\r\n")
+            try connection.stream.send(Array(bytes[offset..<(connection.number < 4 ? offset + 100_000 : 600_000)]))
+            _ = try connection.waitForEnd()
+        }
         let operation = TransferOperation(
-            request(origin.httpPort, "/slow/big"), in: self.stage.session, to: .file(path: "\(self.folder.path)/out"))
+            request(origin.port), in: self.stage.session, to: .file(path: "\(self.folder.path)/out"))
         operation.start()
         for part in 1...4 {
             await operation.reach(UInt64(part) * 100_000)
@@ -76,7 +84,11 @@ import Testing
         }
         let result = try await operation.value()
         #expect(result.response.status == 206 && contents(of: "\(self.folder.path)/out") == bytes)
-        #expect(operation.progress.received == 600_000)
+        #expect(operation.progress.received == 600_000 && result.metrics.transactions.count == 5)
+        #expect(
+            origin.requests.map { $0["Range"] } == [
+                nil, "bytes=100000-", "bytes=200000-", "bytes=300000-", "bytes=400000-",
+            ])
     }
 
     @Test func `HOP-07 a pause before any data makes the request again as it was`() async throws {

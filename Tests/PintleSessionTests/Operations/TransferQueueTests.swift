@@ -230,16 +230,16 @@ import Testing
                 try connection.send(isHead ? String(answer.dropLast(3)) : answer)
             }
         }
-        let api = try HTTPSession(self.stage.session, baseURL: "http://127.0.0.1:\(origin.port)/v1")
+        let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)/v1")
         let queue = TransferQueue(limit: 1)
         #expect(TransferQueue().limit == nil)
         var operations: [TransferOperation] = []
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
-            operations.append(try api.operation(method, "a", parameters: ["x": 1]))
+            operations.append(try api.operation(method, "a", body: .parameters(["x": 1])))
         }
         var form = MultipartForm()
         form.append(name: "x", bytes: Array("y".utf8))
-        operations.append(try api.operation("POST", "form", form: form))
+        operations.append(try api.operation("POST", "form", body: .multipart(form)))
         for operation in operations { queue.add(operation) }
         await queue.waitUntilEmpty()
         let lines = origin.requests.map { $0.head.startLine.dropLast(" HTTP/1.1".count) }
@@ -256,8 +256,8 @@ import Testing
     }
 
     @Test func `HOM-04 a request that cannot be serialized is an error and no operation`() async throws {
-        let api = try HTTPSession(self.stage.session, baseURL: "http://127.0.0.1:1")
-        let error = await sessionError { _ = try api.operation("GET", "a", parameters: [1]) }
+        let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:1")
+        let error = await sessionError { _ = try api.operation("GET", "a", body: .parameters([1])) }
         #expect(error?.code == .invalidRequest && error?.underlying is SerializationError)
     }
 }

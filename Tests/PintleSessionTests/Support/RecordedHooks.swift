@@ -6,8 +6,17 @@ import PintleSession
 import PintleTesting
 import PintleTrust
 
+/// What a stage can make hooks of.
+protocol HookSet {
+    var sessionHooks: SessionHooks { get }
+}
+
+extension SessionHooks: HookSet {
+    var sessionHooks: SessionHooks { self }
+}
+
 /// Hooks that answer as a test says, and remember every call by a word, in its order.
-final class RecordedHooks: SessionHooks {
+final class RecordedHooks: HookSet, Sendable {
     /// What is not set does as without hooks.
     struct Answers: Sendable {
         var redirect: @Sendable (SessionRequest, ResponseHead) async throws -> SessionRequest? = { request, _ in request
@@ -46,83 +55,74 @@ final class RecordedHooks: SessionHooks {
         self.answers.note(word, task)
     }
 
-    // MARK: Decisions
-
-    @concurrent func task(
-        _ task: SessionTask, willRedirectTo request: SessionRequest, after response: ResponseHead
-    ) async throws -> SessionRequest? {
-        self.note("redirect", task)
-        self.redirects.change { $0.append(response) }
-        return try await self.answers.redirect(request, response)
+    /// Every hook, so that all that happens is noted.
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            self.setDecisions(of: &hooks)
+            self.setNotices(of: &hooks)
+        }
     }
 
-    @concurrent func task(_ task: SessionTask, challengedBy challenge: Challenge) async throws -> ChallengeAnswer {
-        self.note("challenge", task)
-        self.challenges.change { $0.append(challenge) }
-        return try await self.answers.challenge(challenge)
+    private func setDecisions(of hooks: inout SessionHooks) {
+        hooks.willRedirect = { task, request, response in
+            self.note("redirect", task)
+            self.redirects.change { $0.append(response) }
+            return try await self.answers.redirect(request, response)
+        }
+        hooks.wasChallenged = { task, challenge in
+            self.note("challenge", task)
+            self.challenges.change { $0.append(challenge) }
+            return try await self.answers.challenge(challenge)
+        }
+        hooks.needsBody = { task in
+            self.note("body", task)
+            return try await self.answers.body()
+        }
+        hooks.receivedResponse = { task, response in
+            self.note("response", task)
+            return try await self.answers.response(task, response)
+        }
+        hooks.willCache = { task, response in
+            self.note("cache", task)
+            return await self.answers.cache(response)
+        }
+        hooks.finishedDownload = { task, temporaryFile, _ in
+            self.note("destination", task)
+            return try await self.answers.destination(temporaryFile)
+        }
+        hooks.decidesTrust = { _, trust in
+            self.note("trust")
+            return self.answers.trust(trust)
+        }
+        hooks.choosesIdentity = { session, request in
+            self.note("identity")
+            guard let identity = self.answers.identity else { return session.configuration.clientIdentity }
+            return identity(request)
+        }
     }
 
-    @concurrent func taskNeedsBody(_ task: SessionTask) async throws -> UploadSource? {
-        self.note("body", task)
-        return try await self.answers.body()
+    private func setNotices(of hooks: inout SessionHooks) {
+        hooks.sentBody = { task, count, progress in
+            self.note("sent", task)
+            self.sent.change { $0.append(progress) }
+            self.sentCount.change { $0 += count }
+        }
+        hooks.receivedBody = { task, bytes in
+            self.note("data", task)
+            self.received.change { $0 += Array(bytes.readableBytesView) }
+        }
+        hooks.wroteDownload = { task, _, _ in self.note("wrote", task) }
+        hooks.becameDownload = { self.note("became", $0) }
+        hooks.collectedMetrics = { task, metrics in
+            self.note("metrics", task)
+            self.metrics.change { $0.append(metrics) }
+        }
+        hooks.completed = { task, error in
+            self.note("completed", task)
+            self.errors.change { $0.append(error) }
+        }
+        hooks.becameInvalid = { _ in self.note("invalid") }
     }
-
-    @concurrent func task(_ task: SessionTask, received response: ResponseHead) async throws -> ResponseDisposition {
-        self.note("response", task)
-        return try await self.answers.response(task, response)
-    }
-
-    @concurrent func task(_ task: SessionTask, willCache response: CachedResponse) async -> CachedResponse? {
-        self.note("cache", task)
-        return await self.answers.cache(response)
-    }
-
-    @concurrent func task(
-        _ task: SessionTask, finishedDownloadTo temporaryFile: String, response: ResponseHead
-    ) async throws -> String? {
-        self.note("destination", task)
-        return try await self.answers.destination(temporaryFile)
-    }
-
-    func session(_ session: Session, decideOn trust: ServerTrust) -> TrustDecision {
-        self.note("trust")
-        return self.answers.trust(trust)
-    }
-
-    func session(_ session: Session, identityFor request: ClientCertificateRequest) -> ClientIdentity? {
-        self.note("identity")
-        guard let identity = self.answers.identity else { return session.configuration.clientIdentity }
-        return identity(request)
-    }
-
-    // MARK: Notices
-
-    func task(_ task: SessionTask, sentBodyBytes count: Int, progress: TaskProgress) {
-        self.note("sent", task)
-        self.sent.change { $0.append(progress) }
-        self.sentCount.change { $0 += count }
-    }
-
-    func task(_ task: SessionTask, received bytes: ByteBuffer) {
-        self.note("data", task)
-        self.received.change { $0 += Array(bytes.readableBytesView) }
-    }
-
-    func task(_ task: SessionTask, wroteBytes count: Int, progress: TaskProgress) { self.note("wrote", task) }
-
-    func taskBecameDownload(_ task: SessionTask) { self.note("became", task) }
-
-    func task(_ task: SessionTask, collected metrics: TaskMetrics) {
-        self.note("metrics", task)
-        self.metrics.change { $0.append(metrics) }
-    }
-
-    func task(_ task: SessionTask, completedWith error: SessionError?) {
-        self.note("completed", task)
-        self.errors.change { $0.append(error) }
-    }
-
-    func sessionBecameInvalid(_ session: Session) { self.note("invalid") }
 }
 
 /// What a hook throws in tests.

@@ -12,12 +12,15 @@ struct ScriptedProxy {
     /// - Parameters:
     ///   - port: where the origin of every host listens.
     ///   - authorization: the Proxy-Authorization that is demanded; nil lets everybody in.
-    init(leadingTo port: Int, demanding authorization: String? = nil) throws {
+    ///   - offer: how the proxy asks for it.
+    init(
+        leadingTo port: Int, demanding authorization: String? = nil, offering offer: String = "Basic realm=\"gate\""
+    ) throws {
         self.origin = try ScriptedOrigin { connection in
             while true {
                 let request = try connection.readRequest()
                 guard authorization == nil || request["Proxy-Authorization"] == authorization else {
-                    try connection.send(answer(407, ["Proxy-Authenticate: Basic realm=\"gate\""], "who are you?"))
+                    try connection.send(answer(407, ["Proxy-Authenticate: \(offer)"], "who are you?"))
                     continue
                 }
                 if request.method == "CONNECT" {

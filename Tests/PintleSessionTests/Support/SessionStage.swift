@@ -13,13 +13,14 @@ final class SessionStage: Sendable {
 
     init(
         policy: SecurityPolicy = .default, configuration: SessionConfiguration = SessionConfiguration(),
-        hooks: (any SessionHooks)? = nil, judge: (any AddressJudge)? = nil, sharing engine: Engine? = nil
+        hooks: (any HookSet)? = nil, judge: (any AddressJudge)? = nil, sharing engine: Engine? = nil
     ) throws {
         // One thread, so that a test knows which connections can be used again.
         self.engine = try engine ?? Engine(threads: 1)
         self.ownsEngine = engine == nil
         self.session = try Session(
-            engine: self.engine, configuration: configuration, policy: policy, hooks: hooks, judge: judge)
+            engine: self.engine, configuration: configuration, policy: policy,
+            hooks: hooks?.sessionHooks ?? SessionHooks(), judge: judge)
     }
 
     private let ownsEngine: Bool
@@ -54,7 +55,7 @@ struct Answer {
 /// A request to this machine.
 func request(
     _ port: Int, _ path: String = "/", method: String = "GET", scheme: Scheme = .http, host: String = "127.0.0.1",
-    fields: Fields = Fields(), timeout: TimeAmount = .seconds(60)
+    fields: Fields = Fields(), timeout: Duration = .seconds(60)
 ) -> SessionRequest {
     guard let url = try? HTTPURL("\(scheme.rawValue)://\(host):\(port)\(path)") else {
         preconditionFailure("\(host) and \(path) make no URL")

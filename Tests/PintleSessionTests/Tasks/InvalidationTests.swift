@@ -23,7 +23,7 @@ import Testing
     @Test func `SES-01 a session without a configuration has the default one`() throws {
         let engine = try Engine(threads: 1)
         let session = try Session(engine: engine)
-        #expect(session.policy == .default && !session.reportsOnly && session.hooks == nil)
+        #expect(session.policy == .default && !session.reportsOnly)
         #expect(session.configuration.cookies == .pass && session.configuration.connectionsPerHost == 64)
         #expect(session.configuration.cachePolicy == .protocol && session.configuration.resourceTimeout == nil)
         session.close()

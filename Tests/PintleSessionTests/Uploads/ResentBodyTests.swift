@@ -84,7 +84,7 @@ import Testing
                 .stream(BodyStream(Self.pieces())), request(origin.port, method: "PUT"))
         }
         #expect(error?.code == .cannotRewind)
-        #expect(error?.message.hasSuffix("or implement the hook taskNeedsBody") == true)
+        #expect(error?.message.hasSuffix("or set the hook needsBody") == true)
         #expect(self.stage.session.tasks.isEmpty && self.stage.session.runningTransfers() == 0)
     }
 

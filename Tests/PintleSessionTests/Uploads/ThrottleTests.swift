@@ -38,7 +38,7 @@ import Testing
     }
 
     private func wanted(
-        _ origin: ScriptedOrigin, _ path: String = "/", packet: Int, delay: TimeAmount
+        _ origin: ScriptedOrigin, _ path: String = "/", packet: Int, delay: Duration
     ) throws -> SessionRequest {
         var wanted = request(origin.port, path, method: "PUT")
         wanted.throttle = try Throttle(packet: packet, delay: delay)
@@ -116,7 +116,7 @@ import Testing
     @Test func `a task that is cancelled while it rests ends at once`() async throws {
         let origin = try ScriptedOrigin { _ = try $0.waitForEnd() }
         let task = try self.stage.session.uploadTask(
-            self.wanted(origin, packet: 1, delay: .hours(100)), from: self.source(.file))
+            self.wanted(origin, packet: 1, delay: .seconds(360_000)), from: self.source(.file))
         task.resume()
         try await self.hooks.packets.reach("the first packet") { $0.count == 1 }
         task.cancel()
@@ -131,7 +131,7 @@ import Testing
             _ = try connection.waitForEnd()
         }
         let result = try await self.stage.session.data(
-            for: self.wanted(origin, packet: 1, delay: .hours(100)), from: self.source(.file))
+            for: self.wanted(origin, packet: 1, delay: .seconds(360_000)), from: self.source(.file))
         #expect(result.response.status == 413)
     }
 
@@ -149,10 +149,12 @@ import Testing
     }
 }
 
-final class PacketHooks: SessionHooks {
+struct PacketHooks: HookSet {
     let packets = Watched<[Int]>([])
 
-    func task(_ task: SessionTask, sentBodyBytes count: Int, progress: TaskProgress) {
-        self.packets.change { $0.append(count) }
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.sentBody = { [packets] _, count, _ in packets.change { $0.append(count) } }
+        }
     }
 }

@@ -245,10 +245,12 @@ import Testing
     }
 }
 
-private final class SentHooks: SessionHooks {
+private struct SentHooks: HookSet {
     let totals = Watched<[UInt64?]>([])
 
-    func task(_ task: SessionTask, sentBodyBytes count: Int, progress: TaskProgress) {
-        self.totals.change { $0.append(progress.expectedToSend) }
+    var sessionHooks: SessionHooks {
+        SessionHooks { hooks in
+            hooks.sentBody = { [totals] _, _, progress in totals.change { $0.append(progress.expectedToSend) } }
+        }
     }
 }

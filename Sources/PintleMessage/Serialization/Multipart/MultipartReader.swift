@@ -5,11 +5,11 @@
 /// Names nest as in a query: `a[b]`, `a[]`. A part with a file name is a file; one without is text or, where its bytes
 /// are no text in its charset, bytes. The part `_charset_` names the charset of all others (RFC 7578 §4.6) and is no
 /// parameter. What a form cannot have is an error and never guessed at: another program could read it in another way.
-public enum MultipartReader {
+package enum MultipartReader {
     /// The most parts of a form.
-    public static let partLimit = 1000
+    package static let partLimit = 1000
     /// The most bytes of the head of a part.
-    public static let headLimit = 16 * 1024
+    package static let headLimit = 16 * 1024
 
     /// Reads a whole body.
     ///
@@ -18,7 +18,7 @@ public enum MultipartReader {
     ///   - encoding: of text whose charset neither its part nor `_charset_` names.
     /// - Throws: `.malformedBody` for what is no form, and for more than ``partLimit`` parts or ``headLimit`` bytes of a
     ///   head; `.unknownEncoding` for a charset that is not known.
-    public static func read(
+    package static func read(
         _ bytes: [UInt8], contentType: String, encoding: TextEncoding = .utf8
     ) throws(SerializationError) -> Parameter {
         let parts = try Self.parts(of: bytes, boundary: try Self.boundary(in: contentType))

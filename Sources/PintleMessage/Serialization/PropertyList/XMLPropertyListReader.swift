@@ -7,12 +7,12 @@ internal import FoundationEssentials
 /// Foundation's `PropertyListSerialization` is not used: in a program that is linked statically it fails on every array.
 /// Containers nest no deeper than ``XMLScanner`` lets elements do.
 struct XMLPropertyListReader {
-    private var document: XMLReader
+    private var document: XMLCursor
 
     static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
-        let document: XMLReader
+        let document: XMLCursor
         do throws(XMLSyntaxError) {
-            document = try XMLReader(bytes)
+            document = try XMLCursor(bytes)
         } catch {
             throw PropertyListError("\(error)")
         }
@@ -74,9 +74,13 @@ struct XMLPropertyListReader {
     private mutating func element() throws(PropertyListError) -> String? {
         while let part = self.document.next() {
             switch part {
-            case .start(let name): return name
+            case .start(let name, _): return self.document.text(of: name, as: .literal)
             case .end: return nil
-            case .text(let text): guard text.allSatisfy(XMLText.isSpace) else { throw Self.foreign }
+            case .text(let range), .section(let range):
+                var text: [UInt8] = []
+                self.append(range, of: part, to: &text)
+                guard text.allSatisfy(XMLText.isSpace) else { throw Self.foreign }
+            case .comment, .instruction, .documentType: continue
             }
         }
         return nil
@@ -89,10 +93,19 @@ struct XMLPropertyListReader {
             switch part {
             case .start: throw Self.foreign
             case .end: return String(decoding: text, as: UTF8.self)
-            case .text(let more): text += more
+            case .text(let range), .section(let range): self.append(range, of: part, to: &text)
+            case .comment, .instruction, .documentType: continue
             }
         }
         preconditionFailure("BUG: a document that is not well-formed was accepted")
+    }
+
+    private func append(_ range: Range<Int>, of part: XMLCursor.Token, to text: inout [UInt8]) {
+        if case .text = part {
+            self.document.append(range, as: .text, to: &text)
+        } else {
+            self.document.append(range, as: .literal, to: &text)
+        }
     }
 
     // MARK: Texts

@@ -9,35 +9,53 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     public typealias DecoderMaker = @Sendable () -> JSONDecoder
 
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
-    public var contentTypes: Set<String>?
+    public var acceptableContentTypes: Set<String>?
     /// What is accepted as a document. Nulls that it takes out are not there to be decoded.
     public var rule: ResponseContract.JSONRule
     private let makeDecoder: DecoderMaker
 
     /// Makes a serializer.
     public init(
-        _ type: Value.Type = Value.self, statuses: [ClosedRange<UInt16>]? = [200...299],
-        contentTypes: Set<String>? = ResponseContract.jsonTypes, rule: ResponseContract.JSONRule = .init(),
+        _ type: Value.Type = Value.self, acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
+        acceptableContentTypes: Set<String>? = ResponseContract.jsonTypes, rule: ResponseContract.JSONRule = .init(),
         decoder: @escaping DecoderMaker = { JSONDecoder() }
     ) {
-        self.statuses = statuses
-        self.contentTypes = contentTypes
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes
         self.rule = rule
         self.makeDecoder = decoder
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.rule))
+        ResponseContract(
+            acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
+            body: .json(self.rule))
     }
 
     /// Holds the response to the contract and decodes the document.
     ///
-    /// - Returns: nil where there can be no body, as with status 204, and for a body that is empty or one space.
+    /// - Returns: nil where there can be no body, as with status 204, and for a body that is empty or one space, if the
+    ///   type is optional.
+    /// - Throws: the violation; where there is no document, and the type is not optional, that is one.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> Value {
+        let value = try self.decodedDocument(head, body, requestMethod) ?? Self.absent
+        guard let value else {
+            throw ResponseContract.error(
+                .responseBody, "Request failed: there is no JSON in the response (\(head.status))", head)
+        }
+        return value
+    }
+
+    /// What stands for a document that is not there: nil of an optional type.
+    private static var absent: Value? { (Value.self as? any OptionalValue.Type)?.absent as? Value }
+
+    private func decodedDocument(
+        _ head: ResponseHead, _ body: [UInt8], _ requestMethod: String
     ) throws(ValidationError) -> Value? {
         try self.contract.read(body, of: head, requestMethod: requestMethod) { body throws(BodyProblem) in
             let document = try self.rule.check(body) ?? body
@@ -50,7 +68,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
     }
 
     /// `orders[2].id: no value for this key`, as far as the decoder tells.
-    private static func words(for error: any Error) -> String {
+    static func words(for error: any Error) -> String {
         let (context, problem): (DecodingError.Context, String)
         switch error as? DecodingError {
         case .typeMismatch(let type, let found):
@@ -70,4 +88,12 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         }
         return path.isEmpty ? problem : "\(path): \(problem)"
     }
+}
+
+private protocol OptionalValue {
+    static var absent: Self { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate static var absent: Self { nil }
 }

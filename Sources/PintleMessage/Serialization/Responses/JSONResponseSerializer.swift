@@ -3,25 +3,28 @@
 /// Reads JSON.
 public struct JSONResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
-    public var contentTypes: Set<String>?
+    public var acceptableContentTypes: Set<String>?
     /// What is accepted as a document, and whether nulls are taken out of it.
     public var rule: ResponseContract.JSONRule
 
     /// Makes a serializer.
     public init(
-        statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = ResponseContract.jsonTypes,
+        acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
+        acceptableContentTypes: Set<String>? = ResponseContract.jsonTypes,
         rule: ResponseContract.JSONRule = .init()
     ) {
-        self.statuses = statuses
-        self.contentTypes = contentTypes
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes
         self.rule = rule
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .json(self.rule))
+        ResponseContract(
+            acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
+            body: .json(self.rule))
     }
 
     /// Holds the response to the contract and reads the document.

@@ -3,22 +3,24 @@
 /// Reads property lists, in XML or binary.
 public struct PropertyListResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/propertyListTypes``.
-    public var contentTypes: Set<String>?
+    public var acceptableContentTypes: Set<String>?
 
     /// Makes a serializer.
     public init(
-        statuses: [ClosedRange<UInt16>]? = [200...299],
-        contentTypes: Set<String>? = ResponseContract.propertyListTypes
+        acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
+        acceptableContentTypes: Set<String>? = ResponseContract.propertyListTypes
     ) {
-        self.statuses = statuses
-        self.contentTypes = contentTypes
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .propertyList)
+        ResponseContract(
+            acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
+            body: .propertyList)
     }
 
     /// Holds the response to the contract, which no empty body keeps where there can be one, and reads the document.

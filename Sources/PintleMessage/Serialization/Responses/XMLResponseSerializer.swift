@@ -3,25 +3,28 @@
 /// Gives the bytes of well-formed XML, for whichever parser the program has.
 public struct XMLResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
-    public var statuses: [ClosedRange<UInt16>]?
+    public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
-    public var contentTypes: Set<String>?
+    public var acceptableContentTypes: Set<String>?
     /// What is accepted as a document. One that defines entities never is.
     public var scanner: XMLScanner
 
     /// Makes a serializer.
     public init(
-        statuses: [ClosedRange<UInt16>]? = [200...299], contentTypes: Set<String>? = ResponseContract.xmlTypes,
+        acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
+        acceptableContentTypes: Set<String>? = ResponseContract.xmlTypes,
         scanner: XMLScanner = XMLScanner()
     ) {
-        self.statuses = statuses
-        self.contentTypes = contentTypes
+        self.acceptableStatusCodes = acceptableStatusCodes
+        self.acceptableContentTypes = acceptableContentTypes
         self.scanner = scanner
     }
 
     /// What the properties say.
     public var contract: ResponseContract {
-        ResponseContract(statuses: self.statuses, contentTypes: self.contentTypes, body: .xml(self.scanner))
+        ResponseContract(
+            acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
+            body: .xml(self.scanner))
     }
 
     /// Holds the response to the contract, which no empty body keeps where there can be one.

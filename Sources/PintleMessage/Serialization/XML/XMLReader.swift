@@ -1,142 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tags and texts of an XML document, one after another.
+/// Reads an XML document part by part, each when it is asked for: the event form of a document, of which ``XMLDocument``
+/// is the tree.
 ///
-/// ``XMLScanner`` has judged the document before and made UTF-8 of it, so this reader only has to find its way.
-/// Attributes, comments, instructions and the document type are passed over.
-struct XMLReader {
-    enum Part: Equatable {
-        case start(String)
-        /// Also after the start of an element without content, `<a/>`.
-        case end(String)
-        /// A run of text or a CDATA section, with references replaced. One text may come in several runs.
-        case text([UInt8])
+/// The document is judged when the reader is made, so a reader is of a document that is well-formed to its end. What can
+/// be wrong later are namespaces and limits.
+public struct XMLReader: Sendable {
+    /// A part of a document. Texts that are next to each other are one, and so is the text of references.
+    public enum Event: Sendable, Hashable {
+        /// The document type declaration.
+        case documentType(XMLDocumentType)
+        /// An element begins. Its attributes are in their order, declarations of namespaces among them.
+        case start(XMLName, [XMLAttribute])
+        /// An element ends, also one that is a single tag.
+        case end(XMLName)
+        /// Text within an element; also white space between elements.
+        case text(String)
+        /// The text of a CDATA section.
+        case section(String)
+        /// A comment.
+        case comment(String)
+        /// A processing instruction.
+        case instruction(target: String, content: String)
     }
 
-    private let bytes: [UInt8]
-    private var index = 0
-    /// The name of an element whose one tag was its start, and is still to be its end.
-    private var unended: String?
+    private var document: XMLCursor
+    private var names: XMLNameResolver
 
-    /// Reads the document that `bytes` are.
+    /// Judges a document, and begins before its first part.
     ///
+    /// - Parameters:
+    ///   - scanner: what is accepted.
+    ///   - attributeLimit: the most attributes of an element. Default 1024.
+    ///   - readsNamespaces: whether the prefixes of names are looked up, and have to be declared. Default true.
     /// - Throws: what ``XMLScanner/validate(_:)`` throws.
-    init(_ bytes: [UInt8]) throws(XMLSyntaxError) { self.bytes = try XMLScanner().text(of: bytes) }
-
-    /// - Returns: nil at the end.
-    mutating func next() -> Part? {
-        if let name = self.unended {
-            self.unended = nil
-            return .end(name)
-        }
-        while self.index < self.bytes.count {
-            guard self.bytes[self.index] == UInt8(ascii: "<") else { return .text(self.run()) }
-            if self.take("<!--") {
-                self.skip(through: "-->")
-            } else if self.take("<![CDATA[") {
-                let start = self.index
-                self.skip(through: "]]>")
-                return .text(Self.withPlainLineEnds(self.bytes[start..<self.index - 3]))
-            } else if self.take("<?") {
-                self.skip(through: "?>")
-            } else if self.take("</") {
-                let name = self.name()
-                self.skip(through: ">")
-                return .end(name)
-            } else if self.take("<!") {
-                _ = self.skipTag()
-            } else {
-                self.index += 1
-                let name = self.name()
-                if self.skipTag() { self.unended = name }
-                return .start(name)
-            }
-        }
-        return nil
+    public init(
+        _ bytes: [UInt8], scanner: XMLScanner = XMLScanner(), attributeLimit: Int = 1024, readsNamespaces: Bool = true
+    ) throws(XMLSyntaxError) {
+        self.document = try XMLCursor(bytes, scanner)
+        self.names = XMLNameResolver(readsNamespaces: readsNamespaces, attributeLimit: attributeLimit)
     }
 
-    private mutating func take(_ text: StaticString) -> Bool {
-        guard self.isAt(text) else { return false }
-        self.index += text.utf8CodeUnitCount
-        return true
-    }
-
-    private func isAt(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { self.bytes[self.index...].starts(with: $0) }
-    }
-
-    private mutating func skip(through end: StaticString) {
-        while !self.isAt(end) {
-            precondition(self.index < self.bytes.count, "BUG: a document that is not well-formed was accepted")
-            self.index += 1
-        }
-        self.index += end.utf8CodeUnitCount
-    }
-
-    private mutating func name() -> String {
-        let name = self.bytes[self.index...].prefix { $0 != 0x2F && $0 != 0x3E && !XMLText.isSpace($0) }
-        self.index = name.endIndex
-        return String(decoding: name, as: UTF8.self)
-    }
-
-    /// Passes over the rest of a tag. What is in quotes may have a “>”.
+    /// The next part, or nil at the end.
     ///
-    /// - Returns: whether its last character is a “/”.
-    private mutating func skipTag() -> Bool {
-        var quote: UInt8?
-        while true {
-            precondition(self.index < self.bytes.count, "BUG: a document that is not well-formed was accepted")
-            let byte = self.bytes[self.index]
-            self.index += 1
-            if let open = quote {
-                if byte == open { quote = nil }
-            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                quote = byte
-            } else if byte == UInt8(ascii: ">") {
-                return self.bytes[self.index - 2] == UInt8(ascii: "/")
-            }
+    /// - Throws: where a name has a prefix that stands for no namespace, or a limit is exceeded. After an error the
+    ///   reader is of no use.
+    public mutating func next() throws(XMLSyntaxError) -> Event? {
+        switch self.document.next() {
+        case .start(let name, let attributes):
+            let number = try self.names.open(name, attributes: attributes, in: self.document)
+            return .start(
+                self.names.names[number],
+                self.names.attributes.map { attribute in
+                    XMLAttribute(
+                        self.names.names[attribute.name], self.document.text(of: attribute.value, as: .value))
+                })
+        case .end: return .end(self.names.names[self.names.close()])
+        case .text(let range): return .text(self.document.text(of: range, as: .text))
+        case .section(let range): return .section(self.document.text(of: range, as: .literal))
+        case .comment(let range): return .comment(self.document.text(of: range, as: .literal))
+        case .instruction(let target, let content):
+            return .instruction(
+                target: self.document.text(of: target, as: .literal),
+                content: self.document.text(of: content, as: .literal))
+        case .documentType(let range): return .documentType(XMLDocumentType(self.document.bytes[range]))
+        case nil: return nil
         }
-    }
-
-    /// Text up to the next tag, with references replaced.
-    private mutating func run() -> [UInt8] {
-        let raw = self.bytes[self.index...].prefix { $0 != UInt8(ascii: "<") }
-        self.index = raw.endIndex
-        var text: [UInt8] = []
-        var rest = Self.withPlainLineEnds(raw)[...]
-        while let mark = rest.firstIndex(of: UInt8(ascii: "&")) {
-            let reference = rest[(mark + 1)...].prefix { $0 != UInt8(ascii: ";") }
-            text += rest[..<mark]
-            text += Self.replacement(of: String(decoding: reference, as: UTF8.self))
-            rest = rest[(reference.endIndex + 1)...]
-        }
-        return text.isEmpty ? Array(rest) : text + rest
-    }
-
-    private static func replacement(of reference: String) -> [UInt8] {
-        switch reference {
-        case "amp": return [UInt8(ascii: "&")]
-        case "lt": return [UInt8(ascii: "<")]
-        case "gt": return [UInt8(ascii: ">")]
-        case "quot": return [UInt8(ascii: "\"")]
-        case "apos": return [UInt8(ascii: "'")]
-        default:
-            let isHexadecimal = reference.hasPrefix("#x")
-            guard let value = UInt32(reference.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10),
-                let scalar = UnicodeScalar(value)
-            else { preconditionFailure("BUG: “&\(reference);” was accepted") }
-            return Array(Character(scalar).utf8)
-        }
-    }
-
-    /// A line ends with a line feed, however it ends in the document (XML 1.0 §2.11).
-    private static func withPlainLineEnds(_ text: ArraySlice<UInt8>) -> [UInt8] {
-        guard text.contains(0x0D) else { return Array(text) }
-        var result: [UInt8] = []
-        result.reserveCapacity(text.count)
-        for index in text.indices where text[index] != 0x0A || index == text.startIndex || text[index - 1] != 0x0D {
-            result.append(text[index] == 0x0D ? 0x0A : text[index])
-        }
-        return result
     }
 }

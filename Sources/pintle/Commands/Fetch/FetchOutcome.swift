@@ -47,7 +47,7 @@ struct FetchFailure: Error, Sendable, Equatable {
             .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .exhausted, .overloaded, .internalError,
             .unreadableSource,
             .cannotWrite,
-            .badRedirect, .hookFailed, .cacheMiss, .invalidated:
+            .badRedirect, .hookFailed, .cacheMiss, .undecodable, .invalidated, .invalidPolicy:
             self.init(exit: Self.exit(for: error.code), code: error.code.rawValue, message: error.description)
         }
     }
@@ -61,7 +61,7 @@ struct FetchFailure: Error, Sendable, Equatable {
             .tooLarge, .cancelled, .exhausted, .overloaded, .internalError, .unreadableSource, .cannotWrite,
             .badRedirect,
             .hookFailed,
-            .cacheMiss, .invalidated:
+            .cacheMiss, .undecodable, .invalidated, .invalidPolicy:
             .incomplete
         }
     }

@@ -142,14 +142,16 @@ struct FetchPlan {
                 let texts = options.expectStatus.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }
                 var statuses: [ClosedRange<UInt16>] = []
                 for text in texts { statuses.append(try Spelling.statuses(String(text))) }
-                contract.statuses = statuses
+                contract.acceptableStatusCodes = statuses
             }
         } catch {
             throw .usage("--expect-status: each \(error)")
         }
         do throws(Malformed) {
             for text in options.expectType {
-                contract.contentTypes = (contract.contentTypes ?? []).union([try Spelling.mediaType(text)])
+                contract.acceptableContentTypes = (contract.acceptableContentTypes ?? []).union([
+                    try Spelling.mediaType(text)
+                ])
             }
         } catch {
             throw .usage("--expect-type: \(error)")

@@ -16,7 +16,10 @@ struct Fetcher {
         let session: Session
         do {
             engine = try Engine(threads: 1)
-            session = try Session(engine: engine, policy: self.plan.policy)
+            var configuration = SessionConfiguration()
+            // A body is shown as it came; who asks for a coding gets it.
+            configuration.decompression = .off
+            session = try Session(engine: engine, configuration: configuration, policy: self.plan.policy)
         } catch {
             throw CommandFailure(.incomplete, "pintle fetch: \(error)")
         }

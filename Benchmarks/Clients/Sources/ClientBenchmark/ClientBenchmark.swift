@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// What requests cost a program, by the client that makes them:
+///
+///     ClientBenchmark CLIENT MODE BASE PATH COUNT CONCURRENCY WARM-UP [CERTIFICATES [FILE]]
+///
+/// CLIENT is pintle, ahc or urlsession; MODE is get, stream, download (to FILE) or upload (from FILE). It makes WARM-UP
+/// requests, then COUNT of them, CONCURRENCY at a time, and prints the processor time of its process for one request,
+/// user and system, and the time that passed, both in microseconds.
+@main struct ClientBenchmark {
+    private enum Mode: String {
+        case get, stream, download, upload
+    }
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count >= 8, let mode = Mode(rawValue: arguments[2]), let count = Int(arguments[5]),
+            let concurrency = Int(arguments[6]), let warmUp = Int(arguments[7])
+        else {
+            throw UnexpectedAnswer(
+                description: "arguments: CLIENT MODE BASE PATH COUNT CONCURRENCY WARM-UP [CERTIFICATES [FILE]]")
+        }
+        let (base, path) = (arguments[3], arguments[4])
+        let authority = arguments.count > 8 && !arguments[8].isEmpty ? arguments[8] : nil
+        let file = arguments.count > 9 ? arguments[9] : ""
+        let client: any Client
+        switch arguments[1] {
+        case "pintle": client = try PintleClient(base: base, authority: authority)
+        case "ahc": client = AsyncHTTPClientClient(base: base, authority: authority)
+        case "urlsession": client = URLSessionClient(base: base)
+        default: throw UnexpectedAnswer(description: "there is no client \(arguments[1])")
+        }
+        let request: @Sendable () async throws -> Void = {
+            switch mode {
+            case .get: _ = try await client.get(path)
+            case .stream: _ = try await client.stream(path)
+            case .download: try await client.download(path, to: file)
+            case .upload: try await client.upload(path, from: file)
+            }
+        }
+        try await Self.make(warmUp, request, at: concurrency)
+        let (processor, clock) = (Self.processorTime(), ContinuousClock.now)
+        try await Self.make(count, request, at: concurrency)
+        let passed = (ContinuousClock.now - clock) / .microseconds(1)
+        let each = Double(Self.processorTime() - processor) / Double(count)
+        print(String(format: "%.1f %.1f", each, passed / Double(count)))
+        try await client.close()
+    }
+
+    private static func make(
+        _ count: Int, _ request: @escaping @Sendable () async throws -> Void, at concurrency: Int
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for lane in 0..<concurrency {
+                let share = count / concurrency + (lane < count % concurrency ? 1 : 0)
+                group.addTask { for _ in 0..<share { try await request() } }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Of this process, user and system, in microseconds.
+    private static func processorTime() -> Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        let (user, system) = (usage.ru_utime, usage.ru_stime)
+        return (user.tv_sec + system.tv_sec) * 1_000_000 + Int(user.tv_usec + system.tv_usec)
+    }
+}

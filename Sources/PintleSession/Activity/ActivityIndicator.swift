@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import NIOConcurrencyHelpers
+internal import PintleActivity
+internal import PintleSystem
+
+/// Tells a program when its sessions are busy for long enough that a person should see it: AFNetworking's activity
+/// indicator, for whatever a program has to show.
+///
+///     let indicator = ActivityIndicator { isVisible in statusLine.show(isVisible ? "loading" : "") }
+///     indicator.observe(session)
+///
+/// It counts the tasks that run, each once however it is suspended and resumed. Work that is over within the activation
+/// delay never shows, and pauses shorter than the completion delay do not hide it.
+public final class ActivityIndicator: Sendable {
+    fileprivate struct State: Sendable {
+        var machine: ActivityStateMachine
+        /// Changes of the visibility that nobody was told of yet.
+        var untold: [Bool] = []
+        /// True while a thread tells of them: one at a time keeps them in order.
+        var isTelling = false
+    }
+
+    private let state: NIOLockedValueBox<State>
+    private let visibilityChanged: @Sendable (Bool) -> Void
+
+    /// Begins quiet.
+    ///
+    /// - Parameters:
+    ///   - activationDelay: how long work must last before it shows; zero or less shows it at once.
+    ///   - completionDelay: how long it must be quiet before it hides; zero or less hides it at once.
+    ///   - visibilityChanged: called on any thread, one call at a time. It must not block.
+    public init(
+        activationDelay: Duration = .seconds(1), completionDelay: Duration = .milliseconds(170),
+        visibilityChanged: @escaping @Sendable (Bool) -> Void
+    ) {
+        let machine = ActivityStateMachine(activationDelay: activationDelay, completionDelay: completionDelay)
+        self.state = NIOLockedValueBox(State(machine: machine))
+        self.visibilityChanged = visibilityChanged
+    }
+
+    // MARK: Asking
+
+    /// Whether activity shows.
+    public var isVisible: Bool { self.state.withLockedValue { $0.machine.isVisible } }
+    /// How many tasks run.
+    public var count: Int { self.state.withLockedValue { $0.machine.count } }
+
+    /// Whether activity moves the indicator at all. Turning it off hides it at once; turned on, it moves with the next
+    /// change of the count, which is followed all the time.
+    public var isEnabled: Bool {
+        get { self.state.withLockedValue { $0.machine.isEnabled } }
+        set {
+            self.input { machine, _ in
+                guard newValue else { return machine.disable() }
+                machine.enable()
+                return .none
+            }
+        }
+    }
+
+    // MARK: Counting
+
+    /// Follows the tasks that a session resumes from now on, until it is invalid or gone, or the indicator is.
+    public func observe(_ session: Session) {
+        // Unbounded, as a lost event would leave the count wrong for ever; each is a few words, and taken at once.
+        let events = session.events.subscribe(policy: .unbounded)
+        Task { [weak self] in
+            var tasks: [Int: TaskParticipation] = [:]
+            for await event in events {
+                guard let self else { return }
+                self.follow(event, &tasks)
+            }
+            for var task in tasks.values where task.completed() == .ended { self?.ended() }
+        }
+    }
+
+    /// Counts work that is no session's.
+    public func started() { self.input { $0.started(at: $1) } }
+
+    /// Work that ``started()`` has counted is over. At zero the count stays zero.
+    public func ended() { self.input { $0.ended(at: $1) } }
+
+    private func follow(_ event: SessionEvent, _ tasks: inout [Int: TaskParticipation]) {
+        let change: TaskParticipation.Change
+        switch event {
+        case .taskResumed(let task):
+            change = tasks[task.id, default: TaskParticipation(hasURL: true)].resumed()
+        case .taskSuspended(let task): change = tasks[task.id]?.suspended() ?? .none
+        case .taskCompleted(let task):
+            change = tasks[task.id]?.completed() ?? .none
+            tasks[task.id] = nil
+        case .downloadMoved, .downloadMoveFailed, .operationStarted, .operationStopped, .sessionInvalidated:
+            change = .none
+        }
+        switch change {
+        case .started: self.started()
+        case .ended: self.ended()
+        case .none: break
+        }
+    }
+
+    // MARK: The machine
+
+    private func input(
+        _ input: (inout ActivityStateMachine, ContinuousClock.Instant) -> ActivityStateMachine.Action
+    ) {
+        let tells = self.state.withLockedValue { state in
+            let action = input(&state.machine, .now)
+            if case .arm(let timer, let delay) = action.timer { self.arm(timer, after: delay) }
+            guard let visibility = action.visibility else { return false }
+            state.untold.append(visibility)
+            defer { state.isTelling = true }
+            return !state.isTelling
+        }
+        // Outside the lock: what is called may ask the indicator.
+        while tells, let visibility = self.state.withLockedValue({ $0.nextToTell() }) {
+            self.visibilityChanged(visibility)
+        }
+    }
+
+    /// A timer is never stopped: the machine knows the one that it waits for, and ignores the others.
+    private func arm(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
+        let (seconds, attoseconds) = delay.components
+        let deadline = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+            self?.input { $0.fired(timer, at: $1) }
+        }
+    }
+}
+
+extension ActivityIndicator.State {
+    fileprivate mutating func nextToTell() -> Bool? {
+        guard !self.untold.isEmpty else {
+            self.isTelling = false
+            return nil
+        }
+        return self.untold.removeFirst()
+    }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleCoding
+internal import PintleMessage
+internal import PintleSystem
+
+/// The body of a response as a task reads it: as it comes, or without its content codings.
+///
+/// Confined to the thread of the task's loop. What could take long to decode is decoded elsewhere, in steps of bounded
+/// work: a few bytes may unfold to thousands of times as many.
+final class IncomingBody {
+    private let flow: TransferFlow
+    private let decoding: BodyDecoding?
+    /// What has arrived and is not decoded yet.
+    private var coded = ByteBuffer()
+    /// Whether the decoder has more to give although it has taken all bytes.
+    private var hasMore = false
+
+    /// The most bytes that are decoded on the loop: less work than to have it done elsewhere.
+    private static let smallPiece = 4 * 1024
+    /// About how many bytes a step makes, on the loop and elsewhere.
+    private static let smallStep = 32 * 1024
+    private static let step = 256 * 1024
+    /// For work that keeps a processor busy. No more threads than processors would be of use.
+    private static let threads = ThreadPool(most: Engine.availableProcessors)
+
+    init(_ flow: TransferFlow, decoding: BodyDecoding?) {
+        self.flow = flow
+        self.decoding = decoding
+    }
+
+    /// Waits for more of the body: what has arrived, or nil when it is complete.
+    ///
+    /// - Throws: ``SessionError``; with `undecodable` or `tooLarge` for its codings.
+    func next() async throws(SessionError) -> ByteBuffer? {
+        guard let decoding else { return try await self.flow.next() }
+        while true {
+            while self.hasMore || self.coded.readableBytes > 0 {
+                let piece = try await self.decodeSome(by: decoding)
+                // What is decoded of a piece waits like the next piece.
+                try await self.flow.waitWhileSuspended()
+                if piece.readableBytes > 0 { return piece }
+            }
+            guard let coded = try await self.flow.next() else {
+                try decoding.finish()
+                return nil
+            }
+            self.coded = coded
+        }
+    }
+
+    /// Waits for more of the body: what has arrived of one that comes as it is, and otherwise the next piece; nothing when
+    /// it is complete.
+    ///
+    /// - Throws: as ``next()``.
+    func nextPieces() async throws(SessionError) -> [ByteBuffer] {
+        guard self.decoding != nil else { return try await self.flow.nextPieces() }
+        return try await self.next().map { [$0] } ?? []
+    }
+
+    private func decodeSome(by decoding: BodyDecoding) async throws(SessionError) -> ByteBuffer {
+        let coded = self.coded
+        let step: BodyDecoding.Step
+        if coded.readableBytes <= Self.smallPiece, !self.hasMore {
+            step = try decoding.step(coded, making: Self.smallStep)
+        } else {
+            step = try await Self.threads.resultForRun { () throws(SessionError) in
+                try decoding.step(coded, making: Self.step)
+            }
+            // A thread that is quick, or this one that was interrupted, would have the task go on without a pause.
+            await self.flow.waitForTurn()
+        }
+        self.coded.moveReaderIndex(forwardBy: step.taken)
+        self.hasMore = step.hasMore
+        return step.bytes
+    }
+}
+
+/// Undoes the content codings of one body.
+// Why @unchecked holds: it belongs to one task, which waits for each step before it asks for the next one.
+final class BodyDecoding: @unchecked Sendable {
+    /// What one step has brought.
+    struct Step: Sendable {
+        /// What was decoded.
+        let bytes: ByteBuffer
+        /// How many coded bytes it has taken.
+        let taken: Int
+        /// Whether there is more to come of what was taken.
+        let hasMore: Bool
+    }
+
+    /// What is undone, in the order in which it was applied.
+    let codings: [String]
+    private let peer: Authority
+    private let settings: Decompression
+    private let decoder: ContentDecoder
+    private var count = 0
+
+    /// - Throws: ``SessionError`` with `exhausted` where there is no memory for it.
+    init(_ codings: [ContentCoding], from peer: Authority, _ settings: Decompression) throws(SessionError) {
+        self.codings = codings.map(\.rawValue)
+        self.peer = peer
+        self.settings = settings
+        do throws(ContentDecodingError) {
+            self.decoder = try ContentDecoder(
+                codings, limit: Decompression.freeBytes, unfolding: settings.ratio)
+        } catch {
+            throw SessionError(.exhausted, "a response of \(peer) cannot be decoded: \(error)")
+        }
+    }
+
+    /// Decodes the beginning of `coded`, to about `allowance` bytes.
+    func step(_ coded: ByteBuffer, making allowance: Int) throws(SessionError) -> Step {
+        var bytes = ByteBuffer()
+        var taken = 0
+        var progress = ContentDecoder.Progress.done
+        var problem: ContentDecodingError?
+        coded.withUnsafeReadableBytes { input in
+            var rest = input
+            do throws(ContentDecodingError) {
+                progress = try self.decoder.decode(&rest, atMost: allowance) { piece in
+                    bytes.writeBytes(piece)
+                    return true
+                }
+            } catch {
+                problem = error
+            }
+            taken = input.count - rest.count
+        }
+        if let problem { throw self.error(problem) }
+        self.count += bytes.readableBytes
+        guard self.count <= self.settings.limit else {
+            throw SessionError(
+                .tooLarge,
+                "the body of \(self.peer) is over \(self.settings.limit) bytes without its content coding; raise the "
+                    + "limit of decompression, or turn it off for the request")
+        }
+        return Step(bytes: bytes, taken: taken, hasMore: progress == .more)
+    }
+
+    /// - Throws: ``SessionError`` with `undecodable` where a coding has not come to its end.
+    func finish() throws(SessionError) {
+        do throws(ContentDecodingError) {
+            try self.decoder.finish()
+        } catch {
+            throw self.error(error)
+        }
+    }
+
+    private func error(_ error: ContentDecodingError) -> SessionError {
+        guard case .beyondLimit = error else {
+            return SessionError(.undecodable, "the body of \(self.peer) cannot be decoded: \(error)")
+        }
+        return SessionError(
+            .tooLarge,
+            "the body of \(self.peer) unfolds to over \(self.settings.ratio) times its size, as bodies do that are to "
+                + "fill memory; raise the ratio of decompression where it is meant so")
+    }
+
+}

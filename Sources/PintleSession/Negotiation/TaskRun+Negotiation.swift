@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintleSystem
+
+/// Answers by Negotiate. They may have to ask the key distribution centre, so they are made elsewhere, and a task that is
+/// cancelled does not wait for them.
+extension TaskRun {
+    /// Begins a negotiation.
+    ///
+    /// - Returns: what later tokens of the server belong to, and the value of Authorization.
+    /// - Throws: ``SessionError`` with `cannotSend` where there is no ticket, or no library for one.
+    func negotiation(_ challenge: Challenge) async throws(SessionError) -> (NegotiateContext, String) {
+        let host = challenge.authority.host
+        return try await self.elsewhere { () throws(SessionError) in
+            let context = try NegotiateContext(host: host)
+            return (context, try context.authorization(answering: nil))
+        }
+    }
+
+    /// Goes on with a negotiation.
+    ///
+    /// - Returns: nil where none was begun, or the server does not go on with it: with a token that does not belong to it,
+    ///   the server refuses.
+    func continuation(
+        of context: NegotiateContext?, _ challenge: Challenge
+    ) async throws(SessionError) -> String? {
+        guard let context, context.isOpen, challenge.scheme == "negotiate", let token = challenge.offer.token68 else {
+            return nil
+        }
+        do throws(SessionError) {
+            return try await self.elsewhere { () throws(SessionError) in try context.authorization(answering: token) }
+        } catch {
+            try self.checkFailure()
+            return nil
+        }
+    }
+
+    private func elsewhere<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(SessionError) -> Value
+    ) async throws(SessionError) -> Value {
+        let result = try await self.ask {
+            await Result { () async throws(SessionError) -> Value in try await ThreadPool.shared.result(of: work) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import PintleLoop
+internal import PintleSystem
+
+extension ThreadPool {
+    /// Waits for `work` as ``result(of:)`` does. The run of a task is woken on the thread of its loop, and no third one on
+    /// the way there.
+    func resultForRun<Value: Sendable, Failure: Error>(
+        isolation: isolated (any Actor)? = #isolation, of work: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        guard let loop = (isolation as? TaskRun)?.loop else { return try await self.result(of: work) }
+        let result = NIOLockedValueBox<Result<Value, Failure>?>(nil)
+        let done = LoopWait(on: loop)
+        let finish: Work = {
+            let value = Result { () throws(Failure) -> Value in try work() }
+            result.withLockedValue { $0 = value }
+            // The run waits by then, as it is on the thread that is asked to wake it.
+            loop.execute { done.wake() }
+        }
+        do { try self.run(finish) } catch { finish() }
+        await done.wait()
+        guard let value = result.withLockedValue({ $0 }) else {
+            preconditionFailure("BUG: work ended without a result")
+        }
+        return try value.get()
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+
+/// A value that one caller waits for, and that somebody else gives once.
+final class OneShot<Value: Sendable>: Sendable {
+    private enum State: Sendable {
+        case empty
+        case waiting(CheckedContinuation<Value, Never>)
+        case given(Value)
+        case over
+    }
+
+    private let state = NIOLockedValueBox(State.empty)
+
+    /// True from the moment on when the value was given.
+    var isGiven: Bool {
+        self.state.withLockedValue { state in
+            switch state {
+            case .empty, .waiting: false
+            case .given, .over: true
+            }
+        }
+    }
+
+    /// Gives the value. Nothing happens where one was given before.
+    ///
+    /// - Returns: whether this one counts.
+    @discardableResult
+    func give(_ value: Value) -> Bool {
+        let (counts, waiting) = self.state.withLockedValue { state -> (Bool, CheckedContinuation<Value, Never>?) in
+            switch state {
+            case .empty:
+                state = .given(value)
+                return (true, nil)
+            case .waiting(let waiting):
+                state = .over
+                return (true, waiting)
+            case .given, .over: return (false, nil)
+            }
+        }
+        waiting?.resume(returning: value)
+        return counts
+    }
+
+    /// Waits for the value. Called once.
+    func value() async -> Value {
+        await withCheckedContinuation { (waiting: CheckedContinuation<Value, Never>) in
+            let value = self.state.withLockedValue { state -> Value? in
+                switch state {
+                case .empty:
+                    state = .waiting(waiting)
+                    return nil
+                case .given(let value):
+                    // Taken out: what is kept here would never be dropped.
+                    state = .over
+                    return value
+                case .waiting, .over: preconditionFailure("BUG: a value is waited for twice")
+                }
+            }
+            if let value { waiting.resume(returning: value) }
+        }
+    }
+}

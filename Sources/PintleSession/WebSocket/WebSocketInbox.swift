@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleSystem
+internal import PintleWebSocket
+
+/// Messages that have come and were not read. Above 64 KiB of them the connection is not read.
+final class WebSocketInbox: Sendable {
+    typealias Waiter = OneShot<Result<WebSocketPayload?, SessionError>>
+
+    private struct State: Sendable {
+        var messages: CircularBuffer<WebSocketPayload> = []
+        var size = 0
+        var waiters: CircularBuffer<Waiter> = []
+        /// The end behind the messages that are here; nil while more may come.
+        var end: Result<Void, SessionError>?
+        /// True where the connection waits for room.
+        var isFull = false
+        /// True where a reader has a message, and has not come back for the next one.
+        var isReading = false
+        /// True where a reader has been told of the end.
+        var isEndTold = false
+    }
+
+    private let state = NIOLockedValueBox(State())
+    /// Has the connection look here again: there is room, or a reader was told of the end. Called on the reader's thread.
+    private let wake: @Sendable () -> Void
+
+    static let window = 64 * 1024
+    /// The weight of a message beyond its bytes.
+    private static let overhead = 128
+
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    // MARK: For the connection
+
+    /// Takes a message that has come.
+    func add(_ message: WebSocketPayload) {
+        let waiter = self.state.withLockedValue { state -> Waiter? in
+            if let waiter = state.waiters.popFirst() {
+                state.isReading = true
+                return waiter
+            }
+            state.messages.append(message)
+            state.size += message.bytes.readableBytes + Self.overhead
+            return nil
+        }
+        waiter?.give(.success(message))
+    }
+
+    /// Tells whether another message may come. Where not, the connection is woken when it may.
+    func hasRoom() -> Bool {
+        self.state.withLockedValue { state in
+            state.isFull = state.size >= Self.window
+            return !state.isFull
+        }
+    }
+
+    /// Nothing more comes. What is here can be read.
+    func finish(_ error: SessionError?) {
+        let waiters = self.state.withLockedValue { state in
+            if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+            if !state.waiters.isEmpty { state.isEndTold = true }
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.give(error.map { .failure($0) } ?? .success(nil)) }
+    }
+
+    /// True where a message that came before the end may still be answered by who reads it. The connection is woken when
+    /// a reader is told of the end.
+    var isBeforeEnd: Bool {
+        self.state.withLockedValue { !$0.isEndTold && ($0.isReading || !$0.messages.isEmpty) }
+    }
+
+    // MARK: For readers
+
+    /// Waits for the next message. Those who wait at the same time are served in their order. A reader that is cancelled takes
+    /// none.
+    ///
+    /// - Returns: nil behind the last one.
+    func next() async throws(SessionError) -> WebSocketPayload? {
+        enum Next {
+            case result(Result<WebSocketPayload?, SessionError>)
+            case wait(Waiter)
+        }
+        guard !Task.isCancelled else { throw .cancelled }
+        let (next, wakes) = self.state.withLockedValue { state -> (Next, Bool) in
+            if let message = state.messages.popFirst() {
+                state.size -= message.bytes.readableBytes + Self.overhead
+                let isRoomy = state.isFull && state.size < Self.window / 2
+                if isRoomy { state.isFull = false }
+                state.isReading = true
+                return (.result(.success(message)), isRoomy)
+            }
+            state.isReading = false
+            if let end = state.end {
+                defer { state.isEndTold = true }
+                return (.result(end.map { nil }), !state.isEndTold)
+            }
+            let waiter = Waiter()
+            state.waiters.append(waiter)
+            return (.wait(waiter), false)
+        }
+        if wakes { self.wake() }
+        switch next {
+        case .result(let result): return try result.get()
+        case .wait(let waiter):
+            let result = await withTaskCancellationHandler {
+                await waiter.value()
+            } onCancel: {
+                self.cancel(waiter)
+            }
+            return try result.get()
+        }
+    }
+
+    private func cancel(_ waiter: Waiter) {
+        let isWaiting = self.state.withLockedValue { state in
+            guard let place = state.waiters.firstIndex(where: { $0 === waiter }) else { return false }
+            state.waiters.remove(at: place)
+            return true
+        }
+        // A waiter that is not there any more has got a message, which is not to be lost.
+        if isWaiting { waiter.give(.failure(.cancelled)) }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import PintleMessage
+internal import PintleWebSocket
+
+/// Gives the WebSocket of a task to the one caller that waits for it.
+final class WebSocketOpening: Sendable {
+    let options: WebSocketOptions
+    private let socket = OneShot<Result<WebSocket, SessionError>>()
+    /// That of the request under way: each has a key of its own (RFC 6455 §4.1).
+    private let handshake = NIOLockedValueBox(ClientHandshake())
+
+    init(_ options: WebSocketOptions) { self.options = options }
+
+    /// Makes a request one for a WebSocket.
+    func prepare(_ request: inout TransferRequest) {
+        let handshake = ClientHandshake(
+            protocols: self.options.subprotocols, compression: self.options.compression)
+        for (name, value) in handshake.fields.pairs { request.fields.append(name, value) }
+        request.upgrade = "websocket"
+        self.handshake.withLockedValue { $0 = handshake }
+    }
+
+    /// Checks the answer to that request.
+    func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
+        try self.handshake.withLockedValue { $0 }.agreement(with: head)
+    }
+
+    func deliver(_ socket: WebSocket) { self.socket.give(.success(socket)) }
+
+    /// The task is over; who waits still is told why.
+    func finish(_ error: SessionError?) {
+        self.socket.give(.failure(error ?? SessionError(.internalError, "a WebSocket was not delivered")))
+    }
+
+    /// Waits for the WebSocket. Called once.
+    func value() async throws(SessionError) -> WebSocket { try await self.socket.value().get() }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleSystem
+internal import PintleWebSocket
+
+/// Messages that are to be sent. Above 64 KiB of them senders wait.
+final class WebSocketOutbox: Sendable {
+    typealias Waiter = OneShot<Result<Void, SessionError>>
+
+    private struct State: Sendable {
+        var messages: CircularBuffer<WebSocketPayload> = []
+        var size = 0
+        var waiters: CircularBuffer<(message: WebSocketPayload, waiter: Waiter)> = []
+        /// Why no more messages are taken; nil while they are.
+        var refusal: SessionError?
+        /// True where the connection was woken, and has not looked yet.
+        var isWaking = false
+
+        mutating func append(_ message: WebSocketPayload) {
+            self.messages.append(message)
+            self.size += message.bytes.readableBytes + WebSocketOutbox.overhead
+        }
+    }
+
+    private let state = NIOLockedValueBox(State())
+    /// Has the connection look what there is to be sent. Called on the sender's thread.
+    private let wake: @Sendable () -> Void
+
+    private static let window = 64 * 1024
+    /// The weight of a message beyond its bytes.
+    private static let overhead = 128
+
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    // MARK: For senders
+
+    /// Waits until there is room, and leaves the message here. A sender that is cancelled before leaves none.
+    func send(_ message: WebSocketPayload) async throws(SessionError) {
+        enum Next {
+            case taken(wakes: Bool)
+            case refused(SessionError)
+            case wait(Waiter)
+        }
+        guard !Task.isCancelled else { throw .cancelled }
+        let next = self.state.withLockedValue { state -> Next in
+            if let refusal = state.refusal { return .refused(refusal) }
+            guard state.waiters.isEmpty, state.size < Self.window else {
+                let waiter = Waiter()
+                state.waiters.append((message, waiter))
+                return .wait(waiter)
+            }
+            state.append(message)
+            defer { state.isWaking = true }
+            return .taken(wakes: !state.isWaking)
+        }
+        switch next {
+        case .taken(let wakes): if wakes { self.wake() }
+        case .refused(let error): throw error
+        case .wait(let waiter):
+            let result = await withTaskCancellationHandler {
+                await waiter.value()
+            } onCancel: {
+                self.cancel(waiter)
+            }
+            try result.get()
+        }
+    }
+
+    private func cancel(_ waiter: Waiter) {
+        let isWaiting = self.state.withLockedValue { state in
+            guard let place = state.waiters.firstIndex(where: { $0.waiter === waiter }) else { return false }
+            state.waiters.remove(at: place)
+            return true
+        }
+        // The message of one that is not there any more is on its way.
+        if isWaiting { waiter.give(.failure(.cancelled)) }
+    }
+
+    // MARK: For the connection
+
+    /// The connection has been woken, and looks from here on.
+    func isLookedAt() { self.state.withLockedValue { $0.isWaking = false } }
+
+    /// Takes the next message, and lets senders leave theirs where there is room now.
+    func take() -> WebSocketPayload? {
+        let (message, admitted) = self.state.withLockedValue { state -> (WebSocketPayload?, [Waiter]) in
+            guard let message = state.messages.popFirst() else { return (nil, []) }
+            state.size -= message.bytes.readableBytes + Self.overhead
+            var admitted: [Waiter] = []
+            while state.size < Self.window, let next = state.waiters.popFirst() {
+                state.append(next.message)
+                admitted.append(next.waiter)
+            }
+            return (message, admitted)
+        }
+        for waiter in admitted { waiter.give(.success(())) }
+        return message
+    }
+
+    /// True where nothing is to be sent.
+    var isEmpty: Bool { self.state.withLockedValue { $0.messages.isEmpty } }
+
+    /// Takes no more messages. Senders that wait are refused as well.
+    ///
+    /// - Parameter dropping: whether what is here is forgotten, too.
+    func refuse(_ error: SessionError, dropping: Bool) {
+        let waiters = self.state.withLockedValue { state in
+            if state.refusal == nil { state.refusal = error }
+            if dropping {
+                state.messages.removeAll()
+                state.size = 0
+            }
+            defer { state.waiters.removeAll() }
+            return state.waiters
+        }
+        for waiting in waiters { waiting.waiter.give(.failure(error)) }
+    }
+}

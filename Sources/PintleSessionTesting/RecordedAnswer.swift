@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+internal import NIOCore
+public import PintleMessage
+public import PintleSession
+
+/// What a ``RecordingSession`` answers.
+public struct RecordedAnswer: Sendable {
+    let response: @Sendable () async throws -> LocalResponse
+
+    /// A response.
+    public static func response(_ response: LocalResponse) -> RecordedAnswer { RecordedAnswer { response } }
+
+    /// A status, without a body.
+    public static func status(_ status: UInt16, fields: Fields = Fields()) -> RecordedAnswer {
+        .response(LocalResponse(ResponseHead(status: status, fields: fields)))
+    }
+
+    /// A value as JSON.
+    public static func json(
+        _ value: some Encodable & Sendable, status: UInt16 = 200, encoder: JSONEncoder = JSONEncoder()
+    ) -> RecordedAnswer {
+        let bytes = Result { try encoder.encode(value) }
+        return RecordedAnswer {
+            LocalResponse(
+                ResponseHead(status: status, fields: ["Content-Type": "application/json"]),
+                body: ByteBuffer(bytes: try bytes.get()))
+        }
+    }
+
+    /// Text in UTF-8.
+    public static func text(
+        _ text: String, status: UInt16 = 200, type: String = "text/plain; charset=utf-8"
+    ) -> RecordedAnswer {
+        .response(
+            LocalResponse(ResponseHead(status: status, fields: ["Content-Type": type]), body: ByteBuffer(string: text)))
+    }
+
+    /// Bytes of a media type.
+    public static func bytes(_ bytes: some Sequence<UInt8>, status: UInt16 = 200, type: String) -> RecordedAnswer {
+        .response(
+            LocalResponse(ResponseHead(status: status, fields: ["Content-Type": type]), body: ByteBuffer(bytes: bytes)))
+    }
+
+    /// A redirect.
+    public static func redirect(to url: String, status: UInt16 = 302) -> RecordedAnswer {
+        .status(status, fields: ["Location": url])
+    }
+
+    /// No response, but this error.
+    public static func failure(_ error: SessionError) -> RecordedAnswer { RecordedAnswer { throw error } }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+public import PintleMessage
+public import PintleSession
+
+/// Stands in for a service in tests: it records what it is sent, and answers as its script says. Nothing goes over the
+/// network.
+///
+///     let service = try RecordingSession()
+///     service.on("GET", "users/1", .json(User(name: "Ada")))
+///     let users = Users(api: service.client)
+///
+/// Its ``client`` is an ``HTTPSession`` like any other, up to where a request would go out: serializers, contracts, tasks,
+/// progress, redirects, cookies, interceptors and files are those of the program.
+public final class RecordingSession: HTTPSending {
+    private struct Rule: Sendable {
+        let method: String
+        let url: HTTPURL
+        /// What is answered, one after another, and the last one for ever.
+        var answers: [@Sendable (RecordedRequest) async throws -> RecordedAnswer]
+
+        var description: String { "\(self.method) \(self.url)" }
+
+        /// A rule without a query is for any.
+        func fits(_ request: SessionRequest) -> Bool {
+            guard self.method == request.method, self.url.isSameOrigin(as: request.url) else { return false }
+            return self.url.path == request.url.path
+                || !self.url.path.contains("?") && self.url.path == request.url.path.prefix { $0 != "?" }
+        }
+    }
+
+    private final class Record: Sendable {
+        struct State: Sendable {
+            var rules: [Rule] = []
+            var requests: [RecordedRequest] = []
+            var waiting: [(count: Int, waiter: CheckedContinuation<Void, Never>)] = []
+        }
+
+        let state = NIOLockedValueBox(State())
+
+        /// Notes a request, and finds what answers it.
+        func answer(_ request: RecordedRequest, to sent: SessionRequest) async throws -> LocalResponse {
+            let (answer, ready) = self.state.withLockedValue { state in
+                state.requests.append(request)
+                let count = state.requests.count
+                let ready = state.waiting.filter { $0.count <= count }
+                state.waiting.removeAll { $0.count <= count }
+                // The newest first: a test may change its mind.
+                let index = state.rules.lastIndex { $0.fits(sent) }
+                let answer = index.flatMap { index in
+                    state.rules[index].answers.count > 1
+                        ? state.rules[index].answers.removeFirst() : state.rules[index].answers.first
+                }
+                return (answer, ready)
+            }
+            for (_, waiter) in ready { waiter.resume() }
+            guard let answer else { throw self.unscripted(request) }
+            return try await answer(request).response()
+        }
+
+        private func unscripted(_ request: RecordedRequest) -> SessionError {
+            let rules = self.state.withLockedValue { $0.rules.map(\.description) }
+            return SessionError(
+                .hookFailed,
+                "no answer is scripted for \(request.method) \(request.url); "
+                    + (rules.isEmpty ? "none is at all" : "there are: \(rules.joined(separator: ", "))"))
+        }
+    }
+
+    /// What the program under test gets, or a copy of it with its own serializers and interceptors: those that stand before
+    /// the last one, which answers.
+    public let client: HTTPSession
+    private let record: Record
+
+    /// Makes a service that has no answers.
+    ///
+    /// - Parameter base: of the client, and what the script's URLs are resolved against.
+    /// - Throws: ``SessionError`` with `invalidURL`.
+    public init(
+        base: String = "https://service.test/", configuration: SessionConfiguration = SessionConfiguration(),
+        hooks: SessionHooks = SessionHooks()
+    ) throws(SessionError) {
+        let record = Record()
+        var client = try HTTPSession(base: base, configuration: configuration, hooks: hooks)
+        client.interceptors = [
+            Interceptor { step in
+                step.answer = { attempt, body in
+                    let request = attempt.request
+                    let recorded = RecordedRequest(
+                        method: request.method, url: request.url, fields: request.fields,
+                        body: body.map { Array($0.readableBytesView) } ?? [])
+                    return try await record.answer(recorded, to: request)
+                }
+            }
+        ]
+        self.client = client
+        self.record = record
+    }
+
+    // MARK: The script
+
+    /// Answers a method and URL: with one answer after another, and the last one for ever. A URL without a query fits any;
+    /// a rule that is made later goes before.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL`.
+    public func on(_ method: String, _ url: String, _ answers: RecordedAnswer...) throws(SessionError) {
+        let rule = Rule(
+            method: method, url: try self.client.url(url), answers: answers.map { answer in { _ in answer } })
+        self.record.state.withLockedValue { $0.rules.append(rule) }
+    }
+
+    /// Answers a method and URL by what the request is.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL`. What `answer` throws is the attempt's outcome, as
+    ///   ``Interceptor/answer`` says.
+    public func on(
+        _ method: String, _ url: String,
+        _ answer: @escaping @Sendable (RecordedRequest) async throws -> RecordedAnswer
+    ) throws(SessionError) {
+        let rule = Rule(method: method, url: try self.client.url(url), answers: [answer])
+        self.record.state.withLockedValue { $0.rules.append(rule) }
+    }
+
+    // MARK: The record
+
+    /// The requests that came, in their order; redirects and repetitions among them.
+    public var requests: [RecordedRequest] { self.record.state.withLockedValue { $0.requests } }
+
+    /// Waits until so many requests have come.
+    public func requests(count: Int) async -> [RecordedRequest] {
+        await withCheckedContinuation { waiter in
+            let isThere = self.record.state.withLockedValue { state in
+                if state.requests.count < count { state.waiting.append((count, waiter)) }
+                return state.requests.count >= count
+            }
+            if isThere { waiter.resume() }
+        }
+        return self.requests
+    }
+
+    // MARK: HTTPSending
+
+    /// The client's.
+    public var makeDecoder: @Sendable () -> JSONDecoder { self.client.makeDecoder }
+
+    /// Sends by ``client``.
+    public func send<Serializer: ResponseSerializer>(
+        _ method: String, _ url: String, body: RequestBody?, as serializer: Serializer, _ shape: HTTPSession.Shaping
+    ) async throws(SessionError) -> HTTPResponse<Serializer.Output> {
+        try await self.client.send(method, url, body: body, as: serializer, shape)
+    }
+
+    /// Downloads by ``client``.
+    @discardableResult
+    public func download(
+        _ url: String, to destination: DownloadDestination, method: String, body: RequestBody?,
+        accepting contract: ResponseContract, _ shape: HTTPSession.Shaping
+    ) async throws(SessionError) -> TaskResult {
+        try await self.client.download(url, to: destination, method: method, body: body, accepting: contract, shape)
+    }
+
+    /// Streams by ``client``.
+    public func stream(
+        _ url: String, method: String, body: RequestBody?, _ shape: HTTPSession.Shaping
+    ) async throws(SessionError) -> SessionResponse {
+        try await self.client.stream(url, method: method, body: body, shape)
+    }
+}

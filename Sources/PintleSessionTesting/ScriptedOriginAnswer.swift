@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+public import PintleMessage
+internal import PintleSystem
+
+extension ScriptedOrigin {
+    /// What an origin does with a request.
+    ///
+    /// Answers are framed as HTTP/1.1 demands: Content-Length for bytes, chunks for what comes piece by piece, no body
+    /// for HEAD, 1xx, 204 and 304. Given fields come first: a Content-Length or Transfer-Encoding among them stays, with
+    /// the body as it is behind it, so that a test can lie about them; the connection ends behind such a lie.
+    public struct Answer: Sendable {
+        indirect enum Content: Sendable {
+            case message(Message)
+            case inTurn(Turns)
+            case cut(after: Int, of: Answer)
+            case close
+            case reset
+            case never
+        }
+
+        let content: Content
+
+        // MARK: With a body of a known length
+
+        /// A value as JSON, with its members sorted by name. One that cannot be encoded is answered 500, with the reason
+        /// as text.
+        public static func json(_ value: some Encodable, status: Int = 200, fields: Fields = [:]) -> Answer {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            do {
+                return .bytes(try encoder.encode(value), status: status, type: "application/json", fields: fields)
+            } catch {
+                return .text("The scripted answer cannot be encoded as JSON: \(error)\n", status: 500)
+            }
+        }
+
+        /// A text in UTF-8.
+        ///
+        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        public static func text(
+            _ text: String, status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
+        ) -> Answer {
+            .bytes(text.utf8, status: status, type: type, fields: fields)
+        }
+
+        /// Bytes as they are.
+        ///
+        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        public static func bytes(
+            _ bytes: some Sequence<UInt8>, status: Int = 200, type: String = "application/octet-stream",
+            fields: Fields = [:]
+        ) -> Answer {
+            Answer(status, type, fields, .bytes(Array(bytes)))
+        }
+
+        /// A status with fields and without content.
+        public static func status(_ status: Int, fields: Fields = [:]) -> Answer {
+            Answer(status, nil, fields, .bytes([]))
+        }
+
+        /// A redirect without content.
+        ///
+        /// - Parameter location: absolute, or relative to the request's target: goes into Location as it is.
+        public static func redirect(to location: String, status: Int = 302, fields: Fields = [:]) -> Answer {
+            var fields = fields
+            fields.set("Location", location)
+            return .status(status, fields: fields)
+        }
+
+        // MARK: Piece by piece
+
+        /// A body in chunks, each of which is sent on its own. Empty ones are left out: one would end the body.
+        ///
+        /// - Parameter type: goes into Content-Type, unless `fields` have one.
+        public static func chunks(
+            _ pieces: [String], status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
+        ) -> Answer {
+            .stream(status: status, type: type, fields: fields) { body in
+                for piece in pieces { try await body.write(piece) }
+            }
+        }
+
+        /// A body in chunks, each of which is sent as soon as the sequence has it: a test decides when, as with the
+        /// continuation of an `AsyncStream`.
+        ///
+        /// - Parameters:
+        ///   - pieces: iterated for each request. A sequence that can be iterated once, as an `AsyncStream`, is for one
+        ///     request. Where it throws, the connection ends in the middle of the body.
+        ///   - type: goes into Content-Type, unless `fields` have one.
+        public static func chunks<Pieces: AsyncSequence & Sendable>(
+            from pieces: Pieces, status: Int = 200, type: String = "text/plain; charset=utf-8", fields: Fields = [:]
+        ) -> Answer where Pieces.Element == String {
+            .stream(status: status, type: type, fields: fields) { body in
+                for try await piece in pieces { try await body.write(piece) }
+            }
+        }
+
+        /// A body that a closure writes, in chunks. The head is sent before the closure is called.
+        ///
+        /// - Parameters:
+        ///   - type: goes into Content-Type, unless `fields` have one.
+        ///   - write: called for each request, unless it has no body. Its task is cancelled when the connection ends.
+        ///     Where it throws, the connection ends in the middle of the body.
+        public static func stream(
+            status: Int = 200, type: String = "application/octet-stream", fields: Fields = [:],
+            _ write: @escaping @Sendable (_ body: BodyWriter) async throws -> Void
+        ) -> Answer {
+            Answer(status, type, fields, .written(write))
+        }
+
+        // MARK: More than one
+
+        /// One answer after the other, request by request, and the last one from then on. Copies count together.
+        public static func inTurn(_ first: Answer, _ others: Answer...) -> Answer {
+            Answer(content: .inTurn(Turns(first, others)))
+        }
+
+        // MARK: Failures
+
+        /// The whole head of an answer and the first `count` bytes of its body; then the connection is closed.
+        ///
+        /// The client is short of what Content-Length, or the last chunk, promised. A count that reaches the end of an
+        /// answer with a Content-Length cuts nothing.
+        public static func cut(after count: Int, of answer: Answer) -> Answer {
+            Answer(content: .cut(after: max(0, count), of: answer))
+        }
+
+        /// Closes the connection without an answer.
+        public static let close = Answer(content: .close)
+
+        /// Breaks the connection (RST) without an answer.
+        public static let reset = Answer(content: .reset)
+
+        /// Gives no answer: the client waits until it gives up, or until the origin ends.
+        public static let never = Answer(content: .never)
+
+        private init(content: Content) { self.content = content }
+
+        private init(_ status: Int, _ type: String?, _ fields: Fields, _ body: Message.Body) {
+            var fields = fields
+            if let type, !fields.contains("Content-Type") { fields.append("Content-Type", type) }
+            self.content = .message(Message(status: status, fields: fields, body: body))
+        }
+    }
+
+    /// Sends the body of one answer (``Answer/stream(status:type:fields:_:)``).
+    public struct BodyWriter: Sendable {
+        let send: @Sendable ([UInt8]) async throws -> Void
+
+        /// Sends a chunk of text in UTF-8, and returns when the system has taken it. An empty one is nothing.
+        ///
+        /// - Throws: an error when the connection has ended.
+        public func write(_ text: String) async throws { try await self.write(text.utf8) }
+
+        /// Sends a chunk, and returns when the system has taken it. An empty one is nothing.
+        ///
+        /// - Throws: an error when the connection has ended.
+        public func write(_ bytes: some Sequence<UInt8> & Sendable) async throws {
+            try await self.send(Array(bytes))
+        }
+    }
+}
+
+extension ScriptedOrigin.Answer {
+    /// A response, before it is framed.
+    struct Message: Sendable {
+        enum Body: Sendable {
+            case bytes([UInt8])
+            case written(@Sendable (ScriptedOrigin.BodyWriter) async throws -> Void)
+        }
+
+        let status: Int
+        let fields: Fields
+        let body: Body
+
+        /// RFC 9110 §6.4.1: these statuses end with the head.
+        var isWithoutBody: Bool { (100..<200).contains(self.status) || self.status == 204 || self.status == 304 }
+    }
+
+    /// Answers that are given one after the other.
+    final class Turns: Sendable {
+        private let last: ScriptedOrigin.Answer
+        /// Those before the last one, the next at the end.
+        private let before: Locked<[ScriptedOrigin.Answer]>
+
+        init(_ first: ScriptedOrigin.Answer, _ others: [ScriptedOrigin.Answer]) {
+            self.last = others.last ?? first
+            self.before = Locked(([first] + others).dropLast().reversed())
+        }
+
+        func next() -> ScriptedOrigin.Answer { self.before.withLock { $0.popLast() } ?? self.last }
+    }
+}
