@@ -13,7 +13,7 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// What only the program needs is not resolved for those who want the library alone.
+/// Keeps the program's own dependencies from being resolved for those who want the library alone.
 let forProgram: TargetDependencyCondition? = .when(traits: ["Program"])
 
 let nio: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
@@ -122,7 +122,7 @@ let package = Package(
         room(
             "PintleTelemetry",
             [
-                "PintleMessage", "PintleSession", nioLocks,
+                "PintleSystem", "PintleMessage", "PintleSession", nioLocks,
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ]),

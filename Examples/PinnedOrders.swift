@@ -2,13 +2,13 @@
 
 import Pintle
 
-/// What the API is asked for.
+/// An order as the API takes it.
 struct NewOrder: Encodable, Sendable {
     let item: String
     let count: Int
 }
 
-/// What it says of an order.
+/// An order as the API describes it.
 struct Order: Decodable, Sendable {
     let id: Int
     let item: String

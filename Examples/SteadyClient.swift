@@ -3,7 +3,7 @@
 import Logging
 import Pintle
 
-/// What the service says of one day.
+/// The service's figures of one day.
 struct Report: Decodable, Sendable {
     let day: String
     let visits: Int

@@ -5,7 +5,7 @@ internal import PintleFuzzing
 internal import PintleMessage
 internal import PintleWebSocket
 
-/// What an end of a WebSocket receives: whole, and in pieces with a small budget, with the same events and answers. The
+/// Has an end of a WebSocket receive bytes whole, and in pieces with a small budget: events and answers are the same. The
 /// first byte says which end it is and what was agreed on.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzWebSocket(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

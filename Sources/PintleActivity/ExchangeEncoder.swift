@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Writes exchange records as lines that no client can forge and that show no secret.
 package struct ExchangeEncoder: Sendable {
     private let format: LogFormat
@@ -44,10 +46,10 @@ package struct ExchangeEncoder: Sendable {
         line.optional("upstream_status", record.upstreamStatus)
         line.optional("bytes_in", record.bytesIn)
         line.optional("bytes_out", record.bytesOut)
-        line.optional("duration_ms", record.duration?.wholeMilliseconds)
-        line.optional("connect_ms", record.connect?.wholeMilliseconds)
-        line.optional("tls_ms", record.tlsHandshake?.wholeMilliseconds)
-        line.optional("first_byte_ms", record.firstByte?.wholeMilliseconds)
+        line.optional("duration_ms", record.duration?.roundedMilliseconds)
+        line.optional("connect_ms", record.connect?.roundedMilliseconds)
+        line.optional("tls_ms", record.tlsHandshake?.roundedMilliseconds)
+        line.optional("first_byte_ms", record.firstByte?.roundedMilliseconds)
         line.optional("tls", record.tls)
         line.optional("http", record.http)
         if let reused = record.reused { line.field("reused", reused) }
@@ -64,13 +66,5 @@ extension LineWriter {
 
     fileprivate mutating func optional(_ key: String, _ value: Int?) {
         if let value { self.field(key, value) }
-    }
-}
-
-extension Duration {
-    /// Rounded to the nearest; a clock that ran backwards took no time.
-    fileprivate var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = self.components
-        return max(0, Int(seconds) * 1000 + Int((attoseconds + 500_000_000_000_000) / 1_000_000_000_000_000))
     }
 }

@@ -4,7 +4,7 @@ internal import PintleMessage
 
 /// The blocks of a GIF (GIF89a), read to its end before any picture is unpacked.
 struct GIFFile {
-    /// What becomes of a picture when its time is over.
+    /// The fate of a picture when its time is over.
     enum Disposal {
         /// It stays, and the next one is drawn over it.
         case keep
@@ -48,7 +48,7 @@ struct GIFFile {
     private var palette: ArraySlice<UInt8> = []
     private var control = Control()
 
-    /// What a picture counts at least, however small: it takes memory of its own.
+    /// The bytes that a picture counts at least, however small: it takes memory of its own.
     private static let leastPixels = 256
 
     /// Reads all blocks.

@@ -40,7 +40,7 @@ package protocol TurnEndWork: AnyObject {
     func runAtEndOfTurn()
 }
 
-/// What is sent to a loop.
+/// A piece of work that is sent to a loop.
 enum LoopWork: Sendable {
     case task(@Sendable () -> Void)
     /// A piece of a task of Swift's, which needs no closure of its own.

@@ -97,7 +97,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.state == .active { self.readReady() }
     }
 
-    /// Whether reads follow each other by themselves.
+    /// True where reads follow each other by themselves.
     package var isReadingByItself: Bool { self.autoRead }
 
     /// Sets whether reads follow each other by themselves; without it each read must be asked for.

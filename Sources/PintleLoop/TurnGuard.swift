@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// Reports turns of a loop that hold it up: those that take more than `limit` of the thread's processor time.
 ///
@@ -85,7 +86,7 @@ struct TurnMeter {
 
     init(_ guardian: TurnGuard, loop: String) {
         self.guardian = guardian
-        self.limit = Self.nanoseconds(guardian.limit)
+        self.limit = guardian.limit.wholeNanoseconds
         self.loop = loop
         self.stolen = (guardian.stolen(), Self.time(CLOCK_MONOTONIC))
     }
@@ -118,7 +119,7 @@ struct TurnMeter {
     mutating func end() -> Bool {
         var time = Self.processorTime() - self.began
         guard time > self.limit else { return false }
-        time -= Self.nanoseconds(self.guardian.stolen() - self.stolen.time)
+        time -= (self.guardian.stolen() - self.stolen.time).wholeNanoseconds
         guard time > self.limit else { return false }
         let dearest = SlowTurn.Part(
             kind: self.dearestKind, name: self.dearestSource.description, time: .nanoseconds(max(0, self.dearest)))
@@ -129,11 +130,6 @@ struct TurnMeter {
         }
         self.guardian.report(SlowTurn(loop: self.loop, time: .nanoseconds(time), dearest: dearest, sums: sums))
         return true
-    }
-
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 
     /// The processor time of this thread, in nanoseconds.

@@ -3,7 +3,7 @@
 /// The field names that Pintle itself acts on; every other name is `.other` and compared by its spelling.
 ///
 /// A name is recognised once, when its line is read, so that later questions are one comparison.
-public enum FieldName: UInt8, Sendable {
+package enum FieldName: UInt8, Sendable {
     /// Any name that is not among the others.
     case other
     /// This name, whose words are written together.
@@ -16,7 +16,7 @@ public enum FieldName: UInt8, Sendable {
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via
 
     /// The name in its usual spelling; empty for `.other`.
-    public var spelling: String {
+    package var spelling: String {
         switch self {
         case .other: ""
         case .accept: "Accept"
@@ -54,13 +54,13 @@ public enum FieldName: UInt8, Sendable {
     }
 
     /// Recognises a name from text.
-    public init(_ name: String) {
+    package init(_ name: String) {
         var name = name
         self = name.withUTF8 { FieldName(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     /// Recognises a name from bytes: by its length, then by comparing the few names that have it.
-    public init(bytes: UnsafeRawBufferPointer) {
+    package init(bytes: UnsafeRawBufferPointer) {
         func `is`(_ lowercase: StaticString) -> Bool { ASCII.equalsIgnoringCase(bytes, lowercase) }
         self =
             switch bytes.count {

@@ -6,25 +6,24 @@
 /// copies and no intermediate strings. Names compare without regard to case (RFC 9110 §5.1).
 public struct Fields: Sendable {
     /// One line: where its name and value are in `bytes`. The line ends with CRLF two bytes after the value.
-    @usableFromInline
     struct Line: Sendable {
-        @usableFromInline var name: FieldName
-        @usableFromInline var start: UInt32
-        @usableFromInline var nameLength: UInt32
-        @usableFromInline var valueLength: UInt32
+        var name: FieldName
+        var start: UInt32
+        var nameLength: UInt32
+        var valueLength: UInt32
 
         var valueStart: UInt32 { self.start + self.nameLength + 2 }
         var end: UInt32 { self.valueStart + self.valueLength + 2 }
     }
 
-    @usableFromInline var bytes: [UInt8] = []
-    @usableFromInline var lines: [Line] = []
+    var bytes: [UInt8] = []
+    var lines: [Line] = []
 
     /// An empty section.
     public init() {}
 
     /// Makes an empty section with room for `byteCount` bytes of lines.
-    public init(reservingBytes byteCount: Int, lines lineCount: Int = 16) {
+    package init(reservingBytes byteCount: Int, lines lineCount: Int = 16) {
         self.bytes.reserveCapacity(byteCount)
         self.lines.reserveCapacity(lineCount)
     }
@@ -43,7 +42,7 @@ public struct Fields: Sendable {
     }
 
     /// The value of the first line called `name`, or nil.
-    public subscript(_ name: FieldName) -> String? {
+    package subscript(_ name: FieldName) -> String? {
         self.firstIndex(of: name).map { self.value(at: $0) }
     }
 
@@ -65,19 +64,19 @@ public struct Fields: Sendable {
     }
 
     /// Whether a line is called `name`.
-    public func contains(_ name: FieldName) -> Bool {
+    package func contains(_ name: FieldName) -> Bool {
         self.firstIndex(of: name) != nil
     }
 
     /// How many lines are called `name`.
-    public func count(of name: FieldName) -> Int {
+    package func count(of name: FieldName) -> Int {
         var count = 0
         for line in self.lines where line.name == name { count += 1 }
         return count
     }
 
     /// Whether one of the comma-separated members of the lines called `name` is `token`, without regard to case.
-    public func hasToken(_ token: String, in name: FieldName) -> Bool {
+    package func hasToken(_ token: String, in name: FieldName) -> Bool {
         var found = false
         self.forEachToken(in: name) { candidate in
             if ASCII.equalsIgnoringCase(candidate, token.utf8) { found = true }
@@ -87,7 +86,7 @@ public struct Fields: Sendable {
 
     /// Calls `body` with each non-empty member of the comma-separated lists that the lines called `name` hold
     /// (RFC 9110 §5.6.1), without surrounding white space. The bytes are valid during the call only.
-    public func forEachToken(in name: FieldName, _ body: (UnsafeRawBufferPointer) -> Void) {
+    package func forEachToken(in name: FieldName, _ body: (UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in
             for line in self.lines where line.name == name {
                 let end = Int(line.valueStart + line.valueLength)
@@ -109,7 +108,7 @@ public struct Fields: Sendable {
     }
 
     /// Calls `body` with the bytes of each line, `Name: value` without the line end, and with its name.
-    public func forEachLine(_ body: (FieldName, UnsafeRawBufferPointer) -> Void) {
+    package func forEachLine(_ body: (FieldName, UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in
             for line in self.lines {
                 body(line.name, UnsafeRawBufferPointer(rebasing: all[Int(line.start)..<Int(line.end) - 2]))
@@ -118,7 +117,7 @@ public struct Fields: Sendable {
     }
 
     /// Calls `body` with runs of whole lines, each `Name: value` CRLF: the section as it goes on the wire.
-    public func forEachRun(_ body: (UnsafeRawBufferPointer) -> Void) {
+    package func forEachRun(_ body: (UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in
             var start: UInt32 = 0
             var end: UInt32 = 0
@@ -134,7 +133,7 @@ public struct Fields: Sendable {
     }
 
     /// The number of bytes that the section takes on the wire, without the final empty line.
-    public var byteCount: Int {
+    package var byteCount: Int {
         self.lines.reduce(0) { $0 + Int($1.end - $1.start) }
     }
 
@@ -153,7 +152,7 @@ public struct Fields: Sendable {
     }
 
     /// Appends a line from bytes.
-    public mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    package mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = UInt32(self.bytes.count)
         self.bytes.append(contentsOf: name)
         self.bytes.append(UInt8(ascii: ":"))
@@ -186,13 +185,13 @@ public struct Fields: Sendable {
     }
 
     /// Removes every line called `name`.
-    public mutating func remove(_ name: FieldName) {
+    package mutating func remove(_ name: FieldName) {
         guard self.contains(name) else { return }
         self.lines.removeAll { $0.name == name }
     }
 
     /// Removes every line whose name satisfies `shouldRemove`.
-    public mutating func removeAll(where shouldRemove: (FieldName) -> Bool) {
+    package mutating func removeAll(where shouldRemove: (FieldName) -> Bool) {
         guard self.lines.contains(where: { shouldRemove($0.name) }) else { return }
         self.lines.removeAll { shouldRemove($0.name) }
     }

@@ -3,15 +3,15 @@
 /// The request that a redirect proposes (RFC 9110 §15.4).
 ///
 /// It is a proposal: how many are followed, and whether this one is, is for others to say.
-public struct Redirection: Sendable, Equatable {
+package struct Redirection: Sendable, Equatable {
     /// The method of the next request.
-    public var method: String
+    package var method: String
     /// Where the next request goes.
-    public var url: HTTPURL
+    package var url: HTTPURL
     /// The fields of the next request: those of the request before it, without what must not go there.
-    public var fields: Fields
+    package var fields: Fields
     /// Whether the body of the request is sent again.
-    public var keepsBody: Bool
+    package var keepsBody: Bool
 
     /// What `response` proposes to who sent a request.
     ///
@@ -26,7 +26,7 @@ public struct Redirection: Sendable, Equatable {
     ///   - hasBody: whether the request had a body.
     /// - Returns: nil for every other status, 300 and 304 among them, and where no Location says where to go.
     /// - Throws: where the Location is no http or https URL, or several do not agree.
-    public static func proposed(
+    package static func proposed(
         by response: ResponseHead, to method: String, _ url: HTTPURL, fields: Fields, hasBody: Bool
     ) throws(RedirectionError) -> Redirection? {
         guard let rule = Rule(status: response.status), let location = try Self.location(response.fields) else {
@@ -94,9 +94,9 @@ public struct Redirection: Sendable, Equatable {
 }
 
 /// Why a redirect cannot be followed.
-public struct RedirectionError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct RedirectionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The Location is not a URL that a request can be sent to.
         case invalidLocation = "invalid-location"
         /// Several Locations that differ: two readers could go to two places.
@@ -104,19 +104,19 @@ public struct RedirectionError: Error, Sendable, Equatable, CustomStringConverti
     }
 
     /// What kind of failure it is.
-    public let code: Code
+    package let code: Code
     /// What is wrong, without the Location itself.
-    public let message: String
+    package let message: String
     /// What is wrong with the Location, where that is the reason; offsets are in its text.
-    public let cause: HTTPURLError?
+    package let cause: HTTPURLError?
 
     /// Makes an error.
-    public init(_ code: Code, _ message: String, cause: HTTPURLError?) {
+    package init(_ code: Code, _ message: String, cause: HTTPURLError?) {
         self.code = code
         self.message = message
         self.cause = cause
     }
 
     /// `message: cause`.
-    public var description: String { self.cause.map { "\(self.message): \($0)" } ?? self.message }
+    package var description: String { self.cause.map { "\(self.message): \($0)" } ?? self.message }
 }

@@ -79,7 +79,7 @@ public struct SessionConfiguration: Sendable {
     public var credentials: [Origin: Credential] = [:]
     /// Default pass.
     public var cookies = Cookies.pass
-    /// Whether bodies are asked for in content codings such as gzip, and come without them. Default on: as with
+    /// Has bodies asked for in content codings such as gzip, and gives them without. Default on: as with
     /// URLSession, a program sees what was meant, in fewer bytes on the way.
     public var decompression = Decompression.on
     /// Where responses are kept; nil for nowhere.

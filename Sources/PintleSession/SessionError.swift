@@ -24,7 +24,7 @@ public struct SessionError: Error, Sendable {
         case tlsFailure
         /// The chain does not satisfy the security policy.
         case untrusted
-        /// What the peer sent is not HTTP, or breaks the protocol that was switched to.
+        /// The peer's bytes are not HTTP, or break the protocol that was switched to.
         case malformedResponse
         /// The peer closed before the response was complete.
         case truncated

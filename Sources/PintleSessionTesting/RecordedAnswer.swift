@@ -5,7 +5,7 @@ internal import NIOCore
 public import PintleMessage
 public import PintleSession
 
-/// What a ``RecordingSession`` answers.
+/// An answer of a ``RecordingSession``.
 public struct RecordedAnswer: Sendable {
     let response: @Sendable () async throws -> LocalResponse
 

@@ -19,7 +19,7 @@ public final class RecordingSession: HTTPSending {
     private struct Rule: Sendable {
         let method: String
         let url: HTTPURL
-        /// What is answered, one after another, and the last one for ever.
+        /// The answers, one after another, and the last one for ever.
         var answers: [@Sendable (RecordedRequest) async throws -> RecordedAnswer]
 
         var description: String { "\(self.method) \(self.url)" }

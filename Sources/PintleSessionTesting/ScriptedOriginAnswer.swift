@@ -5,7 +5,7 @@ public import PintleMessage
 internal import PintleSystem
 
 extension ScriptedOrigin {
-    /// What an origin does with a request.
+    /// The way in which an origin treats a request.
     ///
     /// Answers are framed as HTTP/1.1 demands: Content-Length for bytes, chunks for what comes piece by piece, no body
     /// for HEAD, 1xx, 204 and 304. Given fields come first: a Content-Length or Transfer-Encoding among them stays, with

@@ -33,7 +33,7 @@ struct ScriptedOriginConnection: Sendable {
     let channel: any Channel
 
     func run(_ stream: NIOAsyncChannel<HTTPServerRequestPart, Never>) async {
-        // What ends a connection is the client's affair, which the test sees there.
+        // The end of a connection is the client's affair, and the test sees it there.
         try? await stream.executeThenClose { inbound in
             do {
                 try await self.serve(inbound)

@@ -14,7 +14,7 @@ public struct ScriptedOriginError: Error, Sendable, Hashable, CustomStringConver
 
     /// The kind of failure.
     public let code: Code
-    /// What happened and what to do, in one sentence.
+    /// One sentence that says what happened and what to do.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -4,6 +4,7 @@
 public import CoreMetrics
 internal import PintleMessage
 public import PintleSession
+internal import PintleSystem
 
 extension Interceptor {
     /// Measures the tasks of a client with swift-metrics, under the names of OpenTelemetry's conventions for HTTP
@@ -50,7 +51,7 @@ private struct Measurement: SessionTaskKey {
         dimensions += more
 
         Timer(label: "http.client.request.duration", dimensions: dimensions, factory: self.factory)
-            .recordNanoseconds(Int64(clamping: self.beginning.duration(to: .now).nanoseconds))
+            .recordNanoseconds(self.beginning.duration(to: .now).wholeNanoseconds)
         Recorder(label: "http.client.request.body.size", dimensions: dimensions, factory: self.factory)
             .record(Int64(clamping: progress.sent))
         Recorder(label: "http.client.response.body.size", dimensions: dimensions, factory: self.factory)
@@ -60,9 +61,5 @@ private struct Measurement: SessionTaskKey {
         Counter(label: "http.client.request.resends", dimensions: dimensions, factory: self.factory)
             .increment(by: resends)
     }
-}
-
-extension Duration {
-    fileprivate var nanoseconds: Int128 { self.attoseconds / 1_000_000_000 }
 }
 #endif

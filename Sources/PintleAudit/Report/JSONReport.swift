@@ -22,7 +22,7 @@ struct JSONReport {
             ("configuration", .optional(self.report.file)),
             ("started_at", .string(self.report.startedAt.description)),
             ("judged_at", .string(self.report.moment.description)),
-            ("duration_ms", .integer(self.report.duration.wholeMilliseconds)),
+            ("duration_ms", .integer(Int64(self.report.duration.roundedMilliseconds))),
             ("scope", .strings(self.report.scope)),
             (
                 "summary",
@@ -123,11 +123,5 @@ extension Parameter {
         // Nothing that reports are made of is without a form in JSON; the nesting is that of the types above.
         let bytes = (try? JSONWriter.write(self, options: .pretty)) ?? []
         return String(decoding: bytes, as: UTF8.self).showable(keepingLines: true) + "\n"
-    }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int64 {
-        self.components.seconds * 1000 + self.components.attoseconds / 1_000_000_000_000_000
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a challenge asks for.
+/// The way in which a challenge wants to be answered.
 public enum AuthenticationMethod: Sendable, Equatable {
     /// HTTP Digest: the password itself is not sent.
     case digest(DigestChallenge)
@@ -46,7 +46,7 @@ public enum AuthenticationMethod: Sendable, Equatable {
         }
     }
 
-    /// Whether a user name and a password answer it.
+    /// True where a user name and a password answer it.
     package var takesPassword: Bool { if case .other = self { false } else { true } }
 
     private var strength: Int {

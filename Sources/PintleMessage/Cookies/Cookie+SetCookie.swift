@@ -31,10 +31,10 @@ extension Cookie {
         guard self.keepsPrefix, !self.isForHost || attributes.domain == nil else { return nil }
     }
 
-    /// Whether the name says that no domain was named, not even the host itself.
+    /// True where the name says that no domain was named, not even the host itself.
     private var isForHost: Bool { ASCII.equalsIgnoringCase(self.name.utf8.prefix(7), "__Host-".utf8) }
 
-    /// What stands behind the value. The last attribute of a name counts.
+    /// The attributes behind the value. The last one of a name counts.
     private struct Attributes {
         var domain: String?
         /// Nil for the folder of the URL.

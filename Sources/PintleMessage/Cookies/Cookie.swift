@@ -21,15 +21,15 @@ public struct Cookie: Sendable, Hashable {
     public let value: String
     /// The host that it is for, in lower case, or the domain: see ``isHostOnly``. An IPv6 address has no brackets.
     public let domain: String
-    /// Whether only the host itself gets it, and no name below it.
+    /// True where only the host itself gets it, and no name below it.
     public let isHostOnly: Bool
     /// The path that it is for, and what is below that.
     public let path: String
     /// The first second at which it does not count, since 1970-01-01T00:00:00Z; nil for the end of the session.
     public let expires: Int64?
-    /// Whether it goes over TLS only, or within this machine.
+    /// True where it goes over TLS only, or within this machine.
     public let isSecure: Bool
-    /// Whether the scripts of a page may not see it; it makes no difference to a session.
+    /// True where the scripts of a page may not see it; it makes no difference to a session.
     public let isHTTPOnly: Bool
     /// Nil where the server has not said.
     public let sameSite: SameSite?
@@ -93,7 +93,7 @@ public struct Cookie: Sendable, Hashable {
         return true
     }
 
-    /// Whether `text` stands for itself in a Cookie field, and on a line of a file: nothing in it ends anything.
+    /// True where `text` stands for itself in a Cookie field, and on a line of a file: nothing in it ends anything.
     private static func isText(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") } && bytes.first != 0x20

@@ -72,7 +72,7 @@ public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
     /// It has to be turned to the left.
     case left = 8
 
-    /// Whether an upright picture is as wide as the bitmap is high.
+    /// True where an upright picture is as wide as the bitmap is high.
     public var swapsSides: Bool { self.rawValue >= 5 }
 }
 

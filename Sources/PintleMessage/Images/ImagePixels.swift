@@ -36,11 +36,11 @@ public struct ImagePixels: Sendable, Hashable {
         self.bitmap = first.bitmap
     }
 
-    /// Whether there are several pictures.
+    /// True where there are several pictures.
     public var isAnimated: Bool { self.frames.count > 1 }
 }
 
-/// What a decoder makes of bytes.
+/// The pictures that a decoder makes of bytes.
 public struct DecodedImage: Sendable, Hashable {
     /// The size in pixels.
     public let size: ImageSize

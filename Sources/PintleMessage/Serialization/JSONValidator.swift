@@ -4,7 +4,7 @@
 ///
 /// Its verdict, and the error with its place, are those of ``JSONScanner`` on the whole document, wherever it is cut. What
 /// it keeps between two pieces is a bit for each open level, a dozen bytes, and a count.
-public struct JSONValidator: Sendable {
+package struct JSONValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
     private var document: JSONPieces
     private var error: JSONSyntaxError?
@@ -12,26 +12,26 @@ public struct JSONValidator: Sendable {
     /// Makes a validator for one document.
     ///
     /// - Parameter scanner: what is accepted.
-    public init(_ scanner: JSONScanner = JSONScanner()) { self.document = JSONPieces(scanner) }
+    package init(_ scanner: JSONScanner = JSONScanner()) { self.document = JSONPieces(scanner) }
 
     /// Takes the next piece.
     ///
     /// - Throws: where and why the bytes stop being JSON, as soon as that is certain, and again on every later call.
-    public mutating func take(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
+    package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
         try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(JSONSyntaxError) in
             try self.take(bytes, isLast: false)
         }
     }
 
     /// Takes the next piece, as the other `take` does.
-    public mutating func take(_ bytes: [UInt8]) throws(JSONSyntaxError) {
+    package mutating func take(_ bytes: [UInt8]) throws(JSONSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(JSONSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
     /// Tells that the document ends here. Nothing may follow.
     ///
     /// - Throws: as `take` does; also where more would have been needed.
-    public mutating func finish() throws(JSONSyntaxError) {
+    package mutating func finish() throws(JSONSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What status codes mean, in lower case, for sentences: the phrases of the IANA registry (RFC 9110 §15).
-public enum ReasonText {
+package enum ReasonText {
     /// `not found` for 404; for a code that is not registered, the name of its class.
-    public static func text(for status: UInt16) -> String {
+    package static func text(for status: UInt16) -> String {
         if let text = Self.registered[status] { return text }
         switch status / 100 {
         case 1: return "informational"

@@ -9,7 +9,7 @@ extension ResponseContract {
         case json(JSONRule)
         /// An XML document as the scanner takes it.
         case xml(XMLScanner)
-        /// A property list, in XML or binary, as ``PropertyListReader`` takes it.
+        /// A property list, in XML or binary, as ``PropertyListResponseSerializer`` takes it.
         case propertyList
         /// An image that can be decoded.
         case image(ImageRule)

@@ -20,7 +20,7 @@ struct LineCutter: Sendable {
     private let limit: Int
     /// Which line is under way, from 1.
     private var number = 1
-    /// What has come of it in earlier pieces.
+    /// The bytes of it that came in earlier pieces.
     private var held: [UInt8] = []
     /// How much of a byte order mark has come; nil where none can come any more.
     private var markCount: Int? = 0
@@ -69,7 +69,7 @@ struct LineCutter: Sendable {
         TextStreamError(.tooLong, line: self.number, "more than \(self.limit) bytes")
     }
 
-    /// Whether `byte` may turn out to be part of the line's end.
+    /// True where `byte` may turn out to be part of the line's end.
     private func mayEnd(with byte: UInt8?) -> Bool { self.ending == .lineFeed && byte == Self.carriageReturn }
 
     /// How many bytes belong to a byte order mark, or to the end of the line before.

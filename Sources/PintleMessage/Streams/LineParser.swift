@@ -2,14 +2,14 @@
 
 /// Makes items of lines.
 package protocol LineConsumer<Item> {
-    /// What it makes.
+    /// The items that it makes.
     associatedtype Item: Sendable
 
     /// The ends of its lines.
     var ending: LineEnding { get }
     /// The most bytes of a line, without its end.
     var limit: Int { get }
-    /// Whether what stands behind the last end of a line is a line.
+    /// True where what stands behind the last end of a line is a line.
     var takesUnendedLine: Bool { get }
 
     /// Takes the next line, without its end; it is valid during the call only.

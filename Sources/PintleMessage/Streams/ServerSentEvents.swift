@@ -2,14 +2,14 @@
 
 /// Makes events of the lines of an event stream (WHATWG HTML §9.2.6).
 ///
-/// What stands behind the last empty line when the stream ends is no event.
+/// Lines behind the last empty one, when the stream ends, are no event.
 package struct ServerSentEvents: LineConsumer {
     package let ending = LineEnding.any
     /// The most bytes of a line, and of the fields of an event together.
     package let limit: Int
     package let takesUnendedLine = false
 
-    /// What a new connection says in Last-Event-ID: that of the last event that was complete, with data or without.
+    /// The value of Last-Event-ID for a new connection: the ID of the last event that was complete, with data or without.
     package private(set) var lastEventID: String
     /// The time to wait before a new connection, where the stream has told one.
     package private(set) var retry: Duration?

@@ -12,7 +12,7 @@ public struct TextStreamError: Error, Sendable, Equatable, CustomStringConvertib
         case invalidJSON = "invalid-json"
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
     /// Where it is, from 1.
     public let line: Int

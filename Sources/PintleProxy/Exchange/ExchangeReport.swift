@@ -207,7 +207,7 @@ struct ExchangeReport {
         record.bytesIn = self.bytesIn
         record.bytesOut = self.bytesOut
         record.duration = .nanoseconds(duration.nanoseconds)
-        if self.metrics.total > 0 { self.fillTimes(of: &record) }
+        if self.metrics.total > .zero { self.fillTimes(of: &record) }
         record.tls = self.metrics.tlsVersion.isEmpty ? nil : self.metrics.tlsVersion
         record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
@@ -219,10 +219,10 @@ struct ExchangeReport {
 
     private func fillTimes(of record: inout ExchangeRecord) {
         if !self.metrics.reusedConnection {
-            if self.metrics.connect > 0 { record.connect = .microseconds(self.metrics.connect) }
-            if self.metrics.tls > 0 { record.tlsHandshake = .microseconds(self.metrics.tls - self.metrics.connect) }
+            record.connect = self.metrics.connect
+            record.tlsHandshake = self.metrics.tls.map { $0 - (self.metrics.connect ?? .zero) }
         }
-        if self.metrics.firstByte > 0 { record.firstByte = .microseconds(self.metrics.firstByte) }
+        record.firstByte = self.metrics.firstByte
     }
 
     /// `allow`, or the problem that it was answered with.

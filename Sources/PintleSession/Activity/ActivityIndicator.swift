@@ -42,7 +42,7 @@ public final class ActivityIndicator: Sendable {
 
     // MARK: Asking
 
-    /// Whether activity shows.
+    /// True where activity shows.
     public var isVisible: Bool { self.state.withLockedValue { $0.machine.isVisible } }
     /// How many tasks run.
     public var count: Int { self.state.withLockedValue { $0.machine.count } }
@@ -122,8 +122,7 @@ public final class ActivityIndicator: Sendable {
 
     /// A timer is never stopped: the machine knows the one that it waits for, and ignores the others.
     private func arm(_ timer: ActivityStateMachine.Timer, after delay: Duration) {
-        let (seconds, attoseconds) = delay.components
-        let deadline = DispatchTime.now() + .seconds(Int(seconds)) + .nanoseconds(Int(attoseconds / 1_000_000_000))
+        let deadline = DispatchTime.now() + .nanoseconds(Int(delay.wholeNanoseconds))
         DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
             self?.input { $0.fired(timer, at: $1) }
         }

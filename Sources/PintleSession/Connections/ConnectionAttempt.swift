@@ -341,7 +341,7 @@ final class ConnectionAttempt {
         return "the proxy \(proxy.server.authority)"
     }
 
-    private var elapsed: Int64 { max(1, (NIODeadline.now() - self.start).nanoseconds / 1000) }
+    private var elapsed: Duration { .nanoseconds((NIODeadline.now() - self.start).nanoseconds) }
 
     private func wait(for readiness: Readiness) {
         guard self.interest != readiness else { return }

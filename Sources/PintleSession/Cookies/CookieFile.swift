@@ -12,9 +12,9 @@ final class CookieFile: Sendable {
     private struct State {
         /// Told of the next save that begins.
         var waiting: [Waiter] = []
-        /// Whether cookies have changed since the last save began, and are to be saved by themselves.
+        /// True where cookies have changed since the last save began, and are to be saved by themselves.
         var isChanged = false
-        /// Whether a thread takes care of both.
+        /// True where a thread takes care of both.
         var isAttended = false
     }
 
@@ -165,13 +165,13 @@ public struct CookieFileError: Error, Sendable, Equatable, CustomStringConvertib
         case unwritable
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
     /// The path of the file.
     public let path: String
     /// The line that is to blame, counted from 1; nil where none is.
     public let line: Int?
-    /// What is wrong, without a word of the file's.
+    /// The fault, without a word of the file's.
     public let message: String
 
     init(_ code: Code, _ path: String, line: Int? = nil, _ message: String) {

@@ -10,7 +10,7 @@ internal import PintleTrust
 /// It keeps at most 3,000 cookies, 150 of them of one domain; the oldest go first. None is for a public suffix such as
 /// `co.uk`. A jar is in memory, or in memory and a file.
 public final class CookieJar: Sendable {
-    /// What happens to a jar.
+    /// A change of a jar.
     public enum Event: Sendable {
         /// A cookie was added, changed or deleted. Cookies that expire go without an event.
         case changed

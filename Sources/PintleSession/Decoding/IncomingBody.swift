@@ -12,9 +12,9 @@ internal import PintleSystem
 final class IncomingBody {
     private let flow: TransferFlow
     private let decoding: BodyDecoding?
-    /// What has arrived and is not decoded yet.
+    /// The bytes that have arrived and are not decoded yet.
     private var coded = ByteBuffer()
-    /// Whether the decoder has more to give although it has taken all bytes.
+    /// True where the decoder has more to give although it has taken all bytes.
     private var hasMore = false
 
     /// The most bytes that are decoded on the loop: less work than to have it done elsewhere.
@@ -38,7 +38,7 @@ final class IncomingBody {
         while true {
             while self.hasMore || self.coded.readableBytes > 0 {
                 let piece = try await self.decodeSome(by: decoding)
-                // What is decoded of a piece waits like the next piece.
+                // A decoded piece waits like the next one.
                 try await self.flow.waitWhileSuspended()
                 if piece.readableBytes > 0 { return piece }
             }
@@ -80,17 +80,17 @@ final class IncomingBody {
 /// Undoes the content codings of one body.
 // Why @unchecked holds: it belongs to one task, which waits for each step before it asks for the next one.
 final class BodyDecoding: @unchecked Sendable {
-    /// What one step has brought.
+    /// The outcome of one step.
     struct Step: Sendable {
-        /// What was decoded.
+        /// The decoded bytes.
         let bytes: ByteBuffer
         /// How many coded bytes it has taken.
         let taken: Int
-        /// Whether there is more to come of what was taken.
+        /// True where there is more to come of what was taken.
         let hasMore: Bool
     }
 
-    /// What is undone, in the order in which it was applied.
+    /// The codings that are undone, in the order in which they were applied.
     let codings: [String]
     private let peer: Authority
     private let settings: Decompression

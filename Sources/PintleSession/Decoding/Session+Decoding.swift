@@ -3,7 +3,7 @@
 internal import PintleCoding
 internal import PintleMessage
 
-/// What is asked for in codings, and what is decoded.
+/// Codings that a session asks for, and those that it undoes.
 extension Session {
     private static let accepted = ContentCoding.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -29,7 +29,7 @@ extension Session {
         return try BodyDecoding(codings, from: request.url.authority, self.decompression(of: request))
     }
 
-    /// Whether a response is in codings that would be undone if it were no part of a body.
+    /// True where a response is in codings that would be undone if it were no part of a body.
     func isCoded(_ head: ResponseHead, to request: SessionRequest) -> Bool {
         self.codings(of: head, to: request) != nil
     }

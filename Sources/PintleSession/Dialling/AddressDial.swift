@@ -140,7 +140,7 @@ extension AddressDial: DescriptorWatcher, TurnEndWork {
         var metrics = TransferMetrics()
         if case .success = outcome {
             self.descriptor = -1
-            metrics.connect = max(1, (self.loop.turnTime - self.start).nanoseconds / 1000)
+            metrics.connect = .nanoseconds((self.loop.turnTime - self.start).nanoseconds)
             metrics.address = self.target.dialled.host
         }
         completion(outcome, metrics)

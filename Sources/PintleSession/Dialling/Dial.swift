@@ -131,12 +131,12 @@ final class Dial {
     func collect(_ result: CURLcode) -> (tell: () -> Void, socket: Int32?) {
         var metrics = TransferMetrics()
         self.easy.fill(&metrics)
-        if self.lookupTime > .zero { metrics.delay(by: self.lookupTime.nanoseconds / 1000) }
+        metrics.delay(by: .nanoseconds(self.lookupTime.nanoseconds))
         let completion = self.completion
         guard result == CURLE_OK, completion != nil, let socket = self.easy.activeSocket() else {
             let failure = DialFailure(
                 result: result, target: self.target, proxyError: self.easy.long(CURLINFO_PROXY_ERROR),
-                interface: self.dialler.configuration.interface, hasAddress: metrics.nameLookup > 0,
+                interface: self.dialler.configuration.interface, hasAddress: metrics.nameLookup != nil,
                 refusal: self.refusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)))
             return ({ completion?(.failure(failure.error), metrics) }, nil)
         }

@@ -107,13 +107,15 @@ struct EasyHandle: ~Copyable {
     func fill(_ metrics: inout TransferMetrics) {
         metrics.nameLookup = self.offset(CURLINFO_NAMELOOKUP_TIME_T)
         metrics.connect = self.offset(CURLINFO_CONNECT_TIME_T)
-        metrics.total = self.offset(CURLINFO_TOTAL_TIME_T)
+        metrics.total = self.offset(CURLINFO_TOTAL_TIME_T) ?? .zero
         metrics.address = self.text(CURLINFO_PRIMARY_IP)
     }
 
-    private func offset(_ info: CURLINFO) -> Int64 {
+    /// libcurl counts in microseconds, and has zero for a phase that did not happen.
+    private func offset(_ info: CURLINFO) -> Duration? {
         var value: curl_off_t = 0
-        return pintle_get_offset(self.pointer, info, &value) == CURLE_OK ? Int64(value) : 0
+        guard pintle_get_offset(self.pointer, info, &value) == CURLE_OK, value > 0 else { return nil }
+        return .microseconds(value)
     }
 
     func long(_ info: CURLINFO) -> Int {
@@ -157,11 +159,11 @@ struct EasyHandle: ~Copyable {
 }
 
 extension TransferMetrics {
-    /// Adds what had passed when libcurl's clock started, in microseconds, to all phases that there were.
-    mutating func delay(by time: Int64) {
-        guard time > 0 else { return }
-        for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte, \.total] where self[keyPath: phase] > 0 {
-            self[keyPath: phase] += time
+    /// Adds what had passed when libcurl's clock started to all phases that there were.
+    mutating func delay(by time: Duration) {
+        for phase in [\Self.nameLookup, \.connect, \.tls, \.firstByte] {
+            if let passed = self[keyPath: phase] { self[keyPath: phase] = passed + time }
         }
+        self.total += time
     }
 }

@@ -194,7 +194,7 @@ public struct HTTPSession: Sendable {
         }
         let target = HTTPURL(scheme: scheme, authority: authority, path: path)
         var request = SessionRequest(written.method, target, fields: written.fields)
-        // What the service may know of the user is no business of another that is asked beside it.
+        // Credentials for the service are no business of another that is asked beside it.
         if let baseURL, !target.isSameOrigin(as: baseURL) {
             request.fields.remove(.authorization)
             request.fields.remove(.cookie)

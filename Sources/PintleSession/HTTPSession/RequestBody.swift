@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import NIOCore
 public import PintleMessage
 
-/// What an ``HTTPSession`` sends with a request.
+/// A body that an ``HTTPSession`` sends with a request.
 public struct RequestBody: Sendable {
     enum Content: Sendable {
         /// Where the client's request serializer puts them: in the query for some methods.
@@ -46,7 +46,7 @@ public struct RequestBody: Sendable {
         RequestBody(content: .source(.file(path: path), type: type ?? FileMediaType.named(path)))
     }
 
-    /// What arrives while it is sent.
+    /// Bytes that arrive while they are sent.
     public static func stream(_ stream: BodyStream, type: String = FileMediaType.unknown) -> RequestBody {
         RequestBody(content: .source(.stream(stream), type: type))
     }

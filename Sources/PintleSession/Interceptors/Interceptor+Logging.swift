@@ -2,6 +2,7 @@
 
 public import Logging
 internal import PintleMessage
+internal import PintleSystem
 
 extension Interceptor {
     /// Logs the end of each task: method, URL without its query, status, bytes, milliseconds and attempts; and each attempt
@@ -28,7 +29,7 @@ extension Interceptor {
                 metadata["status"] = task.response.map { "\($0.status)" }
                 metadata["bytes_in"] = "\(progress.received)"
                 metadata["bytes_out"] = "\(progress.sent)"
-                metadata["duration_ms"] = "\((metrics.total + 500) / 1000)"
+                metadata["duration_ms"] = "\(metrics.total.roundedMilliseconds)"
                 metadata["requests"] = "\(metrics.transactions.count)"
                 guard let error, error.code != .cancelled else {
                     if error != nil { metadata["cancelled"] = "true" }

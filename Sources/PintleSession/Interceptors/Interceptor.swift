@@ -53,11 +53,11 @@ public struct Interceptor: Sendable {
         public let task: SessionTask
         /// Counted from 1.
         public let number: Int
-        /// What the attempts before this one have come to, in their order.
+        /// The outcomes of the attempts before this one, in their order.
         public let earlier: [Outcome]
         /// The request: for `adapt` as the task has it, for `retry` the last one that was sent.
         public let request: SessionRequest
-        /// Of the client that made the task; nil where it has none.
+        /// The base of the client that made the task; nil where it has none.
         public let baseURL: HTTPURL?
 
         /// True where the request leaves the origin of the client's base: what the service may know of the user is no
@@ -65,7 +65,7 @@ public struct Interceptor: Sendable {
         public var isElsewhere: Bool { self.baseURL.map { !self.request.url.isSameOrigin(as: $0) } ?? false }
     }
 
-    /// What an attempt has come to.
+    /// The end of an attempt.
     public enum Outcome: Sendable {
         /// A response whose body was not read yet.
         case response(ResponseHead)
@@ -73,7 +73,7 @@ public struct Interceptor: Sendable {
         case failure(SessionError)
     }
 
-    /// What an outcome leads to.
+    /// The answer to an outcome.
     public enum RetryDecision: Sendable, Hashable {
         /// It stands, as far as this step is concerned.
         case accept

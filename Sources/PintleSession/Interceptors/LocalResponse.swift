@@ -5,7 +5,7 @@ public import PintleMessage
 
 /// A response that a program makes itself, in place of one from the network: ``Interceptor/answer``.
 ///
-/// What a task does with a response it does with this one: codings are undone, redirects followed, challenges answered,
+/// Tasks treat it like any response: codings are undone, redirects followed, challenges answered,
 /// cookies kept, contracts checked, files written, and a body that streams is taken no faster than it is read.
 public struct LocalResponse: Sendable {
     /// Status, reason and fields. The status is 200 or more; a length that the fields declare is not checked.

@@ -56,7 +56,7 @@ struct GSSLibrary: Sendable {
         ) -> UInt32
 
     private static let file = "libgssapi_krb5.so.2"
-    /// What to do where it is not there.
+    /// The advice where it is not there.
     static let missing =
         "\(GSSLibrary.file) is missing, which Negotiate needs for Kerberos; install libgssapi-krb5-2 (Debian, Ubuntu) or "
         + "krb5-libs (Fedora)"
@@ -72,6 +72,7 @@ struct GSSLibrary: Sendable {
             let releaseBuffer = dlsym(library, "gss_release_buffer"),
             let displayStatus = dlsym(library, "gss_display_status")
         else { return nil }
+        // A function pointer is a word; the types are those of the C declarations.
         func cast<Function>(_ symbol: UnsafeMutableRawPointer) -> Function {
             unsafeBitCast(symbol, to: Function.self)
         }
@@ -85,7 +86,7 @@ struct GSSLibrary: Sendable {
 
     // MARK: Calls
 
-    /// What went wrong in the words of the library and of Kerberos.
+    /// The failure in the words of the library and of Kerberos.
     func words(major: UInt32, minor: UInt32) -> String {
         let texts = [self.text(of: major, kind: 1), self.text(of: minor, kind: 2)].filter { !$0.isEmpty }
         return texts.joined(separator: ": ")

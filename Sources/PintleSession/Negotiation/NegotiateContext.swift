@@ -13,7 +13,7 @@ final class NegotiateContext: @unchecked Sendable {
     private let host: String
     private var name: OpaquePointer?
     private var context: OpaquePointer?
-    /// Whether the server has a say before the context is whole.
+    /// True where the server has a say before the context is whole.
     private(set) var isOpen = true
 
     /// `GSS_C_ROUTINE_ERROR` and `GSS_C_CALLING_ERROR`: the bits of failures.

@@ -33,7 +33,7 @@ extension TransferOperation {
         while true {
             let left = self.leftOver
             var request = self.request
-            // What a pause leaves missing of a coded body cannot be asked for.
+            // The part of a coded body that a pause leaves missing cannot be asked for.
             self.session.askForCodings(in: &request, isResumable: request.isResumable)
             if let left {
                 request.fields.set("Range", "bytes=\(left.offset)-")

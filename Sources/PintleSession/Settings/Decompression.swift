@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of the content codings of responses: gzip, deflate, br and zstd (RFC 9110 §8.4).
+/// Tells whether the content codings of responses are undone: gzip, deflate, br and zstd (RFC 9110 §8.4).
 ///
 /// Where it is ``on``, a request that has no Accept-Encoding asks for all four, and a body that comes in some of them is
 /// decoded piece by piece, whatever was asked for. The head that a program gets then has no Content-Encoding, no

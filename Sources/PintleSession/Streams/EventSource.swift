@@ -8,7 +8,7 @@ public import PintleMessage
 /// Nothing is sent before the first event is asked for. Letting go of the iterator, or cancelling the task that reads it,
 /// ends the connection. Each iterator has connections of its own.
 public struct EventSource: AsyncSequence, Sendable {
-    /// What an event source is doing, for those who show or log it.
+    /// A step of an event source, for those who show or log it.
     public enum Change: Sendable {
         /// The stream begins, after a response with this head.
         case opened(ResponseHead)
@@ -32,7 +32,7 @@ public struct EventSource: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         private let source: EventSource
         private var events: ResponseBody.Events.Iterator?
-        /// What the next request says in Last-Event-ID; empty for nothing.
+        /// The value of Last-Event-ID in the next request; empty for none.
         public private(set) var lastEventID: String
         private var retry: Duration?
         private var failures = 0
@@ -134,7 +134,7 @@ extension EventSource {
         return response.body.serverSentEvents(limit: self.limit, lastEventID: lastEventID)
     }
 
-    /// What the standard has a connection fail for, and content codings: nobody undoes them while they stream.
+    /// Finds what the standard has a connection fail for, or a content coding: one that the head still names was not undone.
     private func violation(in head: ResponseHead) -> ValidationError? {
         if let violation = Self.contract.validateHead(head, requestMethod: self.request.method) { return violation }
         let type = head.fields[.contentType]
@@ -144,7 +144,8 @@ extension EventSource {
         }
         guard let coding = head.fields[.contentEncoding], coding.lowercased() != "identity" else { return nil }
         return ValidationError(
-            .responseBody, "Request failed: an event stream cannot be read that has a content coding",
+            .responseBody,
+            "Request failed: an event stream cannot be read that has a content coding; let the session undo it (decompression)",
             status: head.status, contentType: type)
     }
 
@@ -168,7 +169,7 @@ extension EventSource {
         if !request.fields.contains(.accept) { request.fields.append("Accept", "text/event-stream") }
         if !request.fields.contains(.cacheControl) { request.fields.append("Cache-Control", "no-cache") }
         request.fields.remove("Last-Event-ID")
-        // What stands at its ends no field can carry; a server would not see it either.
+        // White space at its ends no field can carry; a server would not see it either.
         let id = String(decoding: ASCII.trimmed(Array(lastEventID.utf8)[...]), as: UTF8.self)
         guard !id.isEmpty else { return request }
         guard FieldSyntax.isValue(id) else {

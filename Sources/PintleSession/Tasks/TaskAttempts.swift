@@ -9,7 +9,7 @@ struct TaskAttempts {
     private let originalSource: UploadSource?
     /// Counts the attempts from 1; 0 before the first.
     private(set) var number = 0
-    /// What the attempts before this one have come to.
+    /// The outcomes of the attempts before this one.
     private(set) var outcomes: [Interceptor.Outcome] = []
     /// The request that is to be made now.
     var request: SessionRequest
@@ -32,7 +32,7 @@ struct TaskAttempts {
         var failures: [String: Int] = [:]
         /// Whether what was sent holds for one target only, as an answer to Digest does.
         var isForOneTarget = false
-        /// What was begun by Negotiate.
+        /// The negotiation that was begun.
         var negotiation: NegotiateContext?
     }
 
@@ -46,7 +46,7 @@ struct TaskAttempts {
         var next = TaskAttempts(request: self.original, source: self.originalSource)
         (next.number, next.outcomes, next.resendsBody) = (self.number + 1, self.outcomes, self.resendsBody)
         next.request = request
-        // What a hook gave for an upload without a source.
+        // Keeps the body that a hook gave for an upload without a source.
         if next.source == nil { next.source = self.source }
         self = next
     }

@@ -48,6 +48,6 @@ public struct TaskMetrics: Sendable, Equatable {
         self.redirectCount = redirectCount
     }
 
-    /// The time that all requests took together, in microseconds; what lies between them is not in it.
-    public var total: Int64 { self.transactions.reduce(0) { $0 + $1.total } }
+    /// The time that all requests took together; what lies between them is not in it.
+    public var total: Duration { self.transactions.reduce(.zero) { $0 + $1.total } }
 }

@@ -35,7 +35,7 @@ extension TaskRun {
         request.fields.set("If-Range", left.validator)
     }
 
-    /// Whether a later task could go on with what the request brings.
+    /// True where a later task could go on with what the request brings.
     func isResumable(_ request: SessionRequest) -> Bool {
         guard case .file(let destination, _, let given) = self.output else { return false }
         return request.isResumable && (given != nil || destination.resumes)

@@ -17,7 +17,7 @@ struct Interception: Sendable {
     }
 }
 
-/// What interceptors make of a task's attempts.
+/// Questions to interceptors about a task's attempts.
 extension TaskRun {
     /// The request with which the next attempt begins.
     func adapted(

@@ -21,7 +21,7 @@ actor TaskRun {
 
     nonisolated let loop: Loop
     nonisolated var unownedExecutor: UnownedSerialExecutor { self.loop.asUnownedSerialExecutor() }
-    /// What the client that made the task wants to have a say in; nil where there is none.
+    /// The steps of the client that made the task; nil where there are none.
     let interception: Interception?
     /// The request's body; an upload without one asks the hook.
     private let source: UploadSource?

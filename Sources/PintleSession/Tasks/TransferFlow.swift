@@ -16,7 +16,7 @@ final class TransferFlow {
     private var pending: CircularBuffer<ByteBuffer> = []
     private var pendingBytes = 0
     private var isSuspended = false
-    /// Whether the task has given the transfer up.
+    /// True where the task has given the transfer up.
     private var isCancelled = false
     private var unsent = 0
     private var sent = 0
@@ -36,7 +36,7 @@ final class TransferFlow {
     /// file, which takes them in few large pieces; and of a request.
     static let streamWindow = 128 * 1024
     static let fileWindow = 256 * 1024
-    /// What arrives in many small pieces is put together up to this many bytes.
+    /// The number of bytes up to which small pieces are put together.
     private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
     /// How much of a body that nobody wants is read so that its connection can be used again.

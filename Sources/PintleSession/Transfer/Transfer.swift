@@ -251,7 +251,7 @@ package final class Transfer {
     private func attempted(_ result: Result<MadeConnection, SessionError>, _ metrics: TransferMetrics) {
         self.stage = .none
         self.metrics = metrics
-        self.metrics.delay(by: (self.attemptStart - self.start).nanoseconds / 1000)
+        self.metrics.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
         let others = self.leaveJoining()
         switch result {
         case .failure(let error):
@@ -453,11 +453,11 @@ package final class Transfer {
 
     private func noteArrival() {
         self.lastActivity = self.pool.loop.turnTime
-        if self.metrics.firstByte == 0 { self.metrics.firstByte = self.elapsed }
+        if self.metrics.firstByte == nil { self.metrics.firstByte = self.elapsed }
     }
 
     /// Microseconds since the start, at least one.
-    private var elapsed: Int64 { max(1, (self.pool.loop.turnTime - self.start).nanoseconds / 1000) }
+    private var elapsed: Duration { .nanoseconds((self.pool.loop.turnTime - self.start).nanoseconds) }
 
     // MARK: Inside
 

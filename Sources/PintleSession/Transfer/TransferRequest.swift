@@ -94,18 +94,18 @@ extension TransferRequest {
     var wantsConnection: Bool { self.connectOnly || self.upgrade != nil }
 }
 
-/// How a transfer went. Times are microseconds since its start; zero where a phase did not happen.
+/// How a transfer went. Times count from its start; nil where a phase did not happen.
 public struct TransferMetrics: Sendable, Equatable {
     /// When the name was resolved.
-    public var nameLookup: Int64 = 0
+    public var nameLookup: Duration?
     /// When the connection was established.
-    public var connect: Int64 = 0
+    public var connect: Duration?
     /// When the TLS handshake was finished.
-    public var tls: Int64 = 0
+    public var tls: Duration?
     /// When the first byte of the response arrived.
-    public var firstByte: Int64 = 0
-    /// When the transfer ended.
-    public var total: Int64 = 0
+    public var firstByte: Duration?
+    /// When the transfer ended; zero before.
+    public var total = Duration.zero
     /// Whether a connection of an earlier transfer was used.
     public var reusedConnection = false
     /// The peer's address, empty where no connection was made.

@@ -36,7 +36,7 @@ final class WebSocketLink: ChannelInboundHandler {
     /// Why the connection has ended, where that was not in order.
     private(set) var failure: SessionError?
     private var isSuspended = false
-    // What is received.
+    // Receiving.
     /// Bytes that nobody has wanted yet, or that are the beginning of something.
     private var held = ByteBuffer()
     /// A turn's work on them was done, and there is more.
@@ -45,7 +45,7 @@ final class WebSocketLink: ChannelInboundHandler {
     private var endOfInput: SessionError?
     private var transportCause: String?
     private var watch: SilenceWatch?
-    // What is sent.
+    // Sending.
     private var output = ByteBuffer()
     private var sendsOnLater = false
     /// The payload of a ping that is to be answered when there is room.

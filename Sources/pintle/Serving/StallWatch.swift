@@ -5,6 +5,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleSystem
 
 /// Logs turns of engine threads that hold up everybody on them.
 ///
@@ -43,7 +44,7 @@ extension Logger {
         let parts = turn.sums.map { kind, sum in
             let values: Logger.Metadata = [
                 LogKeys.count: .stringConvertible(sum.count),
-                LogKeys.processorTime: .stringConvertible(sum.time.wholeMilliseconds),
+                LogKeys.processorTime: .stringConvertible(sum.time.roundedMilliseconds),
             ]
             return (kind.rawValue, Logger.Metadata.Value.dictionary(values))
         }
@@ -52,11 +53,11 @@ extension Logger {
             LogKeys.slowTurn,
             metadata: [
                 LogKeys.loop: .string(turn.loop),
-                LogKeys.processorTime: .stringConvertible(turn.time.wholeMilliseconds),
-                LogKeys.limit: .stringConvertible(limit.wholeMilliseconds),
+                LogKeys.processorTime: .stringConvertible(turn.time.roundedMilliseconds),
+                LogKeys.limit: .stringConvertible(limit.roundedMilliseconds),
                 LogKeys.doing: .string(
                     dearest.name.isEmpty ? dearest.kind.rawValue : "\(dearest.kind.rawValue) \(dearest.name)"),
-                LogKeys.doingTime: .stringConvertible(dearest.time.wholeMilliseconds),
+                LogKeys.doingTime: .stringConvertible(dearest.time.roundedMilliseconds),
                 LogKeys.parts: .dictionary(Logger.Metadata(uniqueKeysWithValues: parts)),
             ])
     }
@@ -71,8 +72,4 @@ extension Logger {
         if turns.slow > 0 { metadata[LogKeys.slowTurns] = .stringConvertible(turns.slow) }
         self.info(LogKeys.loopTurns, metadata: metadata)
     }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int { Int((self.wholeNanoseconds + 500_000) / 1_000_000) }
 }

@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import PintleLoop
+internal import PintleSystem
 
 /// Gives signs of life for as long as every loop takes its turns: one that hangs is not hidden by the others.
 final class Watchdog: @unchecked Sendable {

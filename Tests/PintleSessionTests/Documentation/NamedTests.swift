@@ -85,7 +85,7 @@ enum NamedTests {
         return proofs
     }
 
-    /// Whether `text` is the name of a test, and may go on with a remark.
+    /// True where `text` is the name of a test, and may go on with a remark.
     private static func isSame(_ sentence: String, _ text: String) -> Bool {
         guard text.hasPrefix(sentence) else { return false }
         let rest = text.dropFirst(sentence.count)

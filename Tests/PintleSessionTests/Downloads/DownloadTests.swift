@@ -144,7 +144,7 @@ import Testing
         let stage = try SessionStage(hooks: hooks)
         let events = stage.session.eventStream()
         let result = try await stage.session.download(request(origin.httpPort, "/hello"), to: .file(self.out))
-        #expect(result.metrics.transactions.count == 1 && result.metrics.total > 0)
+        #expect(result.metrics.transactions.count == 1 && result.metrics.total > .zero)
         for await event in events {
             guard case .taskCompleted(let task) = event else { continue }
             #expect(task.metrics == result.metrics && hooks.seen.current == [result.metrics])

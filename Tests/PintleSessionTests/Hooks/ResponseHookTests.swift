@@ -192,7 +192,8 @@ import Testing
         let metrics = try #require(hooks.metrics.current.first)
         #expect(metrics.transactions.count == 2 && metrics.redirectCount == 1 && metrics == result.metrics)
         #expect(
-            metrics.transactions.allSatisfy { $0.address == "127.0.0.1" && $0.httpVersion == "1.1" && $0.total > 0 })
+            metrics.transactions.allSatisfy { $0.address == "127.0.0.1" && $0.httpVersion == "1.1" && $0.total > .zero }
+        )
         #expect(metrics.transactions.map(\.reusedConnection) == [false, true])
         #expect(metrics.total == metrics.transactions[0].total + metrics.transactions[1].total)
     }

@@ -54,6 +54,41 @@ import Testing
         await sessionError { _ = try await self.events(source) }
     }
 
+    // MARK: Content codings
+
+    @Test func `events of a coded stream are there as soon as they have come`() async throws {
+        // Two events in gzip, with the encoder flushed between them.
+        let first: [UInt8] = [
+            31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 74, 73, 44, 73, 180, 82, 72, 203, 44, 42, 46, 225, 226, 2, 0, 0, 0, 255,
+            255,
+        ]
+        let second: [UInt8] = [75, 1, 115, 138, 83, 147, 243, 243, 82, 184, 184, 0, 104, 190, 150, 90, 27, 0, 0, 0]
+        let hasRead = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\n")
+            try connection.stream.send(first)
+            try hasRead.wait(for: "the first event to be read") { $0 }
+            try connection.stream.send(second)
+        }
+        let source = self.stage.session.serverSentEvents(request(origin.port), reconnection: nil)
+        var data: [String] = []
+        for try await event in source {
+            data.append(event.data)
+            hasRead.change { $0 = true }
+        }
+        #expect(data == ["first", "second"])
+    }
+
+    @Test func `a coding that the session does not undo is told, and nothing of it is read as events`() async throws {
+        let origin = try self.origin(
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Encoding: gzip\r\n\r\nxyz")
+        var wanted = request(origin.port)
+        wanted.decompression = .off
+        let error = await self.failure(self.stage.session.serverSentEvents(wanted, reconnection: nil))
+        #expect(error?.code == .rejected && error?.message.contains("content coding") == true)
+    }
+
     // MARK: Connecting again
 
     @Test func `a stream that ends is asked for again after the time that it tells, from its last event on`()

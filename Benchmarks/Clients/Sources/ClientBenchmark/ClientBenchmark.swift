@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What requests cost a program, by the client that makes them:
+/// Measures what requests cost a program, by the client that makes them:
 ///
 ///     ClientBenchmark CLIENT MODE BASE PATH COUNT CONCURRENCY WARM-UP [CERTIFICATES [FILE]]
 ///

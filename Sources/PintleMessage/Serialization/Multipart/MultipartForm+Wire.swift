@@ -2,7 +2,7 @@
 
 extension MultipartForm {
     /// A stretch of the body as it goes on the wire.
-    public enum Segment: Sendable {
+    package enum Segment: Sendable {
         /// Boundaries, fields, and the bytes of parts that have them.
         case bytes([UInt8])
         /// The first `length` bytes of a file.
@@ -12,11 +12,11 @@ extension MultipartForm {
     }
 
     /// The Content-Type of a request that carries this form. The boundary needs no quotes.
-    public var contentType: String { "multipart/form-data; boundary=\(self.boundary)" }
+    package var contentType: String { "multipart/form-data; boundary=\(self.boundary)" }
 
     /// The length of the whole body in bytes: 0 without parts; nil where a stream does not know its own, and for sums
     /// beyond `UInt64`.
-    public var contentLength: UInt64? {
+    package var contentLength: UInt64? {
         var sum: UInt64 = 0
         for segment in self.segments {
             let length: UInt64? =
@@ -35,7 +35,7 @@ extension MultipartForm {
 
     /// The body, in order; empty without parts. Bytes that follow each other are one segment, so a form of fields is
     /// one segment in all (RFC 2046 §5.1.1).
-    public var segments: [Segment] {
+    package var segments: [Segment] {
         guard !self.parts.isEmpty else { return [] }
         var segments: [Segment] = []
         var bytes: [UInt8] = []

@@ -3,12 +3,12 @@
 /// Reads property lists, in the XML and the binary format.
 ///
 /// The textual format of NeXTSTEP is not read: nearly any text is a document of it.
-public enum PropertyListReader {
+package enum PropertyListReader {
     /// The value of a whole document.
     ///
     /// - Throws: why `bytes` are no property list that can be read. A binary document with many times more values
     ///   than bytes is none, nor is one with sets, nor an XML document that ``XMLScanner`` refuses.
-    public static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
+    package static func read(_ bytes: [UInt8]) throws(PropertyListError) -> PropertyListValue {
         if BinaryPropertyListReader.isBinary(bytes) { return try BinaryPropertyListReader.read(bytes) }
         return try XMLPropertyListReader.read(bytes)
     }

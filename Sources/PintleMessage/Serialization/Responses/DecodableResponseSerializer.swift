@@ -28,7 +28,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         self.makeDecoder = decoder
     }
 
-    /// What the properties say.
+    /// The contract that the properties make.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
@@ -51,7 +51,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         return value
     }
 
-    /// What stands for a document that is not there: nil of an optional type.
+    /// The value that stands for a document that is not there: nil of an optional type.
     private static var absent: Value? { (Value.self as? any OptionalValue.Type)?.absent as? Value }
 
     private func decodedDocument(

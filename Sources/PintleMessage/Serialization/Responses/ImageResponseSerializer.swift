@@ -30,7 +30,7 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
             return try decoder.pixels(of: self.bytes)
         }
 
-        /// Whether bytes and scale are the same, and so all that is made of them.
+        /// True where bytes and scale are the same, and so all that is made of them.
         public static func == (left: Image, right: Image) -> Bool {
             left.bytes == right.bytes && left.size == right.size && left.scale == right.scale
         }

@@ -6,11 +6,11 @@ public struct XMLReaderResponseSerializer: ResponseSerializer, Equatable {
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// What is accepted as a document. One that defines entities never is.
+    /// The rules of documents. One that defines entities is never accepted.
     public var scanner: XMLScanner
     /// The most attributes of an element. Default 1024.
     public var attributeLimit: Int
-    /// Whether the prefixes of names are looked up, and have to be declared. Default true.
+    /// True where the prefixes of names are looked up, and have to be declared. Default true.
     public var readsNamespaces: Bool
 
     /// Makes a serializer.
@@ -26,7 +26,7 @@ public struct XMLReaderResponseSerializer: ResponseSerializer, Equatable {
         self.readsNamespaces = readsNamespaces
     }
 
-    /// What the properties say.
+    /// The contract that the properties make.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,

@@ -95,7 +95,7 @@ public struct XMLElement: Sendable {
 }
 
 extension XMLElement: Hashable {
-    /// Whether both are the same element of the same tree.
+    /// True where both are the same element of the same tree.
     public static func == (left: XMLElement, right: XMLElement) -> Bool {
         left.tree === right.tree && left.index == right.index
     }

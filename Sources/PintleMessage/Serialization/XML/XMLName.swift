@@ -4,9 +4,9 @@
 ///
 /// Two names are equal when their bytes are: XML knows no canonical equivalence.
 public struct XMLName: Sendable, Hashable, CustomStringConvertible {
-    /// What stands before the colon; empty where there is none.
+    /// The part before the colon; empty where there is none.
     public let prefix: String
-    /// What stands after the colon, or the whole name.
+    /// The part after the colon, or the whole name.
     public let local: String
     /// The URI of the namespace; empty for none, and where namespaces are not read.
     public let namespace: String
@@ -23,7 +23,7 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
     /// As it is spelled.
     public var description: String { self.qualified }
 
-    /// Whether local name, namespace and prefix have the same bytes.
+    /// True where local name, namespace and prefix have the same bytes.
     public static func == (left: XMLName, right: XMLName) -> Bool {
         left.local.hasBytes(of: right.local) && left.prefix.hasBytes(of: right.prefix)
             && left.namespace.hasBytes(of: right.namespace)
@@ -34,7 +34,7 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
         for text in [self.prefix, self.local, self.namespace] { hasher.combine(ExactName(text)) }
     }
 
-    /// Whether the name is asked for.
+    /// True where the name is asked for.
     ///
     /// - Parameters:
     ///   - local: nil for any.

@@ -15,7 +15,7 @@ struct XMLNameResolver: Sendable {
     private struct Spelling {
         let prefix: Int
         let local: Int
-        /// Whether the name has at most one colon, and something on both sides of it.
+        /// True where the name has at most one colon, and something on both sides of it.
         let isQualified: Bool
     }
 
@@ -41,7 +41,7 @@ struct XMLNameResolver: Sendable {
     private(set) var names: [XMLName] = []
     /// The URI that each prefix stands for; 0 for none, which only the empty prefix can stand for.
     private var bindings: [Int: Int]
-    /// What the open elements have replaced in ``bindings``.
+    /// The bindings that the open elements have replaced.
     private var replaced: [(prefix: Int, namespace: Int?)] = []
     private var open: [(name: Int, replacedCount: Int)] = []
     /// The attributes of the element that was opened last, in their order.
@@ -126,7 +126,7 @@ struct XMLNameResolver: Sendable {
         return number
     }
 
-    /// Whether a name may stand behind a colon: without another one, and with a character that begins names.
+    /// True where a name may stand behind a colon: without another one, and with a character that begins names.
     private static func isLocal(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !bytes.contains(UInt8(ascii: ":")),
             let first = String(decoding: bytes, as: UTF8.self).unicodeScalars.first

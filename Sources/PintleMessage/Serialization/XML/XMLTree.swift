@@ -16,7 +16,7 @@ final class XMLTree: Sendable {
         let kind: Kind
         /// An element's name by its number; of an instruction how much of its text is the target.
         let name: UInt32
-        /// What contains it; the document contains itself.
+        /// The index of its parent; the document is its own.
         let parent: UInt32
         /// The first record behind all that it contains.
         var end: UInt32

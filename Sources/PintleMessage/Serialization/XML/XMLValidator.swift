@@ -5,7 +5,7 @@
 /// Its verdict, and the error with its place, are those of ``XMLScanner`` on the whole document, wherever it is
 /// cut. What it keeps between two pieces is the names of the open elements and of the attributes of an unfinished tag,
 /// within the limits of ``XMLScanner``, and at most 64 KiB of what cannot be judged alone.
-public struct XMLValidator: Sendable {
+package struct XMLValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
     private var declared = XMLDeclaredText()
     private var document: XMLPieces
@@ -14,7 +14,7 @@ public struct XMLValidator: Sendable {
     /// Makes a validator for one document.
     ///
     /// - Parameter scanner: what is accepted.
-    public init(_ scanner: XMLScanner = XMLScanner()) { self.init(scanner, keepsText: false) }
+    package init(_ scanner: XMLScanner = XMLScanner()) { self.init(scanner, keepsText: false) }
 
     /// - Parameter keepsText: whether ``text`` is wanted.
     init(_ scanner: XMLScanner, keepsText: Bool) { self.document = XMLPieces(scanner, keepsText: keepsText) }
@@ -25,21 +25,21 @@ public struct XMLValidator: Sendable {
     /// Takes the next piece.
     ///
     /// - Throws: where and why the bytes stop being XML, as soon as that is certain, and again on every later call.
-    public mutating func take(_ bytes: UnsafeRawBufferPointer) throws(XMLSyntaxError) {
+    package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(XMLSyntaxError) {
         try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(XMLSyntaxError) in
             try self.take(bytes, isLast: false)
         }
     }
 
     /// Takes the next piece, as the other `take` does.
-    public mutating func take(_ bytes: [UInt8]) throws(XMLSyntaxError) {
+    package mutating func take(_ bytes: [UInt8]) throws(XMLSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
     /// Tells that the document ends here. Nothing may follow.
     ///
     /// - Throws: as `take` does; also where more would have been needed.
-    public mutating func finish() throws(XMLSyntaxError) {
+    package mutating func finish() throws(XMLSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }
 

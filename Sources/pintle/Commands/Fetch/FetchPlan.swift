@@ -127,7 +127,7 @@ struct FetchPlan {
         do {
             let packet = try Spelling.byteCount(parts[0], 1...(1 << 30))
             let delay = try Spelling.duration(parts[1], .zero ... .seconds(3600))
-            return try Throttle(packet: packet, delay: .nanoseconds(delay.wholeNanoseconds))
+            return try Throttle(packet: packet, delay: delay)
         } catch {
             throw .usage("--throttle \(text): \(error)")
         }

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleMessage
 internal import PintleSession
+internal import PintleSystem
 
 /// How one transfer went, for programs, with names as in `total_us`. They stay once they are out; times are microseconds
 /// since the request began.
@@ -25,12 +26,15 @@ struct TransferReport: Encodable {
             self.httpVersion = metrics.httpVersion
             self.tlsVersion = metrics.tlsVersion
             self.reusedConnection = metrics.reusedConnection
-            self.nameLookupUs = metrics.nameLookup
-            self.connectUs = metrics.connect
-            self.tlsUs = metrics.tls
-            self.firstByteUs = metrics.firstByte
-            self.totalUs = metrics.total
+            self.nameLookupUs = Self.microseconds(metrics.nameLookup)
+            self.connectUs = Self.microseconds(metrics.connect)
+            self.tlsUs = Self.microseconds(metrics.tls)
+            self.firstByteUs = Self.microseconds(metrics.firstByte)
+            self.totalUs = metrics.total.wholeMicroseconds
         }
+
+        /// A phase that did not happen is a zero: the keys are there for every request.
+        private static func microseconds(_ time: Duration?) -> Int64 { time?.wholeMicroseconds ?? 0 }
     }
 
     /// URLs are without the values of their queries, which may be secrets.
@@ -60,7 +64,7 @@ struct TransferReport: Encodable {
         self.bytesReceived = task?.progress.received ?? 0
         let metrics = task?.metrics
         self.redirects = metrics?.redirectCount ?? 0
-        self.totalUs = metrics?.total ?? 0
+        self.totalUs = metrics?.total.wholeMicroseconds ?? 0
         self.requests = (metrics?.transactions ?? []).map { Request($0) }
     }
 
