@@ -153,6 +153,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintleLoop", nio, nioLocks, logging,
+                .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
             "PintleAudit",

@@ -41,7 +41,7 @@ func upload(
     for await case .taskCompleted(let task) in events {
         for request in task.metrics.transactions {
             let connection = request.reusedConnection ? "the same connection" : "a new connection"
-            print("\(request.address) by HTTP/\(request.httpVersion) on \(connection), \(request.total) µs")
+            print("\(request.address) by HTTP/\(request.httpVersion) on \(connection), \(request.total)")
         }
     }
     engine.stop()

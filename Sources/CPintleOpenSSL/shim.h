@@ -57,6 +57,28 @@ static inline const ASN1_STRING *pintle_general_name_string(const GENERAL_NAME *
     return (const ASN1_STRING *)GENERAL_NAME_get0_value(name, NULL);
 }
 
+// Stores. The attribute is Oracle's trustedKeyUsage with anyExtendedKeyUsage.
+
+static inline void pintle_pkcs12_bags_free(STACK_OF(PKCS12_SAFEBAG) *bags) {
+    sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
+}
+static inline void pintle_pkcs12_safes_free(STACK_OF(PKCS7) *safes) { sk_PKCS7_pop_free(safes, PKCS7_free); }
+static inline int pintle_pkcs12_add_trusted(STACK_OF(PKCS12_SAFEBAG) **bags, X509 *certificate, const char *name) {
+    PKCS12_SAFEBAG *bag = PKCS12_add_cert(bags, certificate);
+    if (bag == NULL || PKCS12_add_friendlyname_utf8(bag, name, -1) != 1) return 0;
+    ASN1_OBJECT *usage = OBJ_txt2obj("2.16.840.1.113894.746875.1.1", 1);
+    ASN1_OBJECT *any = OBJ_nid2obj(NID_anyExtendedKeyUsage);
+    X509_ATTRIBUTE *attribute = X509_ATTRIBUTE_create_by_OBJ(NULL, usage, V_ASN1_OBJECT, any, -1);
+    ASN1_OBJECT_free(usage);
+    STACK_OF(X509_ATTRIBUTE) *attributes = (STACK_OF(X509_ATTRIBUTE) *)PKCS12_SAFEBAG_get0_attrs(bag);
+    if (attribute != NULL && attributes != NULL && sk_X509_ATTRIBUTE_push(attributes, attribute) > 0) return 1;
+    X509_ATTRIBUTE_free(attribute);
+    return 0;
+}
+static inline int pintle_pkcs12_add_safe(STACK_OF(PKCS7) **safes, STACK_OF(PKCS12_SAFEBAG) *bags) {
+    return PKCS12_add_safe(safes, bags, -1, 0, NULL);
+}
+
 // Flags that are macros of macros
 
 static inline unsigned long pintle_name_flags(void) { return XN_FLAG_RFC2253 & ~(unsigned long)ASN1_STRFLGS_ESC_MSB; }
@@ -115,8 +137,15 @@ static inline void pintle_ssl_ctx_prepare_client(SSL_CTX *context) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
 
+// The callback's type has no parameters in OpenSSL's macro; it gets the SSL, the alert to send and an argument.
+static inline void pintle_ssl_ctx_ask_server_name(SSL_CTX *context, int (*asked)(SSL *, int *, void *)) {
+    SSL_CTX_set_tlsext_servername_callback(context, asked);
+}
+
 // SSL
 
+static inline int pintle_ssl_set_app_data(SSL *ssl, void *data) { return SSL_set_app_data(ssl, data); }
+static inline void *pintle_ssl_app_data(const SSL *ssl) { return SSL_get_app_data(ssl); }
 static inline void pintle_bio_set_ssl(BIO *bio, SSL *ssl) { BIO_set_ssl(bio, ssl, BIO_NOCLOSE); }
 static inline long pintle_ssl_set_server_name(SSL *ssl, const char *name) {
     return SSL_set_tlsext_host_name(ssl, name);
@@ -137,7 +166,7 @@ static inline long pintle_ssl_stapled_status(SSL *ssl, const unsigned char **byt
     return SSL_get_tlsext_status_ocsp_resp(ssl, bytes);
 }
 
-// Minting and handshakes, for the tests
+// Keys, and handshakes of the tests
 
 static inline void pintle_ssl_ctx_answer_status(SSL_CTX *context, int (*asked)(SSL *, void *)) {
     SSL_CTX_set_tlsext_status_cb(context, asked);

@@ -37,6 +37,8 @@ package struct Counts: Hashable, Sendable {
     package var violations = Violations()
     /// Handshakes that presented no pinned key.
     package var pinFailures = 0
+    /// Handshakes in intercepted tunnels whose client refused the certificate that it was shown.
+    package var certificatesRefused = 0
     /// Tunnels established.
     package var tunnelsOpened = 0
     /// Tunnels established and not closed.
@@ -51,6 +53,7 @@ package struct Counts: Hashable, Sendable {
             ("started", self.started), ("active", self.active), ("completed", self.completed),
             ("failed", self.failed), ("cancelled", self.cancelled), ("bytes_up", self.bytesUp),
             ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures),
+            ("certificates_refused", self.certificatesRefused),
             ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
         ]
     }
@@ -66,6 +69,7 @@ package struct Counts: Hashable, Sendable {
         sum.bytesDown += other.bytesDown
         for kind in ViolationKind.allCases { sum.violations[kind] += other.violations[kind] }
         sum.pinFailures += other.pinFailures
+        sum.certificatesRefused += other.certificatesRefused
         sum.tunnelsOpened += other.tunnelsOpened
         sum.tunnelsActive += other.tunnelsActive
     }

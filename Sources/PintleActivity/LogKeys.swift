@@ -23,6 +23,9 @@ package enum LogKeys {
     /// A client of a listener with TLS did not complete the handshake.
     package static let handshakeFailed: Logger.Message = "tls.handshake_failed"
 
+    /// A client did not accept the certificate that it was shown in an intercepted tunnel.
+    package static let certificateRefused: Logger.Message = "interception.certificate_refused"
+
     /// The state that was left.
     package static let from = "from"
     /// The state that was entered.
@@ -37,6 +40,8 @@ package enum LogKeys {
     package static let path = "path"
     /// Why, in words.
     package static let reason = "reason"
+    /// What can be done about it.
+    package static let hint = "hint"
     /// What went wrong.
     package static let error = "error"
 

@@ -26,6 +26,7 @@ package final class RouteCounters: Sendable {
     private let bytesUp = Atomic<Int>(0)
     private let bytesDown = Atomic<Int>(0)
     private let pinFailures = Atomic<Int>(0)
+    private let refusedCertificates = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One per kind, by its index.
@@ -72,6 +73,11 @@ package final class RouteCounters: Sendable {
         self.pinFailures.wrappingAdd(1, ordering: .relaxed)
     }
 
+    /// A client has refused the certificate that it was shown in an intercepted tunnel.
+    package func certificateRefused() {
+        self.refusedCertificates.wrappingAdd(1, ordering: .relaxed)
+    }
+
     /// A tunnel is up.
     package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
@@ -97,6 +103,7 @@ package final class RouteCounters: Sendable {
         counts.bytesUp = self.bytesUp.load(ordering: .relaxed)
         counts.bytesDown = self.bytesDown.load(ordering: .relaxed)
         counts.pinFailures = self.pinFailures.load(ordering: .relaxed)
+        counts.certificatesRefused = self.refusedCertificates.load(ordering: .relaxed)
         for kind in ViolationKind.allCases {
             counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
         }

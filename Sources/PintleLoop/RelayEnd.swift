@@ -5,7 +5,7 @@ internal import NIOCore
 
 /// A connected socket, open, that has no channel, or that its channel has given up.
 package struct ReleasedSocket {
-    let descriptor: Int32
+    package let descriptor: Int32
     /// Nil where bytes are received and sent as they are.
     let transport: (any StreamTransport)?
     /// The readiness that the loop watches the descriptor for, in the channel's name; nil where it does not watch it.

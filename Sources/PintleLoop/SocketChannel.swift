@@ -97,6 +97,28 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.state == .active { self.readReady() }
     }
 
+    /// Goes on with a socket that another channel has given up, in the same turn, and with all of it written.
+    ///
+    /// - Parameter transport: takes over the descriptor, as in the designated initializer.
+    package convenience init(
+        adopting socket: ReleasedSocket, loop: Loop, remoteAddress: SocketAddress?, transport: any StreamTransport
+    ) {
+        precondition(socket.unsent.readableBytes == 0, "BUG: a socket is adopted before its last bytes have left")
+        self.init(descriptor: socket.descriptor, loop: loop, remoteAddress: remoteAddress, transport: transport)
+        guard let interest = socket.interest else { return }
+        self.interest = interest
+        loop.hand(socket.descriptor, to: self)
+    }
+
+    /// Goes on where the transport had to wait for something that is no readiness of its descriptor.
+    package func transportCanGoOn() {
+        guard self.state == .active else { return }
+        (self.readNeeds, self.writeNeeds) = (.read, .write)
+        if !self.writes.isFlushed { self.flushNow() }
+        self.readReady()
+        self.updateInterest()
+    }
+
     /// True where reads follow each other by themselves.
     package var isReadingByItself: Bool { self.autoRead }
 

@@ -150,6 +150,8 @@ package struct Explanation: Sendable, Equatable {
             RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
         if let rule = tunnel.destination.denial {
             self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
+        } else if tunnel.isIntercepted {
+            self.add("tunnel", "a CONNECT to \(authority) is intercepted: this request in it is judged as is said here")
         } else if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {
             self.add("tunnel", "a CONNECT to \(authority) goes past \(lost.joined(separator: ", ")) of the route")
         }

@@ -186,7 +186,7 @@ package struct Lint {
                         + "--listen https:// and sockets that are named https")
             ]
         }
-        guard let end = self.policy.listenTLS?.identity.chain.first?.notAfter, end <= self.now else { return [] }
+        guard let end = self.policy.listenTLS?.identity?.chain.first?.notAfter, end <= self.now else { return [] }
         return [
             self.warning(
                 position, "listen_tls", "the certificate expired on \(end): clients refuse it; have it renewed")

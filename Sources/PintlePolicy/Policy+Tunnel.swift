@@ -6,7 +6,7 @@ extension Policy {
     /// What the policy says about a CONNECT: the tunnel goes where it was asked to, whatever upstream a route has.
     ///
     /// Nothing is known of the requests in it but their host. Where one of them could be of a route with rules that a tunnel
-    /// cannot keep, there is none, unless the route says `connect: tunnel` or `verify`.
+    /// cannot keep, there is none, unless the route says `connect: tunnel` or `verify`, or the tunnel is intercepted.
     ///
     /// It names a trust policy where the destination must prove itself first. Nothing looks into other tunnels, and a line
     /// that named a policy would claim what was not checked.
@@ -14,30 +14,41 @@ extension Policy {
         let deciding = self.routes.firstDecidingTunnels(to: query.authority)
         // CONNECT has no path that could be read in two ways, so nothing is thrown.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
-        let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
+        let isIntercepted = self.interceptedTunnels.first(query.authority) { _ in true } != nil
+        let isVerified = self.verifiedTunnels.first(query.authority) { _ in true } != nil
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
         // The first rule that refuses is the one that is told.
         if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
             destination = .denied(by: self.connectPorts.description)
         }
-        if destination.denial == nil, let rule = self.tunnelDenial(of: query.authority, by: deciding) {
+        if destination.denial == nil,
+            let rule = self.tunnelDenial(
+                of: query.authority, by: deciding, isIntercepted: isIntercepted)
+        {
             destination = .denied(by: rule)
         }
-        let mode = deciding?.configuration.connect ?? (isListed ? .verify : .tunnel)
+        let mode =
+            deciding?.configuration.connect ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: destination, way: way,
-            trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
+            trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil,
+            isIntercepted: mode == .intercept)
     }
 
-    private func tunnelDenial(of authority: Authority, by route: Route?) -> String? {
-        if let route, let rule = route.configuration.tunnelDenial(by: route.description) { return rule }
-        guard route?.configuration.connect == nil, let contract = self.apiContract,
+    private func tunnelDenial(of authority: Authority, by route: Route?, isIntercepted: Bool) -> String? {
+        if let route,
+            let rule = route.configuration.tunnelDenial(by: route.description, isIntercepted: isIntercepted)
+        {
+            return rule
+        }
+        guard route?.configuration.connect == nil, !isIntercepted, let contract = self.apiContract,
             contract.covers(.https, authority) || contract.covers(.http, authority)
         else { return nil }
         return
-            "contract \(contract.file), which a tunnel cannot keep; a route with connect: tunnel or verify lets it pass"
+            "contract \(contract.file), which a tunnel cannot keep; a route with connect: intercept keeps it, with tunnel or "
+            + "verify lets it pass"
     }
 
     /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.

@@ -33,6 +33,8 @@ package final class Policy: Sendable {
     package let listenTLS: TLSServerContext?
     /// The destinations of `tunnels.verify`.
     let verifiedTunnels: HostIndex
+    /// The destinations of `interception.hosts`.
+    let interceptedTunnels: HostIndex
     /// The API description that messages to and from its servers must keep to, on every route.
     package let apiContract: APIContract?
 
@@ -73,11 +75,18 @@ package final class Policy: Sendable {
         self.ports = .requesting(configuration.destinations.ports, listeners: configuration.listen)
         self.ownNames = OwnNames(
             configuration.listen, machine: machineName,
-            certificate: listenTLS?.identity.chain.first?.names ?? [])
+            certificate: listenTLS?.identity?.chain.first?.names ?? [])
         self.routes = RouteTable(configuration.routes, contracts: contracts.routes, ownNames: self.ownNames)
         self.apiContract = contracts.api
         self.trust = TrustTable(configuration.trust)
         self.verifiedTunnels = HostIndex(configuration.tunnels.verify)
+        self.interceptedTunnels = HostIndex(configuration.interception.hosts)
+    }
+
+    /// True where there are tunnels that are intercepted, for which an authority is needed.
+    package var intercepts: Bool {
+        !self.configuration.interception.hosts.isEmpty
+            || self.configuration.routes.contains { $0.connect == .intercept }
     }
 
     /// The API description that a request, and its response, must keep to: the route's, else the one for everything.
@@ -146,10 +155,12 @@ package final class Decision: Sendable {
     package let way: RequestWay
     /// The trust policy; nil for http, where there is nothing to verify.
     package let trust: TrustChoice?
+    /// True where the request asks for a tunnel, and the client is to be shown a certificate of ours in it.
+    package let isIntercepted: Bool
 
     init(
         route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
-        way: RequestWay, trust: TrustChoice?
+        way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false
     ) {
         self.route = route
         self.scheme = scheme
@@ -158,5 +169,6 @@ package final class Decision: Sendable {
         self.destination = destination
         self.way = way
         self.trust = trust
+        self.isIntercepted = isIntercepted
     }
 }

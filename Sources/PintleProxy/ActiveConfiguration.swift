@@ -31,6 +31,8 @@ package final class ActiveConfiguration: Sendable {
     let tunnelProofs: TunnelProofs
     /// Which requests have relied on which trust policy.
     let trustUses = TrustUses()
+    /// Nil where no tunnel is intercepted.
+    let interception: Interception?
     /// Nil where clients need not say who they are.
     let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
@@ -50,11 +52,14 @@ package final class ActiveConfiguration: Sendable {
     /// - Parameters:
     ///   - reachability: the system's, which explains failures; nil where the network is not watched.
     ///   - previous: the configuration whose place this one takes.
-    /// - Throws: `TrustError` when roots cannot be loaded.
+    ///   - authority: issues the certificates of intercepted tunnels; read only where the policy has such.
+    /// - Throws: `TrustError` when roots cannot be loaded, or the authority cannot be read.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
         logger: Logger,
-        reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil
+        reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil,
+        authority: (InterceptionConfiguration) throws(TrustError) -> CertificateAuthority = ActiveConfiguration
+            .noAuthority
     ) throws(TrustError) {
         let configuration = policy.configuration
         self.policy = policy
@@ -69,6 +74,11 @@ package final class ActiveConfiguration: Sendable {
         self.passwords = configuration.clients.basicAuth.map { users in
             if let known = previous?.passwords, known.configuration == users { known } else { PasswordCheck(users) }
         }
+        self.interception =
+            policy.intercepts
+            ? try Interception(
+                configuration.interception, by: authority(configuration.interception),
+                continuing: previous?.interception) : nil
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -106,6 +116,14 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
+    /// For configurations that intercept nothing.
+    package static func noAuthority(_ configuration: InterceptionConfiguration) throws(TrustError)
+        -> CertificateAuthority
+    {
+        throw TrustError(
+            code: .unreadableIdentity, message: "tunnels are to be intercepted, and there is no certificate authority")
+    }
+
     /// The answer to a client that may not use the proxy; nil where it may. Asked at each request: what a client may is a matter
     /// of the configuration in force, not of the one when it connected.
     func refusal(of client: Client?) -> Problem? {
@@ -121,6 +139,12 @@ package final class ActiveConfiguration: Sendable {
         case .straight, .direct: .direct
         case .parent(let number): .by(self.parents[number])
         }
+    }
+
+    /// The proxy by which a request goes; nil where it goes to its origin.
+    func parent(for decision: Decision?) -> ProxyServer? {
+        guard let decision, case .by(let link) = self.way(decision.way) else { return nil }
+        return link.server
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

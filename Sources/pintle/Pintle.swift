@@ -14,7 +14,7 @@ struct Pintle: AsyncParsableCommand {
         version: Version.line,
         subcommands: [
             Serve.self, Reload.self, Check.self, Explain.self, Audit.self, Fetch.self, Pins.self, Verify.self,
-            VersionCommand.self,
+            CA.self, VersionCommand.self,
         ])
 
     static func main() async {
@@ -38,7 +38,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "ca", "env", "doctor", "top", "status", "wait",
+        "run", "env", "doctor", "top", "status", "wait",
         "config",
     ]
 

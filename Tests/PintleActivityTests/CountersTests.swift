@@ -16,6 +16,7 @@ import Testing
             for _ in 0...index { route.violated(kind) }
         }
         route.pinFailed()
+        route.certificateRefused()
         route.tunnelOpened()
         route.tunnelOpened()
         route.tunnelClosed()
@@ -27,7 +28,7 @@ import Testing
         #expect(
             counts.named.map { "\($0.name)=\($0.value)" } == [
                 "started=5", "active=2", "completed=1", "failed=1", "cancelled=1", "bytes_up=111", "bytes_down=223",
-                "pin_failures=1", "tunnels_opened=2",
+                "pin_failures=1", "certificates_refused=1", "tunnels_opened=2",
                 "tunnels_active=1",
             ])
         #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7])

@@ -140,9 +140,9 @@ struct RequestPlanTests {
             name: "a tunnel that a route's rules forbid", policy: "routes: [{name: r, response: {status: [200]}}]",
             request: ["CONNECT a.test:443"],
             step: #"refuse 403 destination-denied: a.test:443 is denied by routes[0] "r", because a tunnel "#
-                + "cannot keep its response.status; connect: tunnel or verify on the route lets it pass",
+                + "cannot keep its response.status; connect: intercept keeps them, tunnel or verify on the route lets it pass",
             decision: #"r, denied by routes[0] "r", because a tunnel cannot keep its response.status; connect: "#
-                + "tunnel or verify on the route lets it pass"),
+                + "intercept keeps them, tunnel or verify on the route lets it pass"),
         PlanRow(
             name: "a tunnel past a route's rules",
             policy: "routes: [{name: r, connect: tunnel, response: {status: [200]}}]", request: ["CONNECT a.test:443"],

@@ -31,8 +31,8 @@ struct TunnelRuleTests {
         for match in matches {
             let decision = try self.decide("routes: [{name: api, match: {\(match)}, \(rules)}]")
             let rule =
-                "routes[0] \"api\", because a tunnel cannot keep its \(keys); connect: tunnel or verify on the route lets "
-                + "it pass"
+                "routes[0] \"api\", because a tunnel cannot keep its \(keys); connect: intercept keeps them, tunnel or verify "
+                + "on the route lets it pass"
             #expect(decision.destination == .denied(by: rule))
             #expect(decision.route?.name == "api")
         }
@@ -96,7 +96,8 @@ struct TunnelRuleTests {
         #expect(
             lines.contains(
                 "tunnel       a CONNECT to api.example:443 is refused: it is denied by routes[0] \"api\", because a tunnel "
-                    + "cannot keep its response.body; connect: tunnel or verify on the route lets it pass"), "\(lines)")
+                    + "cannot keep its response.body; connect: intercept keeps them, tunnel or verify on the route lets "
+                    + "it pass"), "\(lines)")
     }
 }
 

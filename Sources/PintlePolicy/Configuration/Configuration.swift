@@ -33,6 +33,8 @@ package struct Configuration: Sendable, Equatable {
     package var upstreamProxy: UpstreamProxyConfiguration?
     /// What is done before a CONNECT tunnel opens.
     package var tunnels = TunnelsConfiguration()
+    /// The hosts whose tunnels are opened. Default none.
+    package var interception = InterceptionConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
     package var trust: [TrustConfiguration] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.

@@ -22,19 +22,25 @@ extension RouteConfiguration {
     /// What becomes of a CONNECT to its hosts: without the key, a tunnel would go past the route's rules in silence.
     ///
     /// Nil leaves it to `tunnels.verify`.
-    var effectiveConnect: ConnectMode? { self.connect ?? (self.rulesLostInTunnels.isEmpty ? nil : .deny) }
+    ///
+    /// - Parameter isIntercepted: true where `interception.hosts` has the host, in whose tunnels no rule is lost.
+    func effectiveConnect(isIntercepted: Bool = false) -> ConnectMode? {
+        self.connect ?? (isIntercepted ? .intercept : self.rulesLostInTunnels.isEmpty ? nil : .deny)
+    }
 
     /// The rule that refuses a CONNECT; nil where none does.
-    func tunnelDenial(by route: String) -> String? {
-        guard self.effectiveConnect == .deny else { return nil }
+    func tunnelDenial(by route: String, isIntercepted: Bool) -> String? {
+        guard self.effectiveConnect(isIntercepted: isIntercepted) == .deny else { return nil }
         if self.connect == .deny { return "\(route), connect: deny" }
         let keys = self.rulesLostInTunnels.joined(separator: ", ")
-        return "\(route), because a tunnel cannot keep its \(keys); connect: tunnel or verify on the route lets it pass"
+        return
+            "\(route), because a tunnel cannot keep its \(keys); connect: intercept keeps them, tunnel or verify on the "
+            + "route lets it pass"
     }
 
     /// Whether it says what becomes of a CONNECT to one of its hosts. Method and path of what a tunnel carries are not
     /// known, so only a route for all of them leaves nothing to those behind it.
     var decidesTunnels: Bool {
-        self.effectiveConnect != nil || (self.match.methods.isEmpty && self.match.paths.isEmpty)
+        self.effectiveConnect() != nil || (self.match.methods.isEmpty && self.match.paths.isEmpty)
     }
 }

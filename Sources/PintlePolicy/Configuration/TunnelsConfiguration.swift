@@ -17,6 +17,8 @@ package enum ConnectMode: String, Sendable, CaseIterable {
     case tunnel
     /// The destination proves itself to a handshake of our own before bytes are relayed.
     case verify
+    /// The client is shown a certificate of our own, and each request inside is judged as any other.
+    case intercept
     /// There is no tunnel.
     case deny
 }

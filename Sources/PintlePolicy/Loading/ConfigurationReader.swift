@@ -32,6 +32,7 @@ struct ConfigurationReader {
         }
         reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
+        if let map = top["interception"]?.map(.interception) { reader.readInterception(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }
@@ -141,6 +142,19 @@ struct ConfigurationReader {
     private mutating func readTunnels(_ map: StrictMap) {
         map.read("verify", into: &self.configuration.tunnels.verify) { $0.hostPatterns() }
         map.read("verify_ttl", into: &self.configuration.tunnels.verifyTTL) { $0.duration(Self.delays) }
+    }
+
+    private mutating func readInterception(_ map: StrictMap) {
+        map.read("ca", into: &self.configuration.interception.authority) { node in
+            if node.isMap { return node.map(.interceptionCA).flatMap(IdentityFiles.read).map { .files($0) } }
+            return node.parsed { text throws(Malformed) in
+                guard text == "default" else { throw Malformed("must be default, or {certificate: FILE, key: FILE}") }
+                return .ofUser
+            }
+        }
+        map.read("hosts", into: &self.configuration.interception.hosts) { $0.hostPatterns() }
+        map.read("http2", into: &self.configuration.interception.http2) { $0.bool() }
+        map.read("pass_through_on_alert", into: &self.configuration.interception.passesThroughOnAlert) { $0.bool() }
     }
 
     private mutating func readUpstreamProxy(_ top: StrictMap) {

@@ -22,9 +22,12 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls",
+            "interception",
         ],
-        planned: ["include", "interception", "cache", "unpinned_hosts"])
+        planned: ["include", "cache", "unpinned_hosts"])
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
+    static let interception = KeySet("interception", ["ca", "hosts", "http2", "pass_through_on_alert"])
+    static let interceptionCA = KeySet("interception.ca", ["certificate", "key", "password"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])
     static let engine = KeySet(

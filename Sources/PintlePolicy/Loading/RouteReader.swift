@@ -67,8 +67,9 @@ struct RouteReader {
 
     private static func readConnect(_ node: StrictNode) -> ConnectMode?? {
         node.parsed { text throws(Malformed) in
-            if text == "intercept" { throw Malformed("not built yet in this version; write tunnel, verify or deny") }
-            guard let mode = ConnectMode(rawValue: text) else { throw Malformed("must be tunnel, verify or deny") }
+            guard let mode = ConnectMode(rawValue: text) else {
+                throw Malformed("must be tunnel, verify, intercept or deny")
+            }
             return mode
         }
     }

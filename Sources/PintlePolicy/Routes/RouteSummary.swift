@@ -108,10 +108,11 @@ package struct RouteSummary: CustomStringConvertible {
     /// What becomes of a CONNECT, where the route decides that.
     private var tunnelRules: [String] {
         let past = self.route.rulesLostInTunnels.isEmpty ? "" : ", past its rules"
-        switch self.route.effectiveConnect {
+        switch self.route.effectiveConnect() {
         case nil: return []
         case .tunnel: return ["relays tunnels\(past)"]
         case .verify: return ["relays tunnels to verified destinations\(past)"]
+        case .intercept: return ["intercepts tunnels"]
         case .deny:
             return [self.route.connect == .deny ? "denies tunnels" : "denies tunnels, which could not keep its rules"]
         }

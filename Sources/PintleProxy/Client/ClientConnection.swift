@@ -27,6 +27,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case answering(Exchange)
         /// Nowhere: the last answer is sent, and what still arrives is thrown away.
         case lingering
+        /// To the connection inside of an intercepted tunnel, which begins when the answer has left.
+        case entering
         /// To the other end of a tunnel, or nowhere.
         case closed
     }
@@ -53,6 +55,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private var refusal: Problem?
     /// Nil where the client speaks in clear.
     private let tls: TLSTransport?
+    /// The tunnel that the requests come out of; nil for requests to the proxy.
+    private let tunnel: InterceptedTunnel?
     private var phase = Phase.head
     private var answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
     private var parser: RequestParser
@@ -61,6 +65,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What is drawn from the common memory for the inbox.
     private var inboxShare = MemoryShare()
     private var isProcessing = false
+    /// True once the client has sent something.
+    private var hasBegun = false
     /// True once the client has sent everything; it may still read.
     private var hasFinished = false
     private var timer: ConnectionTimer?
@@ -78,7 +84,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// From this on, bytes are not gathered where the client keeps up.
     private static let largePiece = 16 * 1024
 
-    init(lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem?) {
+    init(
+        lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
+        inside tunnel: InterceptedTunnel? = nil
+    ) {
+        self.tunnel = tunnel
         self.lane = lane
         self.channel = channel
         self.client = client
@@ -91,7 +101,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: The channel's events
 
     func channelActive(context: ChannelHandlerContext) {
-        self.tls?.whenPlainText = { [weak self] in self?.refusal = .plainTextForTLS }
+        self.tls?.whenPlainText = { [weak self] in
+            if let tunnel = self?.tunnel { tunnel.speaksPlainly() } else { self?.refusal = .plainTextForTLS }
+        }
         self.lane.add(self)
         self.timer = ConnectionTimer(connection: self)
         self.timer?.expect(.firstHead)
@@ -100,9 +112,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = self.unwrapInboundIn(data)
+        if let tunnel, !self.hasBegun, self.tls?.applicationProtocol == "h2" {
+            return self.leave(to: tunnel, bytes)
+        }
+        self.hasBegun = true
         switch self.phase {
         case .lingering, .closed: return
-        case .head, .body, .answering: break
+        case .head, .body, .answering, .entering: break
         }
         if self.inbox.readableBytes == 0 {
             // The common case: the bytes are understood where they were received.
@@ -125,7 +141,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch self.phase {
         case .head, .body: self.process()
         case .lingering where self.channel.pendingWriteBytes == 0: self.channel.close(promise: nil)
-        case .answering, .lingering, .closed: break
+        case .answering, .lingering, .entering, .closed: break
         }
     }
 
@@ -141,7 +157,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if let failure = error as? TLSFailure, failure.isOfHandshake { self.noteHandshakeFailure("\(failure)") }
+        if let failure = error as? TLSFailure, failure.isOfHandshake {
+            if let tunnel { tunnel.handshakeFailed(failure) } else { self.noteHandshakeFailure("\(failure)") }
+        }
         context.close(promise: nil)
     }
 
@@ -181,7 +199,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch self.phase {
         case .head: self.takeHead()
         case .body(let exchange): self.takeBody(exchange)
-        case .answering, .lingering, .closed: false
+        case .answering, .lingering, .entering, .closed: false
         }
     }
 
@@ -225,11 +243,13 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     /// - Parameter head: belongs to the exchange from here on: its fields are changed in place.
     private func begin(_ head: consuming RequestHead, _ framing: BodyFraming) {
-        let refusal = self.refusal ?? self.lane.active.refusal(of: self.client)
+        var head = head
+        let refusal =
+            self.refusal ?? self.lane.active.refusal(of: self.client) ?? self.tunnel?.complete(&head)
         self.answer = Answer(
             method: head.method, minorVersion: head.minorVersion,
             wantsKeepAlive: refusal == nil && head.fields.keepsConnection(minorVersion: head.minorVersion))
-        let exchange = Exchange(head, framing, from: self, of: self.client, on: self.lane)
+        let exchange = Exchange(head, framing, from: self, of: self.client, on: self.lane, inside: self.tunnel)
         if framing == .none {
             self.phase = .answering(exchange)
         } else {
@@ -271,7 +291,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Answers bytes that are no request: there is no exchange that could be forwarded.
     private func refuse(_ problem: Problem) {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
-        let exchange = Exchange(head, .none, from: self, of: self.client, on: self.lane)
+        let exchange = Exchange(head, .none, from: self, of: self.client, on: self.lane, inside: self.tunnel)
         self.answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
         self.phase = .answering(exchange)
         exchange.refuse(problem)
@@ -281,7 +301,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     var exchange: Exchange? {
         switch self.phase {
         case .body(let exchange), .answering(let exchange): exchange
-        case .head, .lingering, .closed: nil
+        case .head, .lingering, .entering, .closed: nil
         }
     }
 
@@ -354,6 +374,11 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         exchange?.clientLeft()
     }
 
+    func tellProgress() -> Bool {
+        self.exchange?.tellProgress()
+        return self.exchange != nil
+    }
+
     /// Finishes what is under way and closes.
     func drain() {
         if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }
@@ -395,7 +420,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch self.phase {
         case .body: self.timer?.expect(.body)
         case .answering: self.timer?.expect(.nothing)
-        case .head, .lingering, .closed: break
+        case .head, .lingering, .entering, .closed: break
         }
     }
 
@@ -544,6 +569,58 @@ extension ClientConnection: ClientStream {
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         Tunnel.open(terms, to: self.channel, of: self.client, on: self.lane, sent: sent)
         // Behind it: a lane that drains is not empty in between.
+        self.leave(countingOut: false)
+    }
+}
+
+extension ClientConnection: ServedConnection {}
+
+extension ClientConnection {
+    func open(_ tunnel: InterceptedTunnel) {
+        self.write { $0.writeStaticString("HTTP/1.1 200 Connection Established\r\n\r\n") }
+        guard let output = self.output else { return }
+        self.output = nil
+        self.phase = .entering
+        // What comes from now on is the tunnel's.
+        self.channel.setAutoRead(false)
+        self.timer?.expect(.clientToRead)
+        let written = self.lane.loop.makePromise(of: Void.self)
+        let both = NIOLoopBound((self, tunnel), eventLoop: self.lane.loop)
+        written.futureResult.whenSuccess { both.value.0.enter(both.value.1) }
+        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(output), promise: written)
+        self.lane.giveBack(output)
+    }
+
+    /// The client has chosen HTTP/2.
+    private func leave(to tunnel: InterceptedTunnel, _ bytes: ByteBuffer) {
+        self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
+        HTTP2ClientConnection.begin(on: self.channel, in: tunnel, of: self.client, on: self.lane, with: bytes)
+        self.leave(countingOut: false)
+    }
+
+    /// Another connection goes on with the socket, when the last byte of this one has left.
+    private func enter(_ tunnel: InterceptedTunnel) {
+        guard case .entering = self.phase, let socket = self.channel.release() else { return }
+        self.phase = .closed
+        // The receive buffer is the loop's.
+        let early = ByteBuffer(bytes: self.inbox.readableBytesView)
+        let transport = TLSTransport(
+            tunnel.interception.context, descriptor: socket.descriptor, inside: self.tls, behind: early
+        ) { tunnel.choose($0) }
+        let channel = SocketChannel(
+            adopting: socket, loop: self.lane.loop, remoteAddress: self.channel.remoteAddress, transport: transport)
+        channel.account = self.lane.memory
+        tunnel.channel = channel
+        let connection = ClientConnection(
+            lane: self.lane, channel: channel, tls: transport, client: self.client, inside: tunnel)
+        // Not counted out: it is the same client. Removed first, so that nothing of the old pipeline is told of what comes.
+        self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
+        do {
+            try channel.pipeline.syncOperations.addHandler(connection)
+        } catch {
+            preconditionFailure("BUG: a new channel takes no handler: \(error)")
+        }
+        channel.start()
         self.leave(countingOut: false)
     }
 }

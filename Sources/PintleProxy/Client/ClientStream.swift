@@ -47,4 +47,7 @@ protocol ClientStream: AnyObject {
 
     /// Leaves the connection of the client to a tunnel; nothing follows.
     func relay(_ terms: TunnelTerms)
+
+    /// Opens the tunnel that the client has asked for to itself: what is in it comes as further requests. Nothing follows.
+    func open(_ tunnel: InterceptedTunnel)
 }

@@ -19,7 +19,7 @@ final class Lane: @unchecked Sendable {
     let pool: WorkPool
     /// Asks origins.
     let origins: any OriginOpener
-    private(set) var connections: [ObjectIdentifier: ClientConnection] = [:]
+    private(set) var connections: [ObjectIdentifier: any ServedConnection] = [:]
     private(set) var tunnels: [ObjectIdentifier: Tunnel] = [:]
     private(set) var isDraining = false
     /// Exchanges that wait for work on another thread. Only their number leaves this one.
@@ -130,11 +130,7 @@ final class Lane: @unchecked Sendable {
     private func tellProgress() {
         var isBusy = !self.tunnels.isEmpty
         for tunnel in self.tunnels.values { tunnel.tellProgress() }
-        for connection in self.connections.values {
-            guard let exchange = connection.exchange else { continue }
-            exchange.tellProgress()
-            isBusy = true
-        }
+        for connection in self.connections.values where connection.tellProgress() { isBusy = true }
         if isBusy { self.watchProgress() }
     }
 
@@ -154,9 +150,9 @@ final class Lane: @unchecked Sendable {
 
     // MARK: Connections
 
-    func add(_ connection: ClientConnection) { self.connections[ObjectIdentifier(connection)] = connection }
+    func add(_ connection: any ServedConnection) { self.connections[ObjectIdentifier(connection)] = connection }
 
-    func remove(_ connection: ClientConnection) {
+    func remove(_ connection: any ServedConnection) {
         self.connections[ObjectIdentifier(connection)] = nil
         self.tellIfEmpty()
     }
@@ -190,6 +186,20 @@ final class Lane: @unchecked Sendable {
         self.whenEmpty = nil
         done.succeed()
     }
+}
+
+/// A connection of a client, whatever is spoken on it.
+protocol ServedConnection: AnyObject {
+    /// Finishes what is under way and closes.
+    func drain()
+
+    /// Breaks everything off.
+    func abort()
+
+    /// Tells the counters what has moved.
+    ///
+    /// - Returns: whether something is under way.
+    func tellProgress() -> Bool
 }
 
 /// Names one exchange in problems and logs; spelled only where it is shown.

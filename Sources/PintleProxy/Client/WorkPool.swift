@@ -198,6 +198,11 @@ extension WorkPool.Limits {
         Self(steps: 4_000_000, processorTime: .seconds(2), heldBytes: limits.heldBytes)
     }
 
+    /// For a certificate, whose work does not depend on anybody's bytes.
+    static func certificate(_ limits: LimitsConfiguration) -> Self {
+        Self(steps: 1, processorTime: .seconds(1), heldBytes: limits.heldBytes)
+    }
+
     /// For a response, which a server of the operator's choice has sent.
     static func response(_ limits: LimitsConfiguration) -> Self {
         Self(steps: 32_000_000, processorTime: .seconds(5), heldBytes: limits.heldBytes)

@@ -51,8 +51,10 @@ final class Exchange {
     private var resumesBody = false
     private var held: HeldShares
 
+    /// - Parameter tunnel: that the request comes out of, which knows its user; nil for a request to the proxy.
     init(
-        _ head: RequestHead, _ framing: BodyFraming, from client: any ClientStream, of peer: Client?, on lane: Lane
+        _ head: RequestHead, _ framing: BodyFraming, from client: any ClientStream, of peer: Client?, on lane: Lane,
+        inside tunnel: InterceptedTunnel? = nil
     ) {
         self.client = client
         self.lane = lane
@@ -63,7 +65,7 @@ final class Exchange {
         self.accept = head.fields[.accept]
         self.upload = RequestUpload(framing, limit: lane.active.limits.bodyBuffer)
         self.held = HeldShares(limit: lane.active.limits.heldBytes, of: lane.memory)
-        self.report = ExchangeReport(head, of: peer, on: lane)
+        self.report = ExchangeReport(head, of: peer, on: lane, inside: tunnel)
     }
 
     // Ends have given everything back; this is for exchanges that a loop leaves behind when it stops.
@@ -79,7 +81,7 @@ final class Exchange {
         guard !self.lane.memory.isOver(self.active.limits.heldBytes) else {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
-        guard let passwords = self.active.passwords else { return self.performPlan() }
+        guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
         self.lane.check(self.head.fields, of: self.peer, by: passwords, for: self)
     }
 
@@ -179,7 +181,7 @@ final class Exchange {
         for breach in planned.breaches { self.report.note(breach) }
         self.judge = planned.judge
         self.offer = planned.offer
-        if planned.offer != nil { try self.holdTunnel() }
+        if planned.offer != nil { try self.report.holdTunnel(within: self.active.limits) }
         if case .bytes(let bytes) = planned.transfer.body { self.held.wholeBody = bytes.readableBytes }
         try self.open(planned.transfer, in: self.active.session(for: decision.trust).session)
         guard case .stream = planned.transfer.body, let origin else {
@@ -206,13 +208,6 @@ final class Exchange {
         (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
         if let problem = self.active.precheck.refusal(of: &request) { throw problem }
         self.origin = self.lane.origins.open(request, in: session, for: self)
-    }
-
-    private func holdTunnel() throws(Problem) {
-        if let limit = self.lane.census.enterTunnel(self.peer, self.active.limits) {
-            throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
-        }
-        self.report.holdsTunnel = true
     }
 
     // MARK: The client's events
@@ -388,10 +383,7 @@ final class Exchange {
     // MARK: Parents
 
     /// The proxy by which the request goes; nil where it goes to its origin.
-    private var parent: ProxyServer? {
-        guard let decision = self.plan?.decision, case .by(let link) = self.active.way(decision.way) else { return nil }
-        return link.server
-    }
+    private var parent: ProxyServer? { self.active.parent(for: self.plan?.decision) }
 
     /// The parent that has the request itself, and so may ask who it is from: that is for Pintle to know, not for the
     /// client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
@@ -516,9 +508,7 @@ final class Exchange {
 
     /// Answers with a problem of Pintle's own.
     func refuse(_ problem: Problem) {
-        self.report.problem = problem.name
-        self.report.error = problem.detail
-        if problem.breaksContract { self.report.violated(.unserializableRequest) }
+        self.report.refused(by: problem)
         let context = ProblemWriter.Context(
             exchangeID: self.report.id.description, route: self.plan?.decision?.route?.name, trust: self.report.trust,
             json: ProblemWriter.acceptsJSON(self.accept))
@@ -572,14 +562,24 @@ final class Exchange {
     // MARK: Tunnels
 
     private func openTunnel(to authority: Authority, _ plan: RequestPlan) {
+        if let interception = self.active.interception, interception.takes(plan, to: authority) {
+            return self.intercept(authority, interception)
+        }
         do throws(Problem) {
-            try self.holdTunnel()
+            try self.report.holdTunnel(within: self.active.limits)
         } catch {
             return self.refuse(error)
         }
         let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.head, to: self.active.via)
         self.opening = TunnelOpening(to: authority, plan, by: self.parent, fields, in: self.active)
         self.perform(self.opening?.begin())
+    }
+
+    /// The client goes on in the tunnel as it would with its destination, which is asked when there is a request for it.
+    private func intercept(_ authority: Authority, _ interception: Interception) {
+        self.report.status = 200
+        self.end(.completed)
+        self.client.open(InterceptedTunnel(to: authority, by: interception, of: self.report, in: self.active))
     }
 
     /// - Parameter action: nil where no tunnel is opened any more.

@@ -10,7 +10,7 @@ internal import PintleTrust
 
 /// What is known of an exchange, for its counters and its line in the log.
 struct ExchangeReport {
-    enum Mode: String { case forward, gateway, tunnel }
+    enum Mode: String { case forward, gateway, tunnel, intercept }
 
     /// How a tunnel's destination was verified.
     enum Assurance: String {
@@ -21,8 +21,8 @@ struct ExchangeReport {
     }
 
     let id: ExchangeID
-    private let lane: Lane
-    private let client: Client?
+    let lane: Lane
+    let client: Client?
     private let method: String
     private let target: RequestTarget
     private let start: NIODeadline
@@ -43,7 +43,7 @@ struct ExchangeReport {
     var problem: Problem.Name?
     var error: String?
     /// True where it holds one of the places for tunnels.
-    var holdsTunnel = false
+    private var holdsTunnel = false
     /// A violation by the request that is only reported.
     private var requestViolation: ViolationKind?
     /// A violation of a trust policy that only reports.
@@ -69,7 +69,7 @@ struct ExchangeReport {
     /// A peer may send hundreds of certificates; a line lists so many of their keys.
     private static let longestChain = 16
 
-    init(_ head: RequestHead, of client: Client?, on lane: Lane) {
+    init(_ head: RequestHead, of client: Client?, on lane: Lane, inside tunnel: InterceptedTunnel? = nil) {
         self.id = lane.nextID()
         self.lane = lane
         self.client = client
@@ -77,13 +77,14 @@ struct ExchangeReport {
         self.target = head.target
         self.start = lane.loop.turnTime
         self.counters = lane.active.counters.unrouted
+        if let tunnel { (self.mode, self.user) = (.intercept, tunnel.user) }
         self.host = if case .origin = head.target { head.fields[.host] } else { nil }
     }
 
     /// Notes what becomes of the request, and counts its start.
     mutating func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
         switch plan.query?.method {
-        case "CONNECT"?: self.mode = .tunnel
+        case "CONNECT"?: self.mode = plan.decision?.isIntercepted == true ? .intercept : .tunnel
         case _? where plan.query?.form == .gateway: self.mode = .gateway
         default: break
         }
@@ -94,9 +95,19 @@ struct ExchangeReport {
         }
         self.trust = active.session(for: decision.trust).name
         self.rule = decision.destination.rule
-        active.trustUses.note(query, decision, isTunnel: self.mode == .tunnel)
+        active.trustUses.note(query, decision, isTunnel: query.method == "CONNECT")
         active.activity.started(route: self.counters)
         self.isCounted = true
+    }
+
+    /// Takes one of the places for tunnels, until the end.
+    ///
+    /// - Throws: the answer where there is none.
+    mutating func holdTunnel(within limits: LimitsConfiguration) throws(Problem) {
+        if let limit = self.lane.census.enterTunnel(self.client, limits) {
+            throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
+        }
+        self.holdsTunnel = true
     }
 
     /// Notes a breach of a contract by the request that does not keep it back.
@@ -107,6 +118,13 @@ struct ExchangeReport {
         self.violated(kind)
         self.error = breach.reason
         self.requestViolation = kind
+    }
+
+    /// Notes with what the client is answered in place of a response.
+    mutating func refused(by problem: Problem) {
+        self.problem = problem.name
+        self.error = problem.detail
+        if problem.breaksContract { self.violated(.unserializableRequest) }
     }
 
     /// Notes that the other end was not trusted, where the problem says so.

@@ -164,6 +164,7 @@ final class ConnectionAttempt {
             case .end: self.established(connection, with: peer)
             case .wantsRead, .bytes: self.wait(for: .read)
             case .wantsWrite: self.wait(for: .write)
+            case .wantsIdentity: preconditionFailure("BUG: a client waits for a server's identity")
             case .failed(let failure): self.handshakeFailed(failure, with: peer)
             }
         case .asking(let connect): self.ask(connect)

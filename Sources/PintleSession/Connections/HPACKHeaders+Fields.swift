@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
-internal import NIOHPACK
-internal import PintleMessage
+package import NIOHPACK
+package import PintleMessage
 
 // Heads as HTTP/2 has them (RFC 9113 §8.2, §8.3).
 extension HPACKHeaders {
@@ -26,14 +26,15 @@ extension HPACKHeaders {
         self.init(headers)
     }
 
-    /// The trailer section of a request.
-    init(trailers: Fields) {
+    /// A trailer section.
+    package init(trailers: Fields) {
         var headers: [(String, String)] = []
         trailers.forEachLine { _, line in headers.append(Self.split(line)) }
         self.init(headers)
     }
 
-    private static func split(_ line: UnsafeRawBufferPointer) -> (String, String) {
+    /// The name and the value of a line, for HTTP/2.
+    package static func split(_ line: UnsafeRawBufferPointer) -> (String, String) {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         let value = line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") }
         return (String(decoding: line[..<colon], as: UTF8.self).lowercased(), String(decoding: value, as: UTF8.self))
@@ -56,7 +57,7 @@ extension HPACKHeaders {
     /// The fields of a section, without the pseudo fields.
     ///
     /// - Throws: ``WireError`` where one would be none in HTTP/1.1, or they are over the limits.
-    func fields(within limits: HeadLimits) throws(WireError) -> Fields {
+    package func fields(within limits: HeadLimits) throws(WireError) -> Fields {
         var fields = Fields(reservingBytes: 512)
         var byteCount = 0
         for (name, value, _) in self where !name.hasPrefix(":") {

@@ -46,6 +46,8 @@ extension StreamOutcome {
         case .end: self = .end
         case .wantsRead: self = .wouldBlock(until: .read)
         case .wantsWrite: self = .wouldBlock(until: .write)
+        // The descriptor has nothing to do with it; the channel is told when it can go on.
+        case .wantsIdentity: self = .wouldBlock(until: [])
         case .failed(let failure): self = .failed(failure)
         }
     }

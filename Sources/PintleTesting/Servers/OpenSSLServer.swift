@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleTrust
+
 /// A real `openssl s_server` on a port of its own: for TLS that other servers will not do.
 package final class OpenSSLServer: Sendable {
     /// Where it listens, on ``address``.

@@ -18,6 +18,8 @@ package final class TLSConnection {
         case wantsRead
         /// Nothing can be moved before the socket can be written to.
         case wantsWrite
+        /// Nothing can be moved before there is an identity to show (``IdentityChoice/later``).
+        case wantsIdentity
         /// The connection cannot be used any more.
         case failed(TLSFailure)
     }
@@ -35,6 +37,10 @@ package final class TLSConnection {
     private static let mostLooks = 512
     /// An error takes a connection back into its handshake, as OpenSSL counts.
     private var wasEstablished = false
+    /// Chooses a server's identity in the handshake; nil where it is the context's.
+    fileprivate private(set) var choose: ((_ serverName: String?) -> IdentityChoice)?
+    /// The socket's, while bytes that were read before wait in a BIO of their own.
+    private var laterInput: OpaquePointer?
 
     /// Begins as a server.
     ///
@@ -43,6 +49,45 @@ package final class TLSConnection {
     package convenience init(_ context: TLSServerContext, descriptor: Int32) throws(TrustError) {
         try self.init(of: context.pointer, keeping: context, over: .socket(descriptor))
         SSL_set_accept_state(self.pointer)
+    }
+
+    /// Says what a server shows a client that has said whom it wants.
+    package enum IdentityChoice {
+        case identity(ClientIdentity)
+        /// There is none yet: the connection tells so (``Outcome/wantsIdentity``), and asks again in its next call.
+        case later
+        /// The client wants a server that is not here; it is told so by an alert, unrecognized_name (RFC 6066 §3).
+        case refused
+    }
+
+    /// Begins as a server that chooses its identity by the name that the client asks for.
+    ///
+    /// - Parameters:
+    ///   - early: bytes of the client that were read before.
+    ///   - choose: asked during the handshake, once or several times, with the name in the ClientHello; nil where there is
+    ///     none.
+    /// - Throws: `.library` when memory is short.
+    package convenience init(
+        _ context: TLSServerContext, over carrier: Carrier, behind early: [UInt8],
+        choosing choose: @escaping (_ serverName: String?) -> IdentityChoice
+    ) throws(TrustError) {
+        try self.init(of: context.pointer, keeping: context, over: carrier)
+        SSL_set_accept_state(self.pointer)
+        self.choose = choose
+        // It goes with this object.
+        let argument = Unmanaged.passUnretained(self).toOpaque()
+        guard pintle_ssl_set_app_data(self.pointer, argument) == 1 else {
+            throw OpenSSLErrors.failure(of: "SSL_set_app_data")
+        }
+        SSL_set_cert_cb(self.pointer, chooseIdentity, argument)
+        guard !early.isEmpty else { return }
+        guard let waiting = BIO_new(BIO_s_mem()), BIO_write(waiting, early, CInt(clamping: early.count)) == early.count
+        else { throw OpenSSLErrors.failure(of: "BIO_new") }
+        pintle_bio_mem_is_endless(waiting)
+        let input = SSL_get_rbio(self.pointer)
+        BIO_up_ref(input)
+        self.laterInput = input
+        SSL_set0_rbio(self.pointer, waiting)
     }
 
     /// Begins as a client under a policy, which decides the handshake (`TrustEvaluator.install`).
@@ -103,6 +148,7 @@ package final class TLSConnection {
     }
 
     deinit {
+        BIO_free(self.laterInput)
         // A connection that was not ended in TLS takes its session with it, as OpenSSL sees it; RFC 8446 §6.1 does not.
         if self.failure == nil { SSL_set_shutdown(self.pointer, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN) }
         SSL_free(self.pointer)
@@ -252,7 +298,10 @@ package final class TLSConnection {
         let error = SSL_get_error(self.pointer, result)
         if error != SSL_ERROR_SSL, error != SSL_ERROR_SYSCALL { self.wasEstablished = self.isEstablished }
         switch error {
-        case SSL_ERROR_WANT_READ: return .wantsRead
+        case SSL_ERROR_WANT_READ:
+            self.readOnFromSocket()
+            return .wantsRead
+        case SSL_ERROR_WANT_X509_LOOKUP: return .wantsIdentity
         case SSL_ERROR_WANT_WRITE: return .wantsWrite
         case SSL_ERROR_ZERO_RETURN: return .end
         case SSL_ERROR_SYSCALL: return self.fail(.broken(code))
@@ -264,12 +313,45 @@ package final class TLSConnection {
         }
     }
 
+    /// The bytes that were read before are used up, so that the rest comes from the socket. Epoll tells of it, as of any.
+    private func readOnFromSocket() {
+        guard let laterInput else { return }
+        self.laterInput = nil
+        SSL_set0_rbio(self.pointer, laterInput)
+    }
+
     private func fail(_ reason: TLSFailure.Reason) -> Outcome {
         let failure = TLSFailure(reason: reason, isOfHandshake: !self.wasEstablished, isOfServer: self.context == nil)
         OpenSSLErrors.clear()
         self.failure = failure
         return .failed(failure)
     }
+}
+
+/// OpenSSL's `cert_cb` (SSL_CTX_set_cert_cb(3)): 1 goes on, 0 fails, and -1 waits.
+private func chooseIdentity(connection: OpaquePointer?, argument: UnsafeMutableRawPointer?) -> CInt {
+    guard let connection, let argument else { return 0 }
+    let owner = Unmanaged<TLSConnection>.fromOpaque(argument).takeUnretainedValue()
+    switch owner.choose?(serverName(of: connection)) {
+    case .identity(let identity)?: return identity.isInstalled(onConnection: connection) ? 1 : 0
+    case .later?: return -1
+    case .refused?, nil: return 0
+    }
+}
+
+/// OpenSSL's callback for the server name. Called before `cert_cb`, it can say with which alert a handshake ends.
+func judgeServerName(
+    connection: OpaquePointer?, alert: UnsafeMutablePointer<CInt>?, argument: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let connection, let data = pintle_ssl_app_data(connection) else { return SSL_TLSEXT_ERR_OK }
+    let owner = Unmanaged<TLSConnection>.fromOpaque(data).takeUnretainedValue()
+    guard case .refused? = owner.choose?(serverName(of: connection)) else { return SSL_TLSEXT_ERR_OK }
+    alert?.pointee = SSL_AD_UNRECOGNIZED_NAME
+    return SSL_TLSEXT_ERR_ALERT_FATAL
+}
+
+private func serverName(of connection: OpaquePointer) -> String? {
+    SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) }
 }
 
 /// Says that there are no bytes for now, when OpenSSL has looked for them often enough (BIO_set_callback_ex(3)).
@@ -283,51 +365,4 @@ private func countLook(
     guard connection.looks < 0 else { return Int(result) }
     BIO_set_flags(input, BIO_FLAGS_READ | BIO_FLAGS_SHOULD_RETRY)
     return -1
-}
-
-/// Tells why a TLS connection came to nothing.
-package struct TLSFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    package enum Reason: Sendable, Hashable {
-        /// The peer said so.
-        case alert(TLSAlert)
-        /// The peer has ended the connection without saying that it sends no more.
-        case cutOff
-        /// The socket is broken; `errno`.
-        case broken(Int32)
-        /// The peer broke the protocol, or nothing that it offers will do: OpenSSL's words.
-        case misbehaved(String)
-    }
-
-    package let reason: Reason
-    /// True where there was no connection yet.
-    package let isOfHandshake: Bool
-    /// True where the peer is a server.
-    package let isOfServer: Bool
-
-    package init(reason: Reason, isOfHandshake: Bool, isOfServer: Bool = false) {
-        self.reason = reason
-        self.isOfHandshake = isOfHandshake
-        self.isOfServer = isOfServer
-    }
-
-    /// What happened, in one line.
-    package var description: String {
-        let peer = self.isOfServer ? "the server" : "the client"
-        return switch self.reason {
-        case .alert(let alert): "\(peer) ended it with the alert \(alert)"
-        case .cutOff: "\(peer) cut it off"
-        case .broken(let code): "the connection broke: \(SystemError(code))"
-        case .misbehaved(let words): words
-        }
-    }
-}
-
-/// A session of TLS that a client can resume.
-package final class TLSSession {
-    let pointer: OpaquePointer
-
-    /// Takes over a reference.
-    init(_ pointer: OpaquePointer) { self.pointer = pointer }
-
-    deinit { SSL_SESSION_free(self.pointer) }
 }

@@ -12,8 +12,8 @@ package final class TLSServerContext: @unchecked Sendable {
     // Why @unchecked holds: the context is prepared in `init` and never changed; OpenSSL counts its references, and keys
     // its tickets, under locks of its own.
     let pointer: OpaquePointer
-    /// Whom clients see.
-    package let identity: ClientIdentity
+    /// Whom clients see; nil where each connection chooses for itself.
+    package let identity: ClientIdentity?
     /// Outlives the callback's context: connections keep this object.
     private let protocols: ProtocolList
 
@@ -22,25 +22,37 @@ package final class TLSServerContext: @unchecked Sendable {
     ///   - protocols: what is spoken, as ALPN names it (RFC 7301), the best first; 1 to 255 bytes each. A client that
     ///     offers protocols, and none of these, is refused.
     /// - Throws: `.unreadableIdentity` when OpenSSL does not accept the identity, as when its key is too short.
-    package init(identity: ClientIdentity, protocols: [String]) throws(TrustError) {
+    package convenience init(identity: ClientIdentity, protocols: [String]) throws(TrustError) {
+        try self.init(showing: identity, protocols)
+    }
+
+    /// For connections that choose their identity when they have read whom the client wants
+    /// (``TLSConnection/init(_:over:behind:choosing:)``).
+    ///
+    /// - Parameter protocols: as above.
+    /// - Throws: `.library` when OpenSSL has trouble.
+    package convenience init(protocols: [String]) throws(TrustError) { try self.init(showing: nil, protocols) }
+
+    private init(showing identity: ClientIdentity?, _ protocols: [String]) throws(TrustError) {
         OpenSSLErrors.clear()
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw OpenSSLErrors.failure(of: "SSL_CTX_new") }
         let list = ProtocolList(protocols)
         SSL_CTX_set_options(context, pintle_ssl_server_options())
         // Without a cache of sessions nothing grows; tickets do the same for clients.
         pintle_ssl_ctx_prepare_server(context)
+        pintle_ssl_ctx_ask_server_name(context, judgeServerName)
         SSL_CTX_set_alpn_select_cb(context, chooseProtocol, Unmanaged.passUnretained(list).toOpaque())
         guard pintle_ssl_ctx_set_oldest_version(context, TLSVersion.tls12.openSSLNumber) == 1 else {
             SSL_CTX_free(context)
             throw OpenSSLErrors.failure(of: "SSL_CTX_set_min_proto_version")
         }
-        guard identity.isInstalled(onContext: context) else {
+        guard identity?.isInstalled(onContext: context) != false else {
             let cause = OpenSSLErrors.drain()
             SSL_CTX_free(context)
             throw TrustError(
                 code: .unreadableIdentity,
                 message:
-                    "the certificate \(identity.chain.first?.label ?? ""): OpenSSL does not accept it for a server; "
+                    "the certificate \(identity?.chain.first?.label ?? ""): OpenSSL does not accept it for a server; "
                     + "have one issued with a stronger key",
                 cause: cause)
         }

@@ -59,6 +59,11 @@ public struct ClientIdentity: Sendable {
         }
     }
 
+    /// The private key in PKCS#8, as a PEM text without a password. Keep it from everybody else.
+    ///
+    /// - Throws: `.library` when OpenSSL has trouble.
+    package func keyPEM() throws(TrustError) -> String { PEMText.block("PRIVATE KEY", try self.credentials.pkcs8()) }
+
     /// Gives every connection of a context this identity.
     ///
     /// - Returns: whether OpenSSL accepts it; its reason otherwise stays in the error queue.
@@ -123,6 +128,8 @@ private final class ClientCredentials: @unchecked Sendable {
         self.issuers = issuers
         self.key = key
     }
+
+    func pkcs8() throws(TrustError) -> [UInt8] { try self.key.pkcs8() }
 
     /// Lends certificate, key and `STACK_OF(X509)` of the issuers.
     ///

@@ -10,6 +10,15 @@ struct PrivateKey: ~Copyable {
         self.pointer = pointer
     }
 
+    /// Makes a key on the curve P-256.
+    ///
+    /// - Throws: `.library` when OpenSSL has trouble.
+    static func onP256() throws(TrustError) -> PrivateKey {
+        OpenSSLErrors.clear()
+        guard let pointer = pintle_pkey_new_ec("P-256") else { throw OpenSSLErrors.failure(of: "EVP_EC_gen") }
+        return PrivateKey(owning: pointer)
+    }
+
     /// Reads the first key of a PEM text.
     ///
     /// - Throws: `.unreadableIdentity` when the key is damaged, or encrypted with another password.
@@ -31,6 +40,17 @@ struct PrivateKey: ~Copyable {
 
     deinit {
         EVP_PKEY_free(self.pointer)
+    }
+
+    /// The key as a PrivateKeyInfo in DER (RFC 5208), readable for everybody.
+    func pkcs8() throws(TrustError) -> [UInt8] {
+        OpenSSLErrors.clear()
+        guard let info = EVP_PKEY2PKCS8(self.pointer) else { throw OpenSSLErrors.failure(of: "EVP_PKEY2PKCS8") }
+        defer { PKCS8_PRIV_KEY_INFO_free(info) }
+        guard let der = X509View.encoded({ i2d_PKCS8_PRIV_KEY_INFO(info, $0) }) else {
+            throw OpenSSLErrors.failure(of: "i2d_PKCS8_PRIV_KEY_INFO")
+        }
+        return der
     }
 }
 

@@ -52,7 +52,7 @@ struct X509View {
         }
     }
 
-    private static func encoded(
+    static func encoded(
         _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> CInt
     ) -> [UInt8]? {
         var buffer: UnsafeMutablePointer<UInt8>?
@@ -89,7 +89,7 @@ struct X509View {
         return UnixTime(seconds: Int64(timegm(&fields)))
     }
 
-    private static func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    static func bytes(of string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
         guard let string, let data = ASN1_STRING_get0_data(string) else { return [] }
         return Array(UnsafeBufferPointer(start: data, count: Int(ASN1_STRING_length(string))))
     }

@@ -115,7 +115,7 @@ actor Reloader {
             next = try ActiveConfiguration(
                 policy: policy, engine: self.parts.engine, activity: self.parts.activity, counters: counters,
                 exchangeLog: self.parts.exchangeLog, logger: self.parts.logger,
-                reachability: self.parts.reachability, continuing: self.active)
+                reachability: self.parts.reachability, continuing: self.active, authority: DataFolder.authority(for:))
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }

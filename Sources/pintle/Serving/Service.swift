@@ -47,7 +47,7 @@ struct Service {
         do {
             active = try ActiveConfiguration(
                 policy: self.policy, engine: engine, activity: activity, counters: counters, exchangeLog: exchangeLog,
-                logger: logger, reachability: reachability)
+                logger: logger, reachability: reachability, authority: DataFolder.authority(for:))
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }

@@ -7,12 +7,7 @@ internal import Glibc
 /// `~/.local/state/pintle`.
 enum StateFolder {
     /// The folder, which may not be there; nil where the environment names none.
-    static var path: String? {
-        let environment = ProcessInfo.processInfo.environment
-        // The specification wants a relative path ignored.
-        if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/pintle" }
-        return environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state/pintle" }
-    }
+    static var path: String? { UserFolder.path("XDG_STATE_HOME", else: ".local/state") }
 
     /// The control sockets of running proxies, one for each process: `run/PID.sock`.
     static var sockets: String? { self.path.map { $0 + "/run" } }
@@ -24,5 +19,16 @@ enum StateFolder {
         try? FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         return access(path, W_OK | X_OK) == 0
+    }
+}
+
+/// The folders of a user, as the XDG Base Directory Specification has them.
+enum UserFolder {
+    /// Pintle's part of one of them; nil where the environment names neither it nor a home.
+    static func path(_ variable: String, else fallback: String) -> String? {
+        let environment = ProcessInfo.processInfo.environment
+        // The specification wants a relative path ignored.
+        if let folder = environment[variable], folder.hasPrefix("/") { return folder + "/pintle" }
+        return environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/\(fallback)/pintle" }
     }
 }

@@ -107,7 +107,8 @@ struct TransferExampleTests {
         #expect(sent.text.contains("a note"))
         #expect(process.output.first == "status 201, \(sent.body.count) bytes sent")
         #expect(
-            process.output[1].wholeMatch(of: /127\.0\.0\.1 by HTTP\/1\.1 on a new connection, \d+ µs/) != nil,
+            process.output[1].wholeMatch(of: /127\.0\.0\.1 by HTTP\/1\.1 on a new connection, [0-9.e-]+ seconds/)
+                != nil,
             "\(process.lines)")
         #expect(process.output[2].contains("127.0.0.1 by HTTP/1.1 on the same connection"), "\(process.lines)")
     }

@@ -27,8 +27,8 @@ struct ExplainTests {
 
     private static let denial =
         "routes[1] \"charge\", because a tunnel cannot keep its request.headers, request.authorization, "
-        + "request.parameters, request.serialize, response.status, response.body; connect: tunnel or verify on the route "
-        + "lets it pass"
+        + "request.parameters, request.serialize, response.status, response.body; connect: intercept keeps them, "
+        + "tunnel or verify on the route lets it pass"
 
     private let folder: TemporaryFolder
     private let file: String

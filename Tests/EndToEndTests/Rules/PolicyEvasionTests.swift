@@ -124,8 +124,8 @@ struct PolicyEvasionTests {
         #expect(answer.status == 403 && answer.text.contains("urn:pintle:problem:destination-denied"), "\(answer)")
         let record = try pintle.waitForExchanges(1)[0]
         let rule =
-            "routes[0] \"api\", because a tunnel cannot keep its response.body; connect: tunnel or verify on the route lets it "
-            + "pass"
+            "routes[0] \"api\", because a tunnel cannot keep its response.body; connect: intercept keeps them, tunnel or "
+            + "verify on the route lets it pass"
         #expect(record["rule"] as? String == rule && record["route"] as? String == "api", "\(record)")
         #expect(self.origin.connections.isEmpty)
     }

@@ -188,6 +188,12 @@ final class RecordingClient: ClientStream {
         self.end()
     }
 
+    func open(_ tunnel: InterceptedTunnel) {
+        guard case .fresh = self.phase else { return self.transcript.breach("a tunnel behind a head") }
+        self.transcript.note("client < open the tunnel to \(tunnel.authority)")
+        self.end()
+    }
+
     private func end() {
         self.phase = .over
         self.exchange = nil

@@ -218,7 +218,8 @@ private final class ServerEnd {
             switch space.withUnsafeMutableBytes({ self.connection.read(into: $0) }) {
             case .end: return count
             case .wantsRead: try self.wait(POLLIN)
-            case .bytes, .wantsWrite, .failed: throw TestFailure("call \(count) was answered in another way")
+            case .bytes, .wantsWrite, .wantsIdentity, .failed:
+                throw TestFailure("call \(count) was answered in another way")
             }
         }
         return 0
@@ -234,6 +235,7 @@ private final class ServerEnd {
             case .end: return bytes
             case .wantsRead: try self.wait(POLLIN)
             case .wantsWrite: try self.wait(POLLOUT)
+            case .wantsIdentity: throw TestFailure("nobody chooses an identity")
             case .failed(let failure): throw failure
             }
         }
@@ -250,6 +252,7 @@ private final class ServerEnd {
             case .end: throw TestFailure("writing does not end")
             case .wantsRead: try self.wait(POLLIN)
             case .wantsWrite: try self.wait(POLLOUT)
+            case .wantsIdentity: throw TestFailure("nobody chooses an identity")
             case .failed(let failure): throw failure
             }
         }

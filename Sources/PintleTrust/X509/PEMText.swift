@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CPintleOpenSSL
-package import PintleTrust
 
 /// Writes PEM (RFC 7468).
 package enum PEMText {

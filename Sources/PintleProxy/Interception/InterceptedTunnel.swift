@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSystem
+internal import PintleTrust
+
+/// The inside of a tunnel whose client is shown a certificate of ours: for which host it is, and who is in it.
+///
+/// Lives on the loop of its client.
+final class InterceptedTunnel {
+    /// The destination that the client asked for with CONNECT.
+    let authority: Authority
+    /// Who the client has proved to be when it asked for the tunnel.
+    let user: String?
+    let interception: Interception
+    private let active: ActiveConfiguration
+    private let lane: Lane
+    private let client: Client?
+    /// Goes on with the handshake when there is a certificate.
+    weak var channel: SocketChannel?
+    /// http where the client does not speak TLS in the tunnel.
+    private(set) var scheme = Scheme.https
+    /// The name that the client has asked for in its handshake.
+    private var serverName: String?
+    /// Why the client got no certificate.
+    private var refusal: String?
+    private var isIssuing = false
+
+    /// - Parameter report: of the CONNECT.
+    init(
+        to authority: Authority, by interception: Interception, of report: ExchangeReport,
+        in active: ActiveConfiguration
+    ) {
+        self.authority = authority
+        self.interception = interception
+        self.client = report.client
+        self.user = report.user
+        self.active = active
+        self.lane = report.lane
+    }
+
+    // MARK: The handshake
+
+    /// Chooses the certificate for a client that has said whom it wants.
+    func choose(_ serverName: String?) -> TLSConnection.IdentityChoice {
+        guard self.refusal == nil else { return .refused }
+        self.serverName = serverName
+        let policy = self.active.policy
+        if policy.configuration.destinations.requiresSNIMatch,
+            let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority)
+        {
+            self.refusal = "the tunnel is broken off by destinations.require_sni_match: \(reason)"
+            return .refused
+        }
+        let hosts = [self.authority.host] + (serverName.map { [$0] } ?? [])
+        var names: [CertifiedName] = []
+        for name in hosts.compactMap(CertifiedName.init(host:)) where !names.contains(name) { names.append(name) }
+        guard !names.isEmpty else {
+            self.refusal = "no certificate can be for \(self.authority.host)"
+            return .refused
+        }
+        if let identity = self.interception.certificates.identity(for: names) { return .identity(identity) }
+        return self.issue(for: names) ? .later : .refused
+    }
+
+    /// Has a certificate issued on another thread.
+    ///
+    /// - Returns: false where as many jobs wait as may.
+    private func issue(for names: [CertifiedName]) -> Bool {
+        guard !self.isIssuing else { return true }
+        let certificates = self.interception.certificates
+        let waiting = LoopBound(self, loop: self.lane.loop)
+        do throws(WorkPool.Refusal) {
+            _ = try self.lane.pool.submit(for: self.client, .certificate(self.active.limits)) { _ in
+                let issued = Result { () throws(TrustError) in try certificates.issue(for: names) }
+                waiting.run { $0.issued(issued) }
+            }
+        } catch {
+            self.refusal = error.reason
+            return false
+        }
+        self.isIssuing = true
+        return true
+    }
+
+    private func issued(_ result: Result<ClientIdentity, TrustError>) {
+        self.isIssuing = false
+        if case .failure(let error) = result { self.refusal = error.message }
+        self.channel?.transportCanGoOn()
+    }
+
+    /// The client speaks without TLS.
+    func speaksPlainly() { self.scheme = .http }
+
+    /// Notes that there was no handshake, and says for whom and why.
+    func handshakeFailed(_ failure: TLSFailure) {
+        var metadata: Logger.Metadata = [
+            LogKeys.client: "\(self.client?.description ?? "")", LogKeys.authority: "\(self.authority)",
+            LogKeys.reason: "\(self.refusal ?? failure.description)",
+        ]
+        guard self.refusal == nil, case .alert = failure.reason else {
+            return self.active.logger.info(LogKeys.handshakeFailed, metadata: metadata)
+        }
+        self.active.counters.unrouted.certificateRefused()
+        metadata[LogKeys.hint] =
+            "it pins, or does not know the authority (`pintle ca trust`); interception.pass_through_on_alert relays its tunnels"
+        let isNew = self.interception.pinningClients.refused(self.authority)
+        self.active.logger.log(level: isNew ? .warning : .debug, LogKeys.certificateRefused, metadata: metadata)
+    }
+
+    // MARK: Requests
+
+    /// Makes a request from inside one that says by itself where it goes, as requests to a proxy do.
+    ///
+    /// - Returns: the answer where it is for somebody else than its tunnel; nil where it is not.
+    func complete(_ head: inout RequestHead) -> Problem? {
+        switch head.target {
+        case .origin(let path):
+            if let host = head.fields[.host], let problem = self.misdirection(of: host) { return problem }
+            head.target = .absolute(scheme: self.scheme, authority: self.server, path: path)
+        case .asterisk: head.target = .absolute(scheme: self.scheme, authority: self.server, path: "*")
+        case .absolute(let scheme, let authority, _):
+            if scheme != self.scheme { return Problem(.badRequest, "the target is not of the tunnel's scheme") }
+            return authority == self.server || authority == self.authority ? nil : self.misdirection(of: "\(authority)")
+        case .authority: return Problem(.badRequest, "a tunnel has no tunnel inside")
+        }
+        return nil
+    }
+
+    /// The server that requests are for: where a tunnel goes to an address, the one that the handshake named.
+    private var server: Authority {
+        guard let serverName, IPAddress(self.authority.host) != nil, IPAddress(serverName) == nil,
+            let named = Authority(serverName, defaultPort: self.authority.port)
+        else { return self.authority }
+        return named
+    }
+
+    private func misdirection(of host: String) -> Problem? {
+        let named = Authority(host, defaultPort: self.authority.port)
+        if let named, named == self.server || named == self.authority { return nil }
+        return Problem(
+            .destinationDenied,
+            "the request is for \(host.showable(keepingLines: false)), and its tunnel for \(self.server); a connection for each keeps them apart"
+        )
+    }
+}
