@@ -120,6 +120,7 @@ package struct Explanation: Sendable, Equatable {
         case .byAddress:
             self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
         }
+        if let breach = decision.reportedBreach { self.add("destination", breach) }
         if case .parent = decision.way { return }
         if let rule = self.policy.destinations.addressRule(for: decision.authority) {
             self.add("destination", "the address that is dialled is judged by \(rule)")

@@ -39,9 +39,10 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
+        self.parentNotes + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes
+            + self.weakPins
             + self.expiringPins
-            + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
+            + self.unusedTrust + self.namelessTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
             + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }
@@ -96,9 +97,9 @@ package struct Lint {
 
     private var unreachableUpstreams: [LintFinding] {
         self.policy.routes.routes.compactMap { route in
-            guard let upstream = route.configuration.upstream,
-                let rule = self.policy.destinations.judge(upstream.authority).denial
-            else { return nil }
+            guard let upstream = route.configuration.upstream, let rule = self.denial(of: upstream, route) else {
+                return nil
+            }
             return self.warning(
                 route.configuration.position, "routes[\(route.index)].upstream",
                 "\(upstream.authority) is refused by \(rule); requests of this route can only fail")

@@ -25,10 +25,12 @@ extension Policy {
             destination = .denied(by: rule)
         }
         let mode = deciding?.configuration.connect ?? (isListed ? .verify : .tunnel)
+        let trust = self.trust.choose(for: query.authority, route: route)
+        // Nobody sees what a tunnel carries: it counts as https whatever its port is.
+        let reported = self.judgeUnpinned(trust, &destination)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
-            destination: destination, way: way,
-            trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil)
+            destination: destination, reportedRule: reported, way: way, trust: mode == .verify ? trust : nil)
     }
 
     private func tunnelDenial(of authority: Authority, by route: Route?) -> String? {

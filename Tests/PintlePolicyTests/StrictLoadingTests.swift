@@ -49,7 +49,8 @@ struct StrictLoadingTests {
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
-                + "upstream_proxy, listen_tls"),
+                + "upstream_proxy, listen_tls, unpinned_hosts"),
+        Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
         Case(
@@ -87,6 +88,9 @@ struct StrictLoadingTests {
         Case(
             "enforcement: enforced",
             "pintle.yaml:2:14: enforcement: \"enforced\": must be enforce or report; did you mean enforce?"),
+        Case(
+            "unpinned_hosts: denied",
+            "pintle.yaml:2:17: unpinned_hosts: \"denied\": must be allow, report or deny"),
         Case(
             "via: a b",
             "pintle.yaml:2:6: via: \"a b\": must be a pseudonym of letters, digits and -._ (a token), or off"),

@@ -35,6 +35,8 @@ package struct Configuration: Sendable, Equatable {
     package var tunnels = TunnelsConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
     package var trust: [TrustConfiguration] = []
+    /// What becomes of https destinations that no trust policy names. Default `allow`.
+    package var unpinnedHosts: UnpinnedHosts = .allow
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
     package var routes: [RouteConfiguration] = []
     /// The activity state machine and its log.
@@ -50,6 +52,16 @@ package enum Enforcement: String, Sendable, CaseIterable {
     case enforce
     /// Violations are logged and counted; traffic passes.
     case report
+}
+
+/// The treatment of https destinations that no trust policy names.
+package enum UnpinnedHosts: String, Sendable, CaseIterable {
+    /// They pass.
+    case allow
+    /// They pass, and are logged and counted as violations.
+    case report
+    /// They are refused.
+    case deny
 }
 
 /// A value and where the file has it.

@@ -36,6 +36,7 @@ struct ConfigurationReader {
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }
         }
+        top.read("unpinned_hosts", into: &reader.configuration.unpinnedHosts) { $0.choice() }
         reader.configuration.trust = TrustReader.read(top["trust"])
         reader.configuration.routes = RouteReader.read(
             top["routes"], trust: reader.configuration.trust, hasContract: top["contract"] != nil)

@@ -21,9 +21,9 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls",
+            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
         ],
-        planned: ["include", "interception", "cache", "unpinned_hosts"])
+        planned: ["include", "interception", "cache"])
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])

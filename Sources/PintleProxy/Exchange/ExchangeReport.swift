@@ -44,14 +44,14 @@ struct ExchangeReport {
     var error: String?
     /// True where it holds one of the places for tunnels.
     var holdsTunnel = false
-    /// A violation by the request that is only reported.
-    private var requestViolation: ViolationKind?
+    /// Violations by the request that are only reported.
+    private var requestViolations: [ViolationKind] = []
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
     /// Reported violations that are none of the response.
     var otherViolations: [String] {
-        if self.trustViolation == nil, self.requestViolation == nil { return [] }
-        return [self.trustViolation, self.requestViolation].compactMap { $0?.rawValue }
+        if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
+        return ((self.trustViolation.map { [$0] } ?? []) + self.requestViolations).map(\.rawValue)
     }
     var metrics = TransferMetrics()
     /// The host of a gateway request.
@@ -97,16 +97,22 @@ struct ExchangeReport {
         active.trustUses.note(query, decision, isTunnel: self.mode == .tunnel)
         active.activity.started(route: self.counters)
         self.isCounted = true
+        if case .refuse = plan.step { return }
+        if let reason = decision.reportedBreach { self.noteReported(.destinationDenied, reason) }
     }
 
-    /// Notes a breach of a contract by the request that does not keep it back.
+    private mutating func noteReported(_ kind: ViolationKind, _ reason: String) {
+        self.violated(kind)
+        self.error = reason
+        self.requestViolations.append(kind)
+    }
+
+    /// Notes a breach of a contract, or of another rule that only reports, by the request. It does not keep it back.
     mutating func note(_ breach: PlannedRequest.Breach) {
         guard let kind = ViolationKind(rawValue: breach.kind.rawValue) else {
             preconditionFailure("BUG: \(breach.kind) is no violation")
         }
-        self.violated(kind)
-        self.error = breach.reason
-        self.requestViolation = kind
+        self.noteReported(kind, breach.reason)
     }
 
     /// Notes that the other end was not trusted, where the problem says so.

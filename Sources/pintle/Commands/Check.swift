@@ -53,6 +53,7 @@ struct Check: ParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
+            if let breach = run.decision.reportedBreach { Output.error("reported: \(breach)") }
             for breach in run.breaches { Output.error("reported: the request breaks its contract: \(breach)") }
             sent = try Self.sent(run, policy.configuration.log.redact ? .on : .off)
         } catch {
