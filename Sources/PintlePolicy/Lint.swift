@@ -207,6 +207,7 @@ extension RouteConfiguration {
         return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
             && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
             && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }
+            && self.match.headers.allSatisfy { header in later.match.headers.contains { header.covers($0) } }
             && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
     }
 

@@ -11,7 +11,7 @@ extension Policy {
     /// It names a trust policy where the destination must prove itself first. Nothing looks into other tunnels, and a line
     /// that named a policy would claim what was not checked.
     package func decideTunnel(_ query: RouteQuery) -> Decision {
-        let deciding = self.routes.firstDecidingTunnels(to: query.authority)
+        let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
         // CONNECT has no path that could be read in two ways, so nothing is thrown.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
         let isListed = self.verifiedTunnels.first(query.authority) { _ in true } != nil
@@ -21,7 +21,7 @@ extension Policy {
         if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
             destination = .denied(by: self.connectPorts.description)
         }
-        if destination.denial == nil, let rule = self.tunnelDenial(of: query.authority, by: deciding) {
+        if destination.denial == nil, let rule = self.tunnelDenial(of: query, by: deciding) {
             destination = .denied(by: rule)
         }
         let mode = deciding?.configuration.connect ?? (isListed ? .verify : .tunnel)
@@ -33,10 +33,14 @@ extension Policy {
             destination: destination, reportedRule: reported, way: way, trust: mode == .verify ? trust : nil)
     }
 
-    private func tunnelDenial(of authority: Authority, by route: Route?) -> String? {
-        if let route, let rule = route.configuration.tunnelDenial(by: route.description) { return rule }
+    private func tunnelDenial(of query: RouteQuery, by route: Route?) -> String? {
+        if let route {
+            let hasFields = route.acceptsHeaders(query.headers)
+            let rule = route.configuration.tunnelDenial(by: route.description, withFields: hasFields)
+            if let rule { return rule }
+        }
         guard route?.configuration.connect == nil, let contract = self.apiContract,
-            contract.covers(.https, authority) || contract.covers(.http, authority)
+            contract.covers(.https, query.authority) || contract.covers(.http, query.authority)
         else { return nil }
         return
             "contract \(contract.file), which a tunnel cannot keep; a route with connect: tunnel or verify lets it pass"

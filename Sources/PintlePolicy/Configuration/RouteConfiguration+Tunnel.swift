@@ -24,17 +24,34 @@ extension RouteConfiguration {
     /// Nil leaves it to `tunnels.verify`.
     var effectiveConnect: ConnectMode? { self.connect ?? (self.rulesLostInTunnels.isEmpty ? nil : .deny) }
 
+    /// The same for a CONNECT that has the fields of `match.headers`, or has not.
+    ///
+    /// `connect` is for those that have them. What such a tunnel carries may have them in any case: rules that it would go past
+    /// deny it, unless the route lets tunnels past them.
+    private func connect(withFields hasFields: Bool) -> ConnectMode? {
+        if hasFields { return self.effectiveConnect }
+        switch self.connect {
+        case .tunnel, .verify: return nil
+        case .deny, nil: return self.rulesLostInTunnels.isEmpty ? nil : .deny
+        }
+    }
+
     /// The rule that refuses a CONNECT; nil where none does.
-    func tunnelDenial(by route: String) -> String? {
-        guard self.effectiveConnect == .deny else { return nil }
-        if self.connect == .deny { return "\(route), connect: deny" }
+    ///
+    /// - Parameter hasFields: whether the CONNECT has the fields of `match.headers`.
+    func tunnelDenial(by route: String, withFields hasFields: Bool) -> String? {
+        guard self.connect(withFields: hasFields) == .deny else { return nil }
+        if self.connect == .deny, hasFields { return "\(route), connect: deny" }
         let keys = self.rulesLostInTunnels.joined(separator: ", ")
         return "\(route), because a tunnel cannot keep its \(keys); connect: tunnel or verify on the route lets it pass"
     }
 
-    /// Whether it says what becomes of a CONNECT to one of its hosts. Method and path of what a tunnel carries are not
-    /// known, so only a route for all of them leaves nothing to those behind it.
-    var decidesTunnels: Bool {
-        self.effectiveConnect != nil || (self.match.methods.isEmpty && self.match.paths.isEmpty)
+    /// Whether it says what becomes of a CONNECT to one of its hosts. Method, path and fields of what a tunnel carries are
+    /// not known, so only a route for all of them leaves nothing to those behind it.
+    ///
+    /// - Parameter hasFields: whether the CONNECT has the fields of `match.headers`.
+    func decidesTunnels(withFields hasFields: Bool) -> Bool {
+        if self.connect(withFields: hasFields) != nil { return true }
+        return self.match.methods.isEmpty && self.match.paths.isEmpty && self.match.headers.isEmpty
     }
 }

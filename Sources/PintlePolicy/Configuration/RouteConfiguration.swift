@@ -44,6 +44,8 @@ package struct RouteMatch: Sendable, Equatable {
     package var paths: [PathPattern] = []
     /// Default http and https.
     package var schemes: [Scheme] = []
+    /// Fields, all of which a request must have. Default none.
+    package var headers: [HeaderPattern] = []
 
     package init() {}
 }

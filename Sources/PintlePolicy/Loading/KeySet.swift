@@ -66,7 +66,7 @@ extension KeySet {
         planned: ["cache", "coalesce", "redirects"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
-    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes"], planned: ["headers"])
+    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers"])
     static let request = KeySet(
         "routes[].request",
         [

@@ -90,7 +90,27 @@ struct RouteReader {
                 }
             }
         }
+        map.read("headers", into: &match.headers, Self.readHeaders)
         return match
+    }
+
+    private static func readHeaders(_ node: StrictNode) -> [HeaderPattern]? {
+        guard let entries = node.entries() else { return nil }
+        if entries.isEmpty, !node.isNull { node.report("names no field; leave the key out or name one") }
+        var patterns: [HeaderPattern] = []
+        for entry in entries {
+            let pattern = entry.value.parsed { text throws(Malformed) in
+                try HeaderPattern(entry.key, text, spelled: entry.value.spelling)
+            }
+            guard let pattern else { continue }
+            if patterns.contains(where: { $0.name.lowercased() == pattern.name.lowercased() }) {
+                node.context.report(
+                    "the field is named twice; field names have no letter case", path: entry.value.path,
+                    at: entry.position)
+            }
+            patterns.append(pattern)
+        }
+        return patterns
     }
 
     /// A method: a token, compared with regard to case.

@@ -58,8 +58,14 @@ struct StrictNode {
 
     /// The node's text as it stands in the file, in quotes, for messages: never what `env:` or `file:` stand for.
     var quoted: String {
+        if case .scalar = self.node { return "\"\(self.spelling)\"" }
+        return self.spelling
+    }
+
+    /// The same without quotes.
+    var spelling: String {
         switch self.node {
-        case .scalar(let scalar): "\"\(scalar.string.excerpt)\""
+        case .scalar(let scalar): scalar.string.excerpt
         case .mapping: "a map"
         case .sequence: "a list"
         case .alias: "an alias"

@@ -120,12 +120,14 @@ extension RequestPlan {
                 let query = RouteQuery(
                     method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
                 return self.forward(head, query)
-            case .authority(let authority): return self.tunnel(to: authority)
+            case .authority(let authority): return self.tunnel(head, to: authority)
             case .asterisk: return .answer
             }
         }
 
-        private mutating func forward(_ head: RequestHead, _ query: RouteQuery) -> Step {
+        private mutating func forward(_ head: RequestHead, _ asked: RouteQuery) -> Step {
+            var query = asked
+            query.headers = self.policy.routes.fields(of: head)
             self.query = query
             let decision: Decision
             do throws(Malformed) {
@@ -167,11 +169,13 @@ extension RequestPlan {
             return operation.readsRequestBody(fields[.contentType])
         }
 
-        private mutating func tunnel(to authority: Authority) -> Step {
+        private mutating func tunnel(_ head: RequestHead, to authority: Authority) -> Step {
             guard self.framing == .none else {
                 return .refuse(Problem(.badRequest, "a CONNECT request has no content"))
             }
-            let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
+            let query = RouteQuery(
+                method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy,
+                headers: self.policy.routes.fields(of: head))
             let decision = self.policy.decideTunnel(query)
             (self.query, self.decision) = (query, decision)
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)

@@ -28,7 +28,8 @@ package struct RouteSummary: CustomStringConvertible {
         let schemes = match.schemes.map(\.rawValue).joined(separator: ",")
         let hosts = match.hosts.isEmpty ? "every host" : match.hosts.map(\.description).joined(separator: ",")
         let paths = match.paths.map(\.description).joined(separator: ",")
-        return [methods, schemes, hosts, paths].filter { !$0.isEmpty }.joined(separator: " ")
+        let headers = match.headers.isEmpty ? "" : "with " + match.headers.map(\.description).joined(separator: ", ")
+        return [methods, schemes, hosts, paths, headers].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private var destination: String {
