@@ -60,8 +60,8 @@ struct StrictLoadingTests {
             "routes: [{name: a, respones: {}}]",
             "pintle.yaml:2:20: routes[0]: unknown key \"respones\"; did you mean \"response\"?"),
         Case(
-            "routes:\n  - name: a\n    request: {retries: {}}",
-            "pintle.yaml:4:15: routes[0].request: unknown key \"retries\": not built yet in this version"),
+            "routes:\n  - name: a\n    cache: {policy: off}",
+            "pintle.yaml:4:5: routes[0]: unknown key \"cache\": not built yet in this version"),
         Case("clients: {alow: []}", "pintle.yaml:2:11: clients: unknown key \"alow\"; did you mean \"allow\"?"),
     ])
     func `an unknown key is refused with the nearest`(example: Case) {

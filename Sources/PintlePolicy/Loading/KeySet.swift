@@ -71,9 +71,10 @@ extension KeySet {
         "routes[].request",
         [
             "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
-            "throttle", "timeout", "connect_timeout",
+            "throttle", "timeout", "connect_timeout", "retries",
         ],
-        planned: ["retries", "cookies", "service_type", "interface"])
+        planned: ["cookies", "service_type", "interface"])
+    static let retries = KeySet("routes[].request.retries", ["attempts", "on"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
     static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])
     static let basicAuthorization = KeySet("routes[].request.authorization.basic", ["username", "password"])
@@ -96,7 +97,8 @@ extension KeySet {
     package static let all: [KeySet] = [
         .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
-        .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
+        .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
+        .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]
 

@@ -27,6 +27,9 @@ enum RequestRulesReader {
         if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
         map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
+        if let node = map["retries"], !node.isNull, let retries = node.map(.retries) {
+            rules.retries = Self.readRetries(retries)
+        }
         return rules
     }
 
@@ -113,6 +116,20 @@ enum RequestRulesReader {
             map.node.report(error.message)
             return nil
         }
+    }
+
+    // MARK: Retries
+
+    /// Who writes the key means both occasions, unless it says which.
+    private static func readRetries(_ map: StrictMap) -> RequestRules.Retries {
+        var retries = RequestRules.Retries()
+        retries.occasions = Set(RequestRules.Retries.Occasion.allCases)
+        map.read("attempts", into: &retries.attempts) { $0.int(0...10) }
+        map.read("on", into: &retries.occasions) { node in node.values { $0.choice() }.map(Set.init) }
+        if retries.attempts == 0, let node = map["on"] {
+            node.report("does nothing while attempts is 0, which tries nothing again; leave one of them out")
+        }
+        return retries
     }
 
     // MARK: Throttle

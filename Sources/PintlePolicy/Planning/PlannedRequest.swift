@@ -206,6 +206,7 @@ extension RequestPlan {
         if let route {
             made.transfer.timeout = route.timeout
             made.transfer.connectTimeout = route.connectTimeout
+            made.transfer.retries = route.retries
         }
         if case .bytes(let bytes) = content, route?.configuration.request.throttle != nil || !made.trailers.isEmpty {
             // A pace is kept piece by piece, and only chunks have trailers behind them.

@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
+internal import PintleSession
 
 /// One compiled route. A class, so that a decision carries it for the price of one reference.
 package final class Route: Sendable {
@@ -21,6 +22,8 @@ package final class Route: Sendable {
     package let timeout: TimeAmount
     /// The longest time for making a connection.
     package let connectTimeout: TimeAmount
+    /// What is tried again.
+    let retries: TransferRetries
 
     private let methods: [String]
     private let paths: [PathPattern]
@@ -38,6 +41,7 @@ package final class Route: Sendable {
         self.apiContract = contracts.api
         self.timeout = TimeAmount(configuration.request.timeout)
         self.connectTimeout = TimeAmount(configuration.request.connectTimeout)
+        self.retries = configuration.request.retries.forTransfers
         self.ownNames = ownNames
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths

@@ -53,7 +53,16 @@ package struct RouteSummary: CustomStringConvertible {
         if let throttle = request.throttle {
             rules.append("sends \(throttle.packet.spelledAsBytes) every \(throttle.delay.spelled)")
         }
+        if let retries = Self.retries(request.retries) { rules.append(retries) }
         return rules
+    }
+
+    private static func retries(_ retries: RequestRules.Retries) -> String? {
+        if retries == RequestRules.Retries() { return nil }
+        if retries.attempts == 0 { return "tries nothing again" }
+        let times = retries.attempts == 1 ? "once" : "up to \(retries.attempts) times"
+        let occasions = RequestRules.Retries.Occasion.allCases.filter(retries.occasions.contains).map(\.rawValue)
+        return "tries again \(times) on \(occasions.joined(separator: " and "))"
     }
 
     private var serialization: String? {

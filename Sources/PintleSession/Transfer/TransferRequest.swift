@@ -72,6 +72,8 @@ package struct TransferRequest: Sendable {
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
     /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
     package var isRepeatable = true
+    /// When, and how often. Default once, where a kept connection turns out to be closed.
+    package var retries = TransferRetries()
 
     /// Makes a request.
     package init(
@@ -110,7 +112,7 @@ public struct TransferMetrics: Sendable, Equatable {
     public var reusedConnection = false
     /// The peer's address, empty where no connection was made.
     public var address = ""
-    /// The number of times that the request was sent again.
+    /// The number of times that the request was sent again, or that another connection was tried for it.
     public var retries = 0
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""
