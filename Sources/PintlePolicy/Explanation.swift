@@ -78,6 +78,7 @@ package struct Explanation: Sendable, Equatable {
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
+        for rule in summary.redirectRules { self.add("redirects", rule) }
     }
 
     private mutating func tellStep() {
@@ -85,8 +86,11 @@ package struct Explanation: Sendable, Equatable {
         case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
         case .answer: self.add("answer", "this proxy's own: Max-Forwards lets the request go no further")
         case .collect:
-            let reason = self.plan.isSerialized ? "the serializer" : "the contract"
-            self.add("sent", "when all of its body is here, which \(reason) needs")
+            let reason =
+                self.plan.isSerialized
+                ? "the serializer needs"
+                : self.plan.collectsForRedirects ? "a redirect may need again" : "the contract needs"
+            self.add("sent", "when all of its body is here, which \(reason)")
         case .send: self.add("sent", "as it comes")
         case .tunnel: self.add("sent", "nothing: bytes are relayed")
         }

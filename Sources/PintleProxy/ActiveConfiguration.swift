@@ -123,6 +123,21 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
+    /// The proxy by which the requests of a decision go; nil where they go to their origin.
+    func parent(of decision: Decision?) -> ProxyServer? {
+        guard let decision, case .by(let link) = self.way(decision.way) else { return nil }
+        return link.server
+    }
+
+    /// The parent that has the requests themselves, and so may ask who they are from: that is for Pintle to know, not for
+    /// the client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
+    func forwarder(of decision: Decision?) -> ProxyServer? {
+        guard decision?.scheme == .http, let parent = self.parent(of: decision), parent.scheme != .socks5 else {
+            return nil
+        }
+        return parent
+    }
+
     func session(for choice: TrustChoice?) -> TrustSession {
         guard let index = choice?.index else { return self.systemSession }
         return self.sessions[index]

@@ -15,6 +15,7 @@ extension RouteConfiguration {
             ("response.status", !response.status.isEmpty), ("response.content_types", response.contentTypes != nil),
             ("response.body", response.body != .any), ("response.remove_nulls", response.removeNulls),
             ("response.max_body", response.maxBody != nil), ("contract", self.contract != nil),
+            ("redirects", self.redirects != .pass),
         ]
         return lost.filter(\.1).map(\.0)
     }

@@ -61,9 +61,9 @@ extension KeySet {
         "routes[]",
         [
             "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response",
+            "request", "response", "redirects",
         ],
-        planned: ["cache", "coalesce", "redirects"])
+        planned: ["cache", "coalesce"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
     static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers"])

@@ -56,6 +56,8 @@ package struct RequestPlan: Sendable {
     package var operation: ContractedOperation? { self.grounds.values.operation }
     /// A breach of the contract that the head alone shows, where such are only reported.
     package var undeclared: String? { self.grounds.values.undeclared }
+    /// True where the whole body is only kept to be sent again, should a redirect ask for that.
+    package var collectsForRedirects: Bool { self.grounds.values.collectsForRedirects }
     /// True where the serializer of the route makes the request anew.
     package var isSerialized: Bool { self.grounds.values.isSerialized }
     var policy: Policy { self.grounds.values.policy }
@@ -81,6 +83,9 @@ package struct RequestPlan: Sendable {
     /// True where a body that cannot be judged is sent all the same: it keeps its form, and its contract only reports.
     package var passesUnjudged: Bool { !self.isSerialized && self.onViolation == .report }
 
+    /// True where the request is sent all the same when its body is too long to be held.
+    package var goesOnUnbuffered: Bool { self.passesUnjudged || self.collectsForRedirects }
+
     /// The trailers of a streamed body as they go upstream.
     package func forwarded(trailers: Fields) -> Fields {
         var trailers = trailers
@@ -101,6 +106,7 @@ extension RequestPlan {
         var undeclared: String?
         var rewriter: RequestRewriter?
         var isSerialized = false
+        var collectsForRedirects = false
 
         mutating func step(for head: RequestHead) -> Step {
             if let via = self.policy.configuration.via, Forwarding.hasPassed(via, head.fields) {
@@ -157,7 +163,10 @@ extension RequestPlan {
                 }
             }
             self.isSerialized = self.rewriter?.serializes(head, hasBody: self.framing != .none) == true
-            return self.needsWholeBody(head) ? .collect : .send
+            if self.needsWholeBody(head) { return .collect }
+            let follows = decision.route.map { $0.configuration.redirects != .pass } ?? false
+            self.collectsForRedirects = follows && self.framing != .none
+            return self.collectsForRedirects ? .collect : .send
         }
 
         private func needsWholeBody(_ head: RequestHead) -> Bool {

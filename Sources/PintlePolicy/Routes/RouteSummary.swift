@@ -15,8 +15,8 @@ package struct RouteSummary: CustomStringConvertible {
 
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
-        let rules = (self.requestRules + self.responseRules + self.contractRules + self.tunnelRules).joined(
-            separator: "; ")
+        let all = [self.requestRules, self.responseRules, self.redirectRules, self.contractRules, self.tunnelRules]
+        let rules = all.joined().joined(separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
@@ -113,6 +113,16 @@ package struct RouteSummary: CustomStringConvertible {
         if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
         if !wanted.isEmpty { rules.append("\(self.onViolation.verb) \(wanted.joined(separator: ", "))") }
         return rules
+    }
+
+    /// Which redirects are followed.
+    package var redirectRules: [String] {
+        let limit = "up to \(RedirectTrail.limit)"
+        switch self.route.redirects {
+        case .pass: return []
+        case .follow: return ["follows redirects for the client, \(limit), but none from https to http"]
+        case .sameOrigin: return ["follows redirects to the same origin for the client, \(limit)"]
+        }
     }
 
     /// What becomes of a CONNECT, where the route decides that.
