@@ -31,6 +31,8 @@ package final class ActiveConfiguration: Sendable {
     let tunnelProofs: TunnelProofs
     /// Which requests have relied on which trust policy.
     let trustUses = TrustUses()
+    /// Keeps the cookies of routes.
+    let cookies: CookieJars
     /// Nil where clients need not say who they are.
     let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
@@ -69,6 +71,7 @@ package final class ActiveConfiguration: Sendable {
         self.passwords = configuration.clients.basicAuth.map { users in
             if let known = previous?.passwords, known.configuration == users { known } else { PasswordCheck(users) }
         }
+        self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog

@@ -56,6 +56,16 @@ package struct RequestRules: Sendable, Equatable {
         }
     }
 
+    /// The way of cookies between clients and origins.
+    package enum Cookies: String, Sendable, CaseIterable {
+        /// They pass like any other field.
+        case pass
+        /// The route keeps those of its origins, for all of its clients; none comes from a client, and none goes to one.
+        case jar
+        /// None passes, either way.
+        case block
+    }
+
     /// Fields that are removed and injected.
     package var headers = HeaderRules()
     /// The value of an Authorization for requests that then have none.
@@ -82,6 +92,8 @@ package struct RequestRules: Sendable, Equatable {
     package var connectTimeout: Duration = .seconds(10)
     /// What is tried again. Default once, where a kept connection turned out to be closed.
     package var retries = Retries()
+    /// Default `pass`.
+    package var cookies = Cookies.pass
 
     package init() {}
 

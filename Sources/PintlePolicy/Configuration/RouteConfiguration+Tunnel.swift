@@ -11,7 +11,8 @@ extension RouteConfiguration {
         let lost = [
             ("request.headers", !request.headers.isEmpty), ("request.authorization", request.authorization != nil),
             ("request.parameters", !request.parameters.isEmpty), ("request.serialize", request.serialize != .none),
-            ("request.throttle", request.throttle != nil), ("response.headers", !response.headers.isEmpty),
+            ("request.throttle", request.throttle != nil),
+            ("request.cookies", request.cookies != .pass), ("response.headers", !response.headers.isEmpty),
             ("response.status", !response.status.isEmpty), ("response.content_types", response.contentTypes != nil),
             ("response.body", response.body != .any), ("response.remove_nulls", response.removeNulls),
             ("response.max_body", response.maxBody != nil), ("contract", self.contract != nil),

@@ -71,9 +71,9 @@ extension KeySet {
         "routes[].request",
         [
             "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
-            "throttle", "timeout", "connect_timeout", "retries",
+            "throttle", "timeout", "connect_timeout", "retries", "cookies",
         ],
-        planned: ["cookies", "service_type", "interface"])
+        planned: ["service_type", "interface"])
     static let retries = KeySet("routes[].request.retries", ["attempts", "on"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
     static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])

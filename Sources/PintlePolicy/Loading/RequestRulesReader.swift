@@ -27,6 +27,7 @@ enum RequestRulesReader {
         if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
         map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
+        map.read("cookies", into: &rules.cookies) { $0.choice() }
         if let node = map["retries"], !node.isNull, let retries = node.map(.retries) {
             rules.retries = Self.readRetries(retries)
         }

@@ -63,6 +63,7 @@ struct RouteReader {
         if let response = map["response"]?.map(.response) {
             route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
         }
+        Self.checkCookies(route, map)
         return route
     }
 
@@ -147,6 +148,24 @@ struct RouteReader {
                 throw Malformed("there is no such trust policy" + (hint ?? "; define it under trust"))
             }
             return Located(text, at: node.position)
+        }
+    }
+
+    /// Cookies that the route neither takes from clients nor gives to them are none to inject, either.
+    private static func checkCookies(_ route: RouteConfiguration, _ map: StrictMap) {
+        let cookies = route.request.cookies
+        guard cookies != .pass else { return }
+        let (sent, received) = (route.request.headers, route.response.headers)
+        let places = [
+            ("request", FieldName.cookie, sent.defaults + sent.set + sent.add),
+            ("response", .setCookie, received.set + received.add),
+        ]
+        for (key, name, lines) in places {
+            for line in lines where FieldName(line.name) == name {
+                map.node.context.report(
+                    "a route with request.cookies: \(cookies.rawValue) has no cookies of its own; leave one of them out",
+                    path: "\(map.node.path).\(key).headers", at: line.position)
+            }
         }
     }
 

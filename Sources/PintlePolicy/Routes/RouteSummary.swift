@@ -53,6 +53,11 @@ package struct RouteSummary: CustomStringConvertible {
         if let throttle = request.throttle {
             rules.append("sends \(throttle.packet.spelledAsBytes) every \(throttle.delay.spelled)")
         }
+        switch request.cookies {
+        case .pass: break
+        case .jar: rules.append("keeps cookies in a jar that its clients share, and passes none")
+        case .block: rules.append("passes no cookies")
+        }
         if let retries = Self.retries(request.retries) { rules.append(retries) }
         return rules
     }

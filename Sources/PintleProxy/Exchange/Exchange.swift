@@ -182,7 +182,9 @@ final class Exchange {
         if planned.offer != nil { try self.holdTunnel() }
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
-        try self.open(planned.transfer, in: self.active.session(for: decision.trust).session)
+        var transfer = planned.transfer
+        self.active.cookies.fill(&transfer, of: decision)
+        try self.open(transfer, in: self.active.session(for: decision.trust).session)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -276,13 +278,14 @@ final class Exchange {
 
     func originSent(interim head: ResponseHead) {
         guard case .none = self.answer else { preconditionFailure("BUG: an interim response follows the final one") }
-        var head = head
+        var head = self.active.cookies.taking(from: head, to: self.plan?.decision)
         Forwarding.removeHopByHop(from: &head.fields)
         self.client.send(interim: head)
     }
 
-    func originAnswered(_ head: ResponseHead, length: UInt64?) {
+    func originAnswered(_ received: ResponseHead, length: UInt64?) {
         guard case .none = self.answer, let origin else { preconditionFailure("BUG: there is an answer already") }
+        let head = self.active.cookies.taking(from: received, to: self.plan?.decision)
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = origin.responseVersion
         self.report.noteVerdicts(of: origin, self.plan?.decision, in: self.active)
@@ -387,7 +390,9 @@ final class Exchange {
         // What a tunnel leads to proves itself by other means.
         self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
-        if let head = handover.head { return self.switchProtocols(handover, head) }
+        if let head = handover.head {
+            return self.switchProtocols(handover, self.active.cookies.taking(from: head, to: self.plan?.decision))
+        }
         self.perform(self.opening?.connected(handover.connection, verdict: verdict))
     }
 

@@ -53,7 +53,7 @@ struct RedirectTests {
         let origin = try self.origin()
         let pintle = try self.pintle()
         let result = try Curl.run(
-            proxy: pintle.port, "-T", "-", "-H", "Expect: 100-continue", "-H", "Transfer-Encoding: chunked", "-d",
+            proxy: pintle.port, "-H", "Expect: 100-continue", "-H", "Transfer-Encoding: chunked", "-d",
             "hello",
             "-X", "PUT", "http://127.0.0.1:\(origin.port)/again")
         #expect(result.text == "PUT /b hello", "\(result)")
