@@ -94,6 +94,10 @@ package struct RequestRules: Sendable, Equatable {
     package var retries = Retries()
     /// Default `pass`.
     package var cookies = Cookies.pass
+    /// How the packets of its connections are marked. Default not at all.
+    package var serviceType = ServiceType.default
+    /// The network interface that its connections leave by. Default by the system's routes.
+    package var interface: String?
 
     package init() {}
 

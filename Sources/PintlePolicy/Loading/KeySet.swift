@@ -71,9 +71,8 @@ extension KeySet {
         "routes[].request",
         [
             "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
-            "throttle", "timeout", "connect_timeout", "retries", "cookies",
-        ],
-        planned: ["service_type", "interface"])
+            "throttle", "timeout", "connect_timeout", "retries", "cookies", "service_type", "interface",
+        ])
     static let retries = KeySet("routes[].request.retries", ["attempts", "on"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
     static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])

@@ -213,6 +213,8 @@ extension RequestPlan {
             made.transfer.timeout = route.timeout
             made.transfer.connectTimeout = route.connectTimeout
             made.transfer.retries = route.retries
+            made.transfer.serviceType = route.serviceType
+            made.transfer.interface = route.configuration.request.interface
         }
         if case .bytes(let bytes) = content, route?.configuration.request.throttle != nil || !made.trailers.isEmpty {
             // A pace is kept piece by piece, and only chunks have trailers behind them.

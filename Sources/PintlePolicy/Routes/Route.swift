@@ -2,7 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
-internal import PintleSession
+package import PintleSession
 
 /// One compiled route. A class, so that a decision carries it for the price of one reference.
 package final class Route: Sendable {
@@ -24,6 +24,8 @@ package final class Route: Sendable {
     package let connectTimeout: TimeAmount
     /// What is tried again.
     let retries: TransferRetries
+    /// How the packets of its connections are marked; nil where they are not, as those of other requests.
+    package let serviceType: ServiceType?
 
     private let methods: [String]
     private let paths: [PathPattern]
@@ -41,6 +43,8 @@ package final class Route: Sendable {
         self.apiContract = contracts.api
         self.timeout = TimeAmount(configuration.request.timeout)
         self.connectTimeout = TimeAmount(configuration.request.connectTimeout)
+        let serviceType = configuration.request.serviceType
+        self.serviceType = serviceType == .default ? nil : serviceType
         self.retries = configuration.request.retries.forTransfers
         self.ownNames = ownNames
         self.methods = configuration.match.methods

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSession
 
 /// What a route does, in words for `pintle check` and `pintle explain`. No injected value is shown: it may be secret.
 package struct RouteSummary: CustomStringConvertible {
@@ -53,6 +54,8 @@ package struct RouteSummary: CustomStringConvertible {
         if let throttle = request.throttle {
             rules.append("sends \(throttle.packet.spelledAsBytes) every \(throttle.delay.spelled)")
         }
+        if request.serviceType != .default { rules.append("marks packets as \(request.serviceType.rawValue)") }
+        if let interface = request.interface { rules.append("leaves by \(interface)") }
         switch request.cookies {
         case .pass: break
         case .jar: rules.append("keeps cookies in a jar that its clients share, and passes none")

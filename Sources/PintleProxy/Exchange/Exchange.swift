@@ -596,7 +596,10 @@ final class Exchange {
                 self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
-            let dialler = Dialler(address: address, timeLimit: patience, loop: self.lane.loop)
+            let route = self.plan?.decision?.route
+            let dialler = Dialler(
+                address: address, interface: route?.configuration.request.interface,
+                serviceType: route?.serviceType ?? .default, timeLimit: patience, loop: self.lane.loop)
             self.dialler = dialler
             dialler.start { result in
                 self.dialler = nil

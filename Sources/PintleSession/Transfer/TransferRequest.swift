@@ -60,6 +60,8 @@ package struct TransferRequest: Sendable {
     package var way = Way.configured
     /// How the connection's packets are marked. Default nil: as the session's configuration says.
     package var serviceType: ServiceType?
+    /// The network interface that the connection leaves by. Default nil: as the session's configuration says.
+    package var interface: String?
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
     package var connectFields: Fields?
     /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
