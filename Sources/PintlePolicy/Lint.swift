@@ -65,7 +65,7 @@ package struct Lint {
             return earlier.map {
                 self.warning(
                     later.configuration.position, "routes[\(later.index)]",
-                    "\"\(later.name)\" is never used: \"\($0.name)\" at line \($0.configuration.position.line) comes "
+                    "\"\(later.name)\" is never used: \"\($0.name)\" at \($0.configuration.position.words) comes "
                         + "first and matches everything that it does")
             }
         }

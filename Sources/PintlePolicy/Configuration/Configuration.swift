@@ -37,6 +37,8 @@ package struct Configuration: Sendable, Equatable {
     package var trust: [TrustConfiguration] = []
     /// What becomes of https destinations that no trust policy names. Default `allow`.
     package var unpinnedHosts: UnpinnedHosts = .allow
+    /// The files that are included, in the order in which they are read.
+    package var includedFiles: [String] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
     package var routes: [RouteConfiguration] = []
     /// The activity state machine and its log.
@@ -76,20 +78,32 @@ package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-/// A place in a configuration file; both count from 1, columns in Unicode scalars.
+/// A place in a configuration file; line and column count from 1, columns in Unicode scalars.
 package struct SourcePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let line: Int
     package let column: Int
+    /// The file, where it is one that the main file includes.
+    package let file: String?
 
-    package init(line: Int, column: Int) {
+    package init(line: Int, column: Int, in file: String? = nil) {
         self.line = line
         self.column = column
+        self.file = file
     }
 
+    /// Places in the main file come first.
     package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
-        (left.line, left.column) < (right.line, right.column)
+        (left.file ?? "", left.line, left.column) < (right.file ?? "", right.line, right.column)
     }
 
-    /// `line:column`.
-    package var description: String { "\(self.line):\(self.column)" }
+    /// `line:column`, with the file before it where it is not the main one.
+    package var description: String {
+        self.file.map { "\($0):\(self.line):\(self.column)" } ?? "\(self.line):\(self.column)"
+    }
+
+    /// `file:line:column`.
+    package func description(inMain main: String) -> String { self.file == nil ? "\(main):\(self)" : self.description }
+
+    /// `line 3`, or `line 3 of routes.yaml`.
+    package var words: String { self.file.map { "line \(self.line) of \($0)" } ?? "line \(self.line)" }
 }

@@ -8,11 +8,14 @@ package struct KeySet: Sendable, Equatable {
     package let known: [String]
     /// Keys of the format that this version refuses, so that the refusal can say so.
     package let planned: [String]
+    /// Keys that only the main file has, so that the refusal can say so.
+    let elsewhere: [String]
 
-    init(_ path: String, _ known: [String], planned: [String] = []) {
+    init(_ path: String, _ known: [String], planned: [String] = [], elsewhere: [String] = []) {
         self.path = path
         self.known = known
         self.planned = planned
+        self.elsewhere = elsewhere
     }
 }
 
@@ -22,8 +25,14 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
+            "include",
         ],
-        planned: ["include", "interception", "cache"])
+        planned: ["interception", "cache"])
+    /// Of a file that another one includes.
+    static let included = KeySet(
+        "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
+    static let includedDestinations = KeySet(
+        "destinations", ["allow", "deny"], elsewhere: KeySet.destinations.known)
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])
@@ -92,7 +101,8 @@ extension KeySet {
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status"])
 
-    /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
+    /// Every map with fixed keys in the main file. Maps with keys of the user's choice (`trust`, header and parameter maps) are not
+    /// here.
     package static let all: [KeySet] = [
         .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,

@@ -4,20 +4,22 @@ private import PintleMessage
 
 /// Reads `routes` and refuses what contradicts itself or the rest of the file.
 struct RouteReader {
-    /// The routes in the order of the file.
+    /// The routes in the order of the files.
     ///
-    /// - Parameter hasContract: whether there is a contract for everything.
+    /// - Parameters:
+    ///   - lists: of the main file, and of those that are included.
+    ///   - hasContract: whether there is a contract for everything.
     static func read(
-        _ node: StrictNode?, trust: [TrustConfiguration], hasContract: Bool
+        _ lists: [StrictNode], trust: [TrustConfiguration], hasContract: Bool
     ) -> [RouteConfiguration] {
-        guard let node, !node.isNull, let nodes = node.list() else { return [] }
+        let nodes = lists.flatMap { $0.isNull ? [] : $0.list() ?? [] }
         var routes: [RouteConfiguration] = []
         var firstUses: [String: SourcePosition] = [:]
         for node in nodes {
             guard let map = node.map(.route) else { continue }
             let route = Self.readRoute(map, trust: trust, hasContract: hasContract)
             if !route.name.isEmpty, let first = firstUses[route.name] {
-                (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at line \(first.line) too")
+                (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at \(first.words) too")
             }
             firstUses[route.name] = firstUses[route.name] ?? route.position
             routes.append(route)

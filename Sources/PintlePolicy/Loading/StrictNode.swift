@@ -17,7 +17,7 @@ struct StrictNode {
     init(_ node: Node, path: String, at position: SourcePosition? = nil, context: LoadingContext) {
         self.node = node
         self.path = path
-        self.position = node.position ?? position ?? .start
+        self.position = context.place(node.position ?? position ?? .start)
         self.context = context
     }
 
@@ -103,7 +103,7 @@ struct StrictNode {
         var entries: [StrictEntry] = []
         var seen: Set<String> = []
         for (keyNode, valueNode) in mapping {
-            let position = keyNode.position ?? self.position
+            let position = self.context.place(keyNode.position ?? self.position)
             guard case .scalar(let scalar) = keyNode else {
                 self.context.report("a key must be text", path: self.path, at: position)
                 continue
@@ -160,6 +160,9 @@ extension KeySet {
     /// Why `key` is refused.
     fileprivate func refusal(of key: String) -> String {
         if self.planned.contains(key) { return "unknown key \"\(key)\": not built yet in this version" }
+        if self.elsewhere.contains(key) {
+            return "\"\(key)\" stands in the main file; one that is included has \(self.known.joined(separator: ", "))"
+        }
         if key == "<<" { return "unknown key \"<<\": merge keys are not supported; repeat the lines" }
         guard let nearest = self.nearest(to: key) else {
             return "unknown key \"\(key.excerpt)\"; the keys here are \(self.known.joined(separator: ", "))"

@@ -27,10 +27,11 @@ struct Check: ParsableCommand {
     func run() throws {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
+        for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }
         let lint = Lint(policy)
         for finding in lint.findings {
-            let place = "\(origin.path ?? "embedded default"):\(finding.position)"
+            let place = finding.position.description(inMain: origin.path ?? "embedded default")
             try Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
         }
     }
