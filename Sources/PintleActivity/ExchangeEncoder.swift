@@ -54,6 +54,7 @@ package struct ExchangeEncoder: Sendable {
         line.optional("http", record.http)
         if let reused = record.reused { line.field("reused", reused) }
         line.optional("retries", record.retries)
+        line.optional("redirects", record.redirects)
         if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
         line.optional("error", record.error.map(self.redaction.text))
     }

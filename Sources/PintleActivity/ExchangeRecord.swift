@@ -61,8 +61,10 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var http: String?
     /// Whether the upstream connection had been used before.
     package var reused: Bool?
-    /// The number of times that the request was sent again.
+    /// The number of times that the request was sent again, or another connection was tried for it.
     package var retries: Int?
+    /// The number of redirects that were followed.
+    package var redirects: Int?
     /// How the response broke its contract.
     package var violations: [ViolationKind] = []
     /// Why there was no proper answer.

@@ -30,7 +30,7 @@ package final class RouteCounters: Sendable {
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One per kind, by its index.
-    private let violations = InlineArray<7, Atomic<Int>> { _ in Atomic(0) }
+    private let violations = InlineArray<8, Atomic<Int>> { _ in Atomic(0) }
 
     init(name: String) {
         self.name = name

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way in which a response, or a request, broke its contract; raw values are the problem names that clients see.
+/// A way in which a response, or a request, broke its contract or a rule that only reports; raw values are the problem names that clients see.
 package enum ViolationKind: String, Sendable, CaseIterable {
     /// The status code is not one that the route accepts.
     case responseStatus = "response-status"
@@ -16,6 +16,8 @@ package enum ViolationKind: String, Sendable, CaseIterable {
     case certificateInvalid = "certificate-invalid"
     /// The request is not as its contract declares it.
     case unserializableRequest = "unserializable-request"
+    /// The destination would be denied by a rule that only reports.
+    case destinationDenied = "destination-denied"
 
     /// The position in tables that hold one entry per kind.
     var index: Int {
@@ -27,6 +29,7 @@ package enum ViolationKind: String, Sendable, CaseIterable {
         case .pinMismatch: 4
         case .certificateInvalid: 5
         case .unserializableRequest: 6
+        case .destinationDenied: 7
         }
     }
 }

@@ -68,6 +68,40 @@ public struct Fields: Sendable {
         self.firstIndex(of: name) != nil
     }
 
+    /// Whether a line called `name` has a value that `accepts` takes. The bytes are valid during the call only.
+    package func contains(_ name: String, where accepts: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        let known = FieldName(name)
+        return self.bytes.withUnsafeBytes { all in
+            var next = 0
+            while let index = self.index(of: known, spelled: name.utf8, from: next) {
+                let start = Int(self.lines[index].valueStart)
+                let value = all[start..<start + Int(self.lines[index].valueLength)]
+                if accepts(UnsafeRawBufferPointer(rebasing: value)) { return true }
+                next = index + 1
+            }
+            return false
+        }
+    }
+
+    /// The lines whose names are among `names`, in wire order.
+    package func lines(called names: [String]) -> Fields {
+        var found = Fields()
+        self.bytes.withUnsafeBytes { all in
+            for index in self.lines.indices {
+                guard names.contains(where: { self.isCalled(FieldName($0), spelled: $0.utf8, at: index) }) else {
+                    continue
+                }
+                let line = self.lines[index]
+                let nameEnd = Int(line.start + line.nameLength)
+                let value = all[Int(line.valueStart)..<Int(line.valueStart + line.valueLength)]
+                found.append(
+                    name: UnsafeRawBufferPointer(rebasing: all[Int(line.start)..<nameEnd]),
+                    value: UnsafeRawBufferPointer(rebasing: value))
+            }
+        }
+        return found
+    }
+
     /// How many lines are called `name`.
     package func count(of name: FieldName) -> Int {
         var count = 0

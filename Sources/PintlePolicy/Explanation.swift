@@ -78,6 +78,7 @@ package struct Explanation: Sendable, Equatable {
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
+        for rule in summary.redirectRules { self.add("redirects", rule) }
     }
 
     private mutating func tellStep() {
@@ -85,8 +86,11 @@ package struct Explanation: Sendable, Equatable {
         case .refuse(let problem): self.add("answer", "\(problem.status) \(problem.name.rawValue)")
         case .answer: self.add("answer", "this proxy's own: Max-Forwards lets the request go no further")
         case .collect:
-            let reason = self.plan.isSerialized ? "the serializer" : "the contract"
-            self.add("sent", "when all of its body is here, which \(reason) needs")
+            let reason =
+                self.plan.isSerialized
+                ? "the serializer needs"
+                : self.plan.collectsForRedirects ? "a redirect may need again" : "the contract needs"
+            self.add("sent", "when all of its body is here, which \(reason)")
         case .send: self.add("sent", "as it comes")
         case .tunnel: self.add("sent", "nothing: bytes are relayed")
         }
@@ -120,6 +124,7 @@ package struct Explanation: Sendable, Equatable {
         case .byAddress:
             self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
         }
+        if let breach = decision.reportedBreach { self.add("destination", breach) }
         if case .parent = decision.way { return }
         if let rule = self.policy.destinations.addressRule(for: decision.authority) {
             self.add("destination", "the address that is dialled is judged by \(rule)")

@@ -18,6 +18,46 @@ extension Lint {
         ]
     }
 
+    /// What becomes of https destinations that no trust policy names, where it is not the usual.
+    var unpinnedNotes: [LintFinding] {
+        let verb: String
+        switch self.configuration.unpinnedHosts {
+        case .allow: return []
+        case .report: verb = "reported"
+        case .deny: verb = "refused"
+        }
+        return [
+            LintFinding(
+                severity: .note, position: .start, path: "unpinned_hosts",
+                message: "tunnels and https requests to hosts that no trust policy names are \(verb)")
+        ]
+    }
+
+    /// A rule that refuses everything.
+    var namelessTrust: [LintFinding] {
+        let trust = self.configuration.trust
+        let pinsAll = trust.contains { $0.name == TrustConfiguration.defaultName && $0.pinning != .none }
+        guard self.configuration.unpinnedHosts == .deny, !pinsAll, trust.allSatisfy(\.hosts.isEmpty),
+            self.configuration.routes.allSatisfy({ $0.trust == nil })
+        else { return [] }
+        return [
+            self.warning(
+                .start, "unpinned_hosts",
+                "is deny, and no trust policy names a host: every tunnel and https request is refused; give trust policies "
+                    + "hosts, or write report")
+        ]
+    }
+
+    /// The rule that refuses an upstream whatever is asked of it.
+    func denial(of upstream: Upstream, _ route: Route) -> String? {
+        var destination = self.policy.destinations.judge(upstream.authority)
+        if upstream.scheme == .https {
+            _ = self.policy.judgeUnpinned(
+                self.policy.trust.choose(for: upstream.authority, route: route), &destination)
+        }
+        return destination.denial
+    }
+
     /// Ports of mail servers and shells for everybody.
     var openPorts: [LintFinding] {
         guard let listener = self.configuration.listen.exposed else { return [] }

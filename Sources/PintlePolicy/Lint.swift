@@ -39,9 +39,10 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.parentNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes + self.weakPins
+        self.parentNotes + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes
+            + self.weakPins
             + self.expiringPins
-            + self.unusedTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
+            + self.unusedTrust + self.namelessTrust + self.reportOnly + self.unreadKeys + self.unreachableUpstreams
             + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }
@@ -64,7 +65,7 @@ package struct Lint {
             return earlier.map {
                 self.warning(
                     later.configuration.position, "routes[\(later.index)]",
-                    "\"\(later.name)\" is never used: \"\($0.name)\" at line \($0.configuration.position.line) comes "
+                    "\"\(later.name)\" is never used: \"\($0.name)\" at \($0.configuration.position.words) comes "
                         + "first and matches everything that it does")
             }
         }
@@ -96,9 +97,9 @@ package struct Lint {
 
     private var unreachableUpstreams: [LintFinding] {
         self.policy.routes.routes.compactMap { route in
-            guard let upstream = route.configuration.upstream,
-                let rule = self.policy.destinations.judge(upstream.authority).denial
-            else { return nil }
+            guard let upstream = route.configuration.upstream, let rule = self.denial(of: upstream, route) else {
+                return nil
+            }
             return self.warning(
                 route.configuration.position, "routes[\(route.index)].upstream",
                 "\(upstream.authority) is refused by \(rule); requests of this route can only fail")
@@ -206,6 +207,7 @@ extension RouteConfiguration {
         return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
             && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
             && Self.covers(self.match.methods, later.match.methods) { $0 == $1 }
+            && self.match.headers.allSatisfy { header in later.match.headers.contains { header.covers($0) } }
             && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
     }
 

@@ -11,7 +11,7 @@ extension Policy {
     /// It names a trust policy where the destination must prove itself first. Nothing looks into other tunnels, and a line
     /// that named a policy would claim what was not checked.
     package func decideTunnel(_ query: RouteQuery) -> Decision {
-        let deciding = self.routes.firstDecidingTunnels(to: query.authority)
+        let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
         // CONNECT has no path that could be read in two ways, so nothing is thrown.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
         let isIntercepted = self.interceptedTunnels.first(query.authority) { _ in true } != nil
@@ -23,28 +23,33 @@ extension Policy {
             destination = .denied(by: self.connectPorts.description)
         }
         if destination.denial == nil,
-            let rule = self.tunnelDenial(
-                of: query.authority, by: deciding, isIntercepted: isIntercepted)
+            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted)
         {
             destination = .denied(by: rule)
         }
-        let mode =
-            deciding?.configuration.connect ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
+        let decided = deciding.flatMap { route in
+            route.configuration.connect(
+                withFields: route.acceptsHeaders(query.headers), isIntercepted: isIntercepted)
+        }
+        let mode = decided ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
+        let trust = self.trust.choose(for: query.authority, route: route)
+        // Nobody sees what a tunnel carries: it counts as https whatever its port is.
+        let reported = self.judgeUnpinned(trust, &destination)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
-            destination: destination, way: way,
-            trust: mode == .verify ? self.trust.choose(for: query.authority, route: route) : nil,
+            destination: destination, reportedRule: reported, way: way, trust: mode == .verify ? trust : nil,
             isIntercepted: mode == .intercept)
     }
 
-    private func tunnelDenial(of authority: Authority, by route: Route?, isIntercepted: Bool) -> String? {
-        if let route,
-            let rule = route.configuration.tunnelDenial(by: route.description, isIntercepted: isIntercepted)
-        {
-            return rule
+    private func tunnelDenial(of query: RouteQuery, by route: Route?, isIntercepted: Bool) -> String? {
+        if let route {
+            let hasFields = route.acceptsHeaders(query.headers)
+            let rule = route.configuration.tunnelDenial(
+                by: route.description, withFields: hasFields, isIntercepted: isIntercepted)
+            if let rule { return rule }
         }
         guard route?.configuration.connect == nil, !isIntercepted, let contract = self.apiContract,
-            contract.covers(.https, authority) || contract.covers(.http, authority)
+            contract.covers(.https, query.authority) || contract.covers(.http, query.authority)
         else { return nil }
         return
             "contract \(contract.file), which a tunnel cannot keep; a route with connect: intercept keeps it, with tunnel or "

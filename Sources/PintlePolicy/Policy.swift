@@ -132,9 +132,11 @@ package final class Policy: Sendable {
         if destination.denial == nil, route?.configuration.upstream == nil, !self.ports.allows(authority.port) {
             destination = .denied(by: self.ports.description)
         }
+        let trust = scheme == .https ? self.trust.choose(for: authority, route: route) : nil
+        let reported = trust.flatMap { self.judgeUnpinned($0, &destination) }
         return Decision(
-            route: route, scheme: scheme, authority: authority, path: path, destination: destination, way: way,
-            trust: scheme == .https ? self.trust.choose(for: authority, route: route) : nil)
+            route: route, scheme: scheme, authority: authority, path: path, destination: destination,
+            reportedRule: reported, way: way, trust: trust)
     }
 }
 
@@ -151,6 +153,8 @@ package final class Decision: Sendable {
     package let path: String
     /// Whether that origin is allowed.
     package let destination: DestinationDecision
+    /// The rule about destinations that is broken and only reports: the request passes, and a violation is counted.
+    package let reportedRule: String?
     /// How that origin is reached.
     package let way: RequestWay
     /// The trust policy; nil for http, where there is nothing to verify.
@@ -160,15 +164,19 @@ package final class Decision: Sendable {
 
     init(
         route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
-        way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false
+        reportedRule: String?, way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false
     ) {
         self.route = route
         self.scheme = scheme
         self.authority = authority
         self.path = path
         self.destination = destination
+        self.reportedRule = reportedRule
         self.way = way
         self.trust = trust
         self.isIntercepted = isIntercepted
     }
+
+    /// A sentence for logs on the rule that only reports; nil where none is broken.
+    package var reportedBreach: String? { self.reportedRule.map { "\(self.authority) is reported by \($0)" } }
 }

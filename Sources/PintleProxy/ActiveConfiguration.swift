@@ -33,6 +33,8 @@ package final class ActiveConfiguration: Sendable {
     let trustUses = TrustUses()
     /// Nil where no tunnel is intercepted.
     let interception: Interception?
+    /// Keeps the cookies of routes.
+    let cookies: CookieJars
     /// Nil where clients need not say who they are.
     let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
@@ -79,6 +81,7 @@ package final class ActiveConfiguration: Sendable {
             ? try Interception(
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
+        self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -141,10 +144,19 @@ package final class ActiveConfiguration: Sendable {
         }
     }
 
-    /// The proxy by which a request goes; nil where it goes to its origin.
-    func parent(for decision: Decision?) -> ProxyServer? {
+    /// The proxy by which the requests of a decision go; nil where they go to their origin.
+    func parent(of decision: Decision?) -> ProxyServer? {
         guard let decision, case .by(let link) = self.way(decision.way) else { return nil }
         return link.server
+    }
+
+    /// The parent that has the requests themselves, and so may ask who they are from: that is for Pintle to know, not for
+    /// the client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
+    func forwarder(of decision: Decision?) -> ProxyServer? {
+        guard decision?.scheme == .http, let parent = self.parent(of: decision), parent.scheme != .socks5 else {
+            return nil
+        }
+        return parent
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

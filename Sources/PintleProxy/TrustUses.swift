@@ -25,8 +25,8 @@ final class TrustUses: Sendable {
 
     /// The most uses that are remembered; above it all are forgotten, and those that come again are noted again.
     private static let remembered = 4096
-    /// Requests with longer paths, in bytes, are not remembered.
-    private static let longestPath = 1024
+    /// Requests with longer paths, in bytes and with the fields that routes look at, are not remembered.
+    private static let longestQuery = 1024
 
     private let uses = NIOLockedValueBox<[Key: Use]>([:])
 
@@ -34,7 +34,9 @@ final class TrustUses: Sendable {
 
     /// Notes a request, unless it relies on nothing that could be proved, or one like it is there.
     func note(_ query: RouteQuery, _ decision: Decision, isTunnel: Bool = false) {
-        guard let choice = decision.trust, query.path.utf8.count <= Self.longestPath else { return }
+        guard let choice = decision.trust, query.path.utf8.count + query.headers.byteCount <= Self.longestQuery else {
+            return
+        }
         let key = Key(
             authority: decision.authority, trust: choice.index, route: decision.route?.index, isTunnel: isTunnel)
         self.uses.withLockedValue { uses in

@@ -24,13 +24,15 @@ struct ConfigurationOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - listen: where clients are served whatever the file says; nil where it decides.
-    ///   - note: told of every file that it depends on, before it is looked at.
+    ///   - files: told of everything that it depends on, before it is looked at.
     static func load(
-        _ file: String?, listen: [ListenAddress]? = nil, telling note: @escaping @Sendable (String) -> Void = { _ in }
+        _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let system = Surroundings.system(environment: ProcessInfo.processInfo.environment)
         do throws(ConfigurationError) {
-            return try PolicyLoader.load(flag: file, surroundings: system.telling(note), listen: listen)
+            let surroundings =
+                files.map { files in system.telling({ files.note($0) }, listings: { files.noteListing($0) }) } ?? system
+            return try PolicyLoader.load(flag: file, surroundings: surroundings, listen: listen)
         } catch {
             throw CommandFailure(error)
         }

@@ -31,8 +31,8 @@ import Testing
                 "pin_failures=1", "certificates_refused=1", "tunnels_opened=2",
                 "tunnels_active=1",
             ])
-        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7])
-        #expect(counts.violations.total == 28)
+        #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(counts.violations.total == 36)
         #expect(snapshot[route: "other"] == Counts())
         #expect(snapshot[route: "-"]?.started == 1)
         #expect(snapshot[route: "none"] == nil)
@@ -47,7 +47,7 @@ import Testing
         #expect(
             ViolationKind.allCases.map(\.rawValue) == [
                 "response-status", "response-content-type", "response-body", "body-too-large", "pin-mismatch",
-                "certificate-invalid", "unserializable-request",
+                "certificate-invalid", "unserializable-request", "destination-denied",
             ])
     }
 

@@ -49,6 +49,9 @@ struct LintTests {
         ("{methods: [GET]}", "{methods: [GET, PUT]}", false), ("{paths: [\"/a/**\"]}", "{paths: [\"/a/b/*\"]}", true),
         ("{paths: [\"/a/*\"]}", "{paths: [\"/a/**\"]}", false), ("{paths: [\"/a/*\"]}", "{paths: [\"/a/b\"]}", true),
         ("{schemes: [http]}", "{}", false), ("{schemes: [http, https]}", "{}", true),
+        ("{headers: {X-A: b}}", "{}", false), ("{}", "{headers: {X-A: b}}", true),
+        ("{headers: {X-A: \"b*\"}}", "{headers: {x-a: \"b*\", X-B: c}}", true),
+        ("{headers: {X-A: \"*\"}}", "{headers: {X-A: b}}", true), ("{headers: {X-A: b}}", "{headers: {X-A: c}}", false),
     ])
     func `a route behind a wider one is shadowed`(earlier: String, later: String, isShadowed: Bool) throws {
         let yaml = "routes:\n  - {name: one, match: \(earlier)}\n  - {name: two, match: \(later)}"

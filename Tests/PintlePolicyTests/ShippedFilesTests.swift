@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import PintleMessage
 import PintlePolicy
 import Testing
 
@@ -12,7 +13,7 @@ struct ShippedFilesTests {
         #expect(try PolicyLoader.configuration(path: path, surroundings: Self.system) == Configuration())
     }
 
-    @Test(arguments: ["dev-gateway.yaml", "pinned-api.yaml", "api-contract.yaml"])
+    @Test(arguments: ["dev-gateway.yaml", "pinned-api.yaml", "api-contract.yaml", "teams.yaml"])
     func `the examples load without a warning`(name: String) throws {
         let path = Repository.path("conf/examples/" + name)
         let (policy, origin) = try PolicyLoader.load(flag: path, surroundings: Self.system)
@@ -36,6 +37,27 @@ struct ShippedFilesTests {
         #expect(decision.route?.name == route)
         #expect("\(decision.scheme)://\(decision.authority)\(decision.path)" == target)
         #expect(decision.destination == .allowed(by: "destinations.allow[0] \"127.0.0.0/8\""))
+    }
+
+    @Test(
+        arguments: [
+            ("https://shop.example/", [:], "shop", false), ("https://calls.example/", [:], "calls", false),
+            ("https://a.search.example/", [:], "search", false),
+            ("https://shop.example/", ["X-Env": "test-7"], "tests", false),
+            ("https://elsewhere.example/", [:], nil, true),
+        ] as [(String, Fields, String?, Bool)])
+    func `the example of teams has the routes of all files`(
+        url: String, fields: Fields, route: String?, isReported: Bool
+    ) throws {
+        let path = Repository.path("conf/examples/teams.yaml")
+        let (policy, _) = try PolicyLoader.load(flag: path, surroundings: Self.system)
+        #expect(
+            policy.configuration.includedFiles.map { $0.split(separator: "/").last } == ["search.yaml", "shop.yaml"])
+        var asked = try query("GET", url)
+        asked.headers = fields
+        let decision = try policy.decide(asked)
+        #expect(decision.route?.name == route && (decision.reportedRule != nil) == isReported)
+        #expect(try policy.decide(try query("GET", "http://x.ads.example/")).destination.denial != nil)
     }
 
     @Test(arguments: KeySet.all)

@@ -49,7 +49,8 @@ struct StrictLoadingTests {
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
-                + "upstream_proxy, listen_tls"),
+                + "upstream_proxy, listen_tls, unpinned_hosts, include"),
+        Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
         Case(
@@ -59,8 +60,8 @@ struct StrictLoadingTests {
             "routes: [{name: a, respones: {}}]",
             "pintle.yaml:2:20: routes[0]: unknown key \"respones\"; did you mean \"response\"?"),
         Case(
-            "routes:\n  - name: a\n    request: {retries: {}}",
-            "pintle.yaml:4:15: routes[0].request: unknown key \"retries\": not built yet in this version"),
+            "routes:\n  - name: a\n    cache: {policy: off}",
+            "pintle.yaml:4:5: routes[0]: unknown key \"cache\": not built yet in this version"),
         Case("clients: {alow: []}", "pintle.yaml:2:11: clients: unknown key \"alow\"; did you mean \"allow\"?"),
     ])
     func `an unknown key is refused with the nearest`(example: Case) {
@@ -87,6 +88,9 @@ struct StrictLoadingTests {
         Case(
             "enforcement: enforced",
             "pintle.yaml:2:14: enforcement: \"enforced\": must be enforce or report; did you mean enforce?"),
+        Case(
+            "unpinned_hosts: denied",
+            "pintle.yaml:2:17: unpinned_hosts: \"denied\": must be allow, report or deny"),
         Case(
             "via: a b",
             "pintle.yaml:2:6: via: \"a b\": must be a pseudonym of letters, digits and -._ (a token), or off"),

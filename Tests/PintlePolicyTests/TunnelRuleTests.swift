@@ -20,7 +20,8 @@ struct TunnelRuleTests {
         ("response: {headers: {set: {A: b}}}", "response.headers"), ("response: {status: [200]}", "response.status"),
         ("response: {content_types: [a/b]}", "response.content_types"),
         ("response: {body: json, remove_nulls: true}", "response.body, response.remove_nulls"),
-        ("response: {max_body: 1KiB}", "response.max_body"),
+        ("response: {max_body: 1KiB}", "response.max_body"), ("redirects: follow", "redirects"),
+        ("request: {cookies: block}", "request.cookies"),
     ]
 
     @Test(arguments: Self.lost)

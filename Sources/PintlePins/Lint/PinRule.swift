@@ -59,6 +59,6 @@ package struct PinFinding: Sendable, Equatable {
 
     /// As it is printed: `file:line:column: PINTLE0201 no-backup: trust.payments: …`.
     package func line(file: String) -> String {
-        "\(file):\(self.position): \(self.rule.rawValue) \(self.rule.name): \(self.path): \(self.message)"
+        "\(self.position.description(inMain: file)): \(self.rule.rawValue) \(self.rule.name): \(self.path): \(self.message)"
     }
 }

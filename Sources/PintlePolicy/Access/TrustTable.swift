@@ -19,6 +19,8 @@ package struct TrustTable: Sendable {
     /// One per pattern, in the order of the file.
     private let choices: [TrustChoice]
     private let fallback: TrustChoice
+    /// Whether the policy for everybody else pins: a host that is held to pins is not without.
+    private let fallbackPins: Bool
 
     init(_ policies: [TrustConfiguration]) {
         var hosts = HostIndex()
@@ -37,6 +39,7 @@ package struct TrustTable: Sendable {
         self.fallback =
             self.byName[name].map { TrustChoice(index: $0, name: name, reason: "trust.default") }
             ?? TrustChoice(index: nil, name: "system", reason: "no trust policy")
+        self.fallbackPins = policies.contains { $0.name == name && $0.pinning != .none }
     }
 
     /// The policy for an https origin: the route's, else the first with a matching host, else `trust.default`, else
@@ -47,4 +50,8 @@ package struct TrustTable: Sendable {
         }
         return self.hosts.first(authority) { _ in true }.map { self.choices[$0] } ?? self.fallback
     }
+
+    /// Whether `choice` was made for want of another: neither a route nor the hosts of a policy name the origin, and
+    /// `trust.default`, if there is one, pins nothing.
+    func isUnpinned(_ choice: TrustChoice) -> Bool { choice == self.fallback && !self.fallbackPins }
 }

@@ -37,6 +37,10 @@ package struct Configuration: Sendable, Equatable {
     package var interception = InterceptionConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
     package var trust: [TrustConfiguration] = []
+    /// What becomes of https destinations that no trust policy names. Default `allow`.
+    package var unpinnedHosts: UnpinnedHosts = .allow
+    /// The files that are included, in the order in which they are read.
+    package var includedFiles: [String] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
     package var routes: [RouteConfiguration] = []
     /// The activity state machine and its log.
@@ -54,6 +58,16 @@ package enum Enforcement: String, Sendable, CaseIterable {
     case report
 }
 
+/// The treatment of https destinations that no trust policy names.
+package enum UnpinnedHosts: String, Sendable, CaseIterable {
+    /// They pass.
+    case allow
+    /// They pass, and are logged and counted as violations.
+    case report
+    /// They are refused.
+    case deny
+}
+
 /// A value and where the file has it.
 package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
     package var value: Value
@@ -66,20 +80,32 @@ package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
     }
 }
 
-/// A place in a configuration file; both count from 1, columns in Unicode scalars.
+/// A place in a configuration file; line and column count from 1, columns in Unicode scalars.
 package struct SourcePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let line: Int
     package let column: Int
+    /// The file, where it is one that the main file includes.
+    package let file: String?
 
-    package init(line: Int, column: Int) {
+    package init(line: Int, column: Int, in file: String? = nil) {
         self.line = line
         self.column = column
+        self.file = file
     }
 
+    /// Places in the main file come first.
     package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
-        (left.line, left.column) < (right.line, right.column)
+        (left.file ?? "", left.line, left.column) < (right.file ?? "", right.line, right.column)
     }
 
-    /// `line:column`.
-    package var description: String { "\(self.line):\(self.column)" }
+    /// `line:column`, with the file before it where it is not the main one.
+    package var description: String {
+        self.file.map { "\($0):\(self.line):\(self.column)" } ?? "\(self.line):\(self.column)"
+    }
+
+    /// `file:line:column`.
+    package func description(inMain main: String) -> String { self.file == nil ? "\(main):\(self)" : self.description }
+
+    /// `line 3`, or `line 3 of routes.yaml`.
+    package var words: String { self.file.map { "line \(self.line) of \($0)" } ?? "line \(self.line)" }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleSession
 
 /// What happens to the requests of a route.
 package struct RequestRules: Sendable, Equatable {
@@ -28,6 +29,43 @@ package struct RequestRules: Sendable, Equatable {
         package init() {}
     }
 
+    /// What is tried again before any byte of a response has come.
+    package struct Retries: Sendable, Equatable {
+        /// An occasion on which it is.
+        package enum Occasion: String, Sendable, CaseIterable {
+            /// No connection could be made.
+            case connectFailure = "connect_failure"
+            /// A kept connection turned out to be closed.
+            case staleConnection = "stale_connection"
+        }
+
+        /// The most times. Default 1.
+        package var attempts = 1
+        /// Default a kept connection that turned out to be closed: RFC 9112 §9.3.1 has it happen to everybody.
+        package var occasions: Set<Occasion> = [.staleConnection]
+
+        package init() {}
+
+        /// The same for a transfer.
+        package var forTransfers: TransferRetries {
+            var retries = TransferRetries()
+            retries.limit = self.attempts
+            retries.onConnectFailure = self.occasions.contains(.connectFailure)
+            retries.onStaleConnection = self.occasions.contains(.staleConnection)
+            return retries
+        }
+    }
+
+    /// The way of cookies between clients and origins.
+    package enum Cookies: String, Sendable, CaseIterable {
+        /// They pass like any other field.
+        case pass
+        /// The route keeps those of its origins, for all of its clients; none comes from a client, and none goes to one.
+        case jar
+        /// None passes, either way.
+        case block
+    }
+
     /// Fields that are removed and injected.
     package var headers = HeaderRules()
     /// The value of an Authorization for requests that then have none.
@@ -52,6 +90,14 @@ package struct RequestRules: Sendable, Equatable {
     package var timeout: Duration = .seconds(60)
     /// For name, connection and handshake together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
+    /// What is tried again. Default once, where a kept connection turned out to be closed.
+    package var retries = Retries()
+    /// Default `pass`.
+    package var cookies = Cookies.pass
+    /// How the packets of its connections are marked. Default not at all.
+    package var serviceType = ServiceType.default
+    /// The network interface that its connections leave by. Default by the system's routes.
+    package var interface: String?
 
     package init() {}
 

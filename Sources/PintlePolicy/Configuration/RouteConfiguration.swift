@@ -4,6 +4,16 @@ package import PintleMessage
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
+    /// The redirects that are followed in the client's place.
+    package enum Redirects: String, Sendable, CaseIterable {
+        /// None: they are passed to the client.
+        case pass
+        /// All that do not lead from https to http.
+        case follow
+        /// Those to the scheme, host and port that were asked.
+        case sameOrigin = "same_origin"
+    }
+
     /// What logs, metrics and problems call it; unique.
     package var name: String
     /// Where the file has it.
@@ -27,6 +37,8 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var request = RequestRules()
     /// What responses must keep to.
     package var response = ResponseRules()
+    /// Default `pass`: a client that does not want to follow one need not.
+    package var redirects: Redirects = .pass
 
     package init(name: String, position: SourcePosition) {
         self.name = name
@@ -44,6 +56,8 @@ package struct RouteMatch: Sendable, Equatable {
     package var paths: [PathPattern] = []
     /// Default http and https.
     package var schemes: [Scheme] = []
+    /// Fields, all of which a request must have. Default none.
+    package var headers: [HeaderPattern] = []
 
     package init() {}
 }

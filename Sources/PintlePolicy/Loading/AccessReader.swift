@@ -66,6 +66,12 @@ enum AccessReader {
         return destinations
     }
 
+    /// Adds the lists of an included file.
+    static func add(_ map: StrictMap, to destinations: inout DestinationsConfiguration) {
+        destinations.allow += map["allow"]?.hostPatterns() ?? []
+        destinations.deny += map["deny"]?.hostPatterns() ?? []
+    }
+
     private static func ports(_ node: StrictNode) -> DestinationsConfiguration.Ports? {
         guard !node.isList else { return node.values { $0.int(1...65_535) }.map { .only($0.map(UInt16.init)) } }
         return node.parsed { text throws(Malformed) in

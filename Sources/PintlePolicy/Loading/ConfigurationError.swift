@@ -36,7 +36,7 @@ package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertibl
 
     /// `file:line:column: path: message`.
     package var description: String {
-        let place = self.position.map { "\(self.file):\($0)" } ?? self.file
+        let place = self.position.map { $0.description(inMain: self.file) } ?? self.file
         return self.path.isEmpty ? "\(place): \(self.message)" : "\(place): \(self.path): \(self.message)"
     }
 }

@@ -30,6 +30,11 @@ struct ConfigurationReader {
         if let map = top["destinations"]?.map(.destinations) {
             reader.configuration.destinations = AccessReader.destinations(map)
         }
+        let included = IncludeReader.read(top)
+        reader.configuration.includedFiles = included.files
+        for map in included.maps.compactMap({ $0["destinations"]?.map(.includedDestinations) }) {
+            AccessReader.add(map, to: &reader.configuration.destinations)
+        }
         reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["interception"]?.map(.interception) { reader.readInterception(map) }
@@ -37,9 +42,11 @@ struct ConfigurationReader {
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }
         }
-        reader.configuration.trust = TrustReader.read(top["trust"])
+        top.read("unpinned_hosts", into: &reader.configuration.unpinnedHosts) { $0.choice() }
+        let maps = [top] + included.maps
+        reader.configuration.trust = TrustReader.read(maps.compactMap { $0["trust"] })
         reader.configuration.routes = RouteReader.read(
-            top["routes"], trust: reader.configuration.trust, hasContract: top["contract"] != nil)
+            maps.compactMap { $0["routes"] }, trust: reader.configuration.trust, hasContract: top["contract"] != nil)
         return reader.configuration
     }
 
@@ -48,6 +55,11 @@ struct ConfigurationReader {
             top.node.report("the key \"version\" is missing; this is: version: \(Configuration.version)")
             return
         }
+        Self.checkVersion(node)
+    }
+
+    /// Refuses all versions of the format but the one that there is.
+    static func checkVersion(_ node: StrictNode) {
         _ = node.parsed { text throws(Malformed) in
             if text != "\(Configuration.version)" {
                 throw Malformed("this version of Pintle reads version \(Configuration.version) only")

@@ -8,11 +8,14 @@ package struct KeySet: Sendable, Equatable {
     package let known: [String]
     /// Keys of the format that this version refuses, so that the refusal can say so.
     package let planned: [String]
+    /// Keys that only the main file has, so that the refusal can say so.
+    let elsewhere: [String]
 
-    init(_ path: String, _ known: [String], planned: [String] = []) {
+    init(_ path: String, _ known: [String], planned: [String] = [], elsewhere: [String] = []) {
         self.path = path
         self.known = known
         self.planned = planned
+        self.elsewhere = elsewhere
     }
 }
 
@@ -21,10 +24,15 @@ extension KeySet {
         "",
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
-            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls",
-            "interception",
+            "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
+            "include", "interception",
         ],
-        planned: ["include", "cache", "unpinned_hosts"])
+        planned: ["cache"])
+    /// Of a file that another one includes.
+    static let included = KeySet(
+        "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
+    static let includedDestinations = KeySet(
+        "destinations", ["allow", "deny"], elsewhere: KeySet.destinations.known)
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let interception = KeySet("interception", ["ca", "hosts", "http2", "pass_through_on_alert"])
     static let interceptionCA = KeySet("interception.ca", ["certificate", "key", "password"])
@@ -64,19 +72,19 @@ extension KeySet {
         "routes[]",
         [
             "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response",
+            "request", "response", "redirects",
         ],
-        planned: ["cache", "coalesce", "redirects"])
+        planned: ["cache", "coalesce"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
-    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes"], planned: ["headers"])
+    static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers"])
     static let request = KeySet(
         "routes[].request",
         [
             "headers", "authorization", "parameters", "serialize", "uri_methods", "string_encoding", "json", "plist",
-            "throttle", "timeout", "connect_timeout",
-        ],
-        planned: ["retries", "cookies", "service_type", "interface"])
+            "throttle", "timeout", "connect_timeout", "retries", "cookies", "service_type", "interface",
+        ])
+    static let retries = KeySet("routes[].request.retries", ["attempts", "on"])
     static let requestHeaders = KeySet("routes[].request.headers", ["remove", "default", "set", "add"])
     static let authorization = KeySet("routes[].request.authorization", ["basic", "bearer"])
     static let basicAuthorization = KeySet("routes[].request.authorization.basic", ["username", "password"])
@@ -95,11 +103,13 @@ extension KeySet {
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status"])
 
-    /// Every map with fixed keys. Maps with keys of the user's choice (`trust`, header and parameter maps) are not here.
+    /// Every map with fixed keys in the main file. Maps with keys of the user's choice (`trust`, header and parameter maps) are not
+    /// here.
     package static let all: [KeySet] = [
         .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
-        .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .response,
+        .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
+        .response,
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
     ]
 

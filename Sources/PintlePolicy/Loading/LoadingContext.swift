@@ -1,22 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all nodes of one file share while it is read: its name, its surroundings, and the problems found so far.
+/// What all nodes of one file share while it is read: its name, its surroundings, and the problems found so far, in this file
+/// and in those that are read together with it.
 final class LoadingContext {
+    /// The problems of all files of a configuration.
+    private final class Findings {
+        var problems: [ConfigurationProblem] = []
+    }
+
     let file: String
+    /// Whether another file includes it.
+    let isIncluded: Bool
     let surroundings: Surroundings
     /// Where clients are served whatever the file says; nil where it decides.
     let listen: [ListenAddress]?
-    private(set) var problems: [ConfigurationProblem] = []
+    private let findings: Findings
+    var problems: [ConfigurationProblem] { self.findings.problems }
 
     init(file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil) {
         self.file = file
+        self.isIncluded = false
+        self.findings = Findings()
         self.surroundings = surroundings
         self.listen = listen
     }
 
+    /// Makes the context of a file that is read for the sake of another.
+    init(of file: String, includedBy other: LoadingContext) {
+        self.file = file
+        self.isIncluded = true
+        self.findings = other.findings
+        self.surroundings = other.surroundings
+        self.listen = other.listen
+    }
+
+    /// `position` as one in this file.
+    func place(_ position: SourcePosition) -> SourcePosition {
+        guard self.isIncluded, position.file == nil else { return position }
+        return SourcePosition(line: position.line, column: position.column, in: self.file)
+    }
+
     /// Writes down a problem; reading goes on, so that all are reported at once.
     func report(_ message: String, path: String, at position: SourcePosition?) {
-        self.problems.append(ConfigurationProblem(file: self.file, position: position, path: path, message: message))
+        self.findings.problems.append(
+            ConfigurationProblem(
+                file: self.file, position: position.map { self.place($0) }, path: path, message: message))
     }
 
     /// Whether something was wrong at `path` or below it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSession
 
 /// Reads `routes[].request`.
 enum RequestRulesReader {
@@ -27,6 +28,12 @@ enum RequestRulesReader {
         if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
         map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
+        map.read("cookies", into: &rules.cookies) { $0.choice() }
+        map.read("service_type", into: &rules.serviceType) { $0.choice() }
+        map.read("interface", into: &rules.interface, Self.readInterface)
+        if let node = map["retries"], !node.isNull, let retries = node.map(.retries) {
+            rules.retries = Self.readRetries(retries)
+        }
         return rules
     }
 
@@ -113,6 +120,31 @@ enum RequestRulesReader {
             map.node.report(error.message)
             return nil
         }
+    }
+
+    /// The name of a network interface, which need not be there yet: devices come and go.
+    private static func readInterface(_ node: StrictNode) -> String?? {
+        node.parsed { text throws(Malformed) in
+            // IFNAMSIZ is 16 with the zero at the end; the kernel takes neither white space nor slashes.
+            guard (1...15).contains(text.utf8.count), text != ".", text != "..",
+                text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") })
+            else { throw Malformed("must be the name of a network interface, as in eth0: at most 15 characters") }
+            return text
+        }
+    }
+
+    // MARK: Retries
+
+    /// Who writes the key means both occasions, unless it says which.
+    private static func readRetries(_ map: StrictMap) -> RequestRules.Retries {
+        var retries = RequestRules.Retries()
+        retries.occasions = Set(RequestRules.Retries.Occasion.allCases)
+        map.read("attempts", into: &retries.attempts) { $0.int(0...10) }
+        map.read("on", into: &retries.occasions) { node in node.values { $0.choice() }.map(Set.init) }
+        if retries.attempts == 0, let node = map["on"] {
+            node.report("does nothing while attempts is 0, which tries nothing again; leave one of them out")
+        }
+        return retries
     }
 
     // MARK: Throttle

@@ -4,20 +4,22 @@ private import PintleMessage
 
 /// Reads `routes` and refuses what contradicts itself or the rest of the file.
 struct RouteReader {
-    /// The routes in the order of the file.
+    /// The routes in the order of the files.
     ///
-    /// - Parameter hasContract: whether there is a contract for everything.
+    /// - Parameters:
+    ///   - lists: of the main file, and of those that are included.
+    ///   - hasContract: whether there is a contract for everything.
     static func read(
-        _ node: StrictNode?, trust: [TrustConfiguration], hasContract: Bool
+        _ lists: [StrictNode], trust: [TrustConfiguration], hasContract: Bool
     ) -> [RouteConfiguration] {
-        guard let node, !node.isNull, let nodes = node.list() else { return [] }
+        let nodes = lists.flatMap { $0.isNull ? [] : $0.list() ?? [] }
         var routes: [RouteConfiguration] = []
         var firstUses: [String: SourcePosition] = [:]
         for node in nodes {
             guard let map = node.map(.route) else { continue }
             let route = Self.readRoute(map, trust: trust, hasContract: hasContract)
             if !route.name.isEmpty, let first = firstUses[route.name] {
-                (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at line \(first.line) too")
+                (map["name"] ?? node).report("\"\(route.name)\" is the name of the route at \(first.words) too")
             }
             firstUses[route.name] = firstUses[route.name] ?? route.position
             routes.append(route)
@@ -54,6 +56,7 @@ struct RouteReader {
         }
         map.read("connect", into: &route.connect, Self.readConnect)
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
+        map.read("redirects", into: &route.redirects) { $0.choice() }
         map.read("contract", into: &route.contract) { ContractReader.read($0, .routeContract).map { .some($0) } }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
@@ -62,6 +65,7 @@ struct RouteReader {
         if let response = map["response"]?.map(.response) {
             route.response = ResponseRulesReader.read(response, hasContract: hasContract || map["contract"] != nil)
         }
+        Self.checkCookies(route, map)
         return route
     }
 
@@ -91,7 +95,27 @@ struct RouteReader {
                 }
             }
         }
+        map.read("headers", into: &match.headers, Self.readHeaders)
         return match
+    }
+
+    private static func readHeaders(_ node: StrictNode) -> [HeaderPattern]? {
+        guard let entries = node.entries() else { return nil }
+        if entries.isEmpty, !node.isNull { node.report("names no field; leave the key out or name one") }
+        var patterns: [HeaderPattern] = []
+        for entry in entries {
+            let pattern = entry.value.parsed { text throws(Malformed) in
+                try HeaderPattern(entry.key, text, spelled: entry.value.spelling)
+            }
+            guard let pattern else { continue }
+            if patterns.contains(where: { $0.name.lowercased() == pattern.name.lowercased() }) {
+                node.context.report(
+                    "the field is named twice; field names have no letter case", path: entry.value.path,
+                    at: entry.position)
+            }
+            patterns.append(pattern)
+        }
+        return patterns
     }
 
     /// A method: a token, compared with regard to case.
@@ -127,6 +151,24 @@ struct RouteReader {
                 throw Malformed("there is no such trust policy" + (hint ?? "; define it under trust"))
             }
             return Located(text, at: node.position)
+        }
+    }
+
+    /// Cookies that the route neither takes from clients nor gives to them are none to inject, either.
+    private static func checkCookies(_ route: RouteConfiguration, _ map: StrictMap) {
+        let cookies = route.request.cookies
+        guard cookies != .pass else { return }
+        let (sent, received) = (route.request.headers, route.response.headers)
+        let places = [
+            ("request", FieldName.cookie, sent.defaults + sent.set + sent.add),
+            ("response", .setCookie, received.set + received.add),
+        ]
+        for (key, name, lines) in places {
+            for line in lines where FieldName(line.name) == name {
+                map.node.context.report(
+                    "a route with request.cookies: \(cookies.rawValue) has no cookies of its own; leave one of them out",
+                    path: "\(map.node.path).\(key).headers", at: line.position)
+            }
         }
     }
 

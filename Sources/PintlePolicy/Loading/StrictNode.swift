@@ -17,7 +17,7 @@ struct StrictNode {
     init(_ node: Node, path: String, at position: SourcePosition? = nil, context: LoadingContext) {
         self.node = node
         self.path = path
-        self.position = node.position ?? position ?? .start
+        self.position = context.place(node.position ?? position ?? .start)
         self.context = context
     }
 
@@ -58,8 +58,14 @@ struct StrictNode {
 
     /// The node's text as it stands in the file, in quotes, for messages: never what `env:` or `file:` stand for.
     var quoted: String {
+        if case .scalar = self.node { return "\"\(self.spelling)\"" }
+        return self.spelling
+    }
+
+    /// The same without quotes.
+    var spelling: String {
         switch self.node {
-        case .scalar(let scalar): "\"\(scalar.string.excerpt)\""
+        case .scalar(let scalar): scalar.string.excerpt
         case .mapping: "a map"
         case .sequence: "a list"
         case .alias: "an alias"
@@ -97,7 +103,7 @@ struct StrictNode {
         var entries: [StrictEntry] = []
         var seen: Set<String> = []
         for (keyNode, valueNode) in mapping {
-            let position = keyNode.position ?? self.position
+            let position = self.context.place(keyNode.position ?? self.position)
             guard case .scalar(let scalar) = keyNode else {
                 self.context.report("a key must be text", path: self.path, at: position)
                 continue
@@ -154,6 +160,9 @@ extension KeySet {
     /// Why `key` is refused.
     fileprivate func refusal(of key: String) -> String {
         if self.planned.contains(key) { return "unknown key \"\(key)\": not built yet in this version" }
+        if self.elsewhere.contains(key) {
+            return "\"\(key)\" stands in the main file; one that is included has \(self.known.joined(separator: ", "))"
+        }
         if key == "<<" { return "unknown key \"<<\": merge keys are not supported; repeat the lines" }
         guard let nearest = self.nearest(to: key) else {
             return "unknown key \"\(key.excerpt)\"; the keys here are \(self.known.joined(separator: ", "))"

@@ -25,6 +25,12 @@ package struct Surroundings: Sendable {
     package var machineName: String?
     /// Told of files that are read by other means, before they are.
     package var note: @Sendable (_ path: String) -> Void = { _ in }
+    /// Told of folders of which it counts which files are in them.
+    package var noteListing: @Sendable (_ folder: String) -> Void = { _ in }
+    /// The paths that a pattern with `*`, `?` or `[…]` stands for, by name.
+    package var matches: @Sendable (_ pattern: String) -> [String] = { _ in [] }
+    /// What a path leads to, the same for all paths that lead there.
+    package var identity: @Sendable (_ path: String) -> String = { $0 }
 
     package init(
         environment: [String: String],
@@ -43,11 +49,18 @@ package struct Surroundings: Sendable {
             read: { (path, limit) throws(ReadingError) in try Self.readFile(path, limit) },
             exists: { access($0, F_OK) == 0 })
         surroundings.machineName = Self.nameOfThisMachine
+        surroundings.matches = { Self.paths(matching: $0) }
+        surroundings.identity = { Self.realPath(of: $0) ?? $0 }
         return surroundings
     }
 
     /// The same, telling of every path on which it depends what is loaded, before it is looked at.
-    package func telling(_ note: @escaping @Sendable (_ path: String) -> Void) -> Surroundings {
+    ///
+    /// - Parameter noteListing: told of folders of which it counts which files are in them.
+    package func telling(
+        _ note: @escaping @Sendable (_ path: String) -> Void,
+        listings noteListing: @escaping @Sendable (_ folder: String) -> Void = { _ in }
+    ) -> Surroundings {
         let (read, exists) = (self.read, self.exists)
         var surroundings = Surroundings(
             environment: self.environment,
@@ -60,8 +73,24 @@ package struct Surroundings: Sendable {
                 return exists(path)
             })
         surroundings.note = note
+        surroundings.noteListing = noteListing
+        (surroundings.matches, surroundings.identity) = (self.matches, self.identity)
         surroundings.machineName = self.machineName
         return surroundings
+    }
+
+    /// glob(3), which sorts what it finds by bytes: no program of ours sets a locale.
+    private static func paths(matching pattern: String) -> [String] {
+        var found = glob_t()
+        defer { globfree(&found) }
+        guard glob(pattern, 0, nil, &found) == 0 else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { index in found.gl_pathv[index].map { String(cString: $0) } }
+    }
+
+    private static func realPath(of path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     private static var nameOfThisMachine: String? {

@@ -5,11 +5,19 @@ private import PintleTrust
 
 /// Reads `trust` and refuses what contradicts itself.
 struct TrustReader {
-    /// The trust policies in the order of the file.
-    static func read(_ node: StrictNode?) -> [TrustConfiguration] {
-        guard let entries = node?.entries() else { return [] }
+    /// The trust policies in the order of the files.
+    ///
+    /// - Parameter maps: of the main file, and of those that are included.
+    static func read(_ maps: [StrictNode]) -> [TrustConfiguration] {
+        let entries = maps.flatMap { $0.entries() ?? [] }
         var policies: [TrustConfiguration] = []
         for entry in entries {
+            if let other = policies.first(where: { $0.name == entry.key }) {
+                entry.value.context.report(
+                    "\(entry.key.excerpt) is the name of the trust policy at \(other.position.words) too",
+                    path: entry.value.path, at: entry.position)
+                continue
+            }
             if let reason = Self.refusal(ofName: entry.key) {
                 entry.value.context.report(reason, path: entry.value.path, at: entry.position)
             }

@@ -43,7 +43,7 @@ package struct DryRun: Sendable {
         case .collect where sample.body.count <= limits.bodyBuffer:
             body = .whole(ByteBuffer(bytes: sample.body), trailers: sample.trailers)
         case .collect:
-            guard plan.passesUnjudged else { throw Problem.unbuffered }
+            guard plan.goesOnUnbuffered else { throw Problem.unbuffered }
             // Without a length it shows only when the beginning is here.
             let beginning = sample.framing == .chunked ? ByteBuffer(bytes: sample.body) : ByteBuffer()
             body = .unbuffered(beginning: beginning, reason: Problem.unbuffered.detail)

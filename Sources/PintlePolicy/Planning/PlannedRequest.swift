@@ -28,6 +28,12 @@ package struct PlannedRequest: Sendable {
     package var judge: ResponseJudge?
     /// The breaches that are only reported.
     package var breaches: [Breach] = []
+
+    /// The number of bytes of a body that is here as a whole.
+    package var wholeBytes: Int {
+        if case .bytes(let bytes) = self.transfer.body { return bytes.readableBytes }
+        return self.isWhole ? self.content.readableBytes : 0
+    }
 }
 
 extension RequestPlan {
@@ -66,7 +72,7 @@ extension RequestPlan {
         case .unbuffered(let beginning, let reason):
             content = self.streamedBody(isEmpty: hasEmptyBody)
             made.content = beginning
-            made.breaches.append(.init(kind: .bodyTooLarge, reason: reason))
+            if !self.collectsForRedirects { made.breaches.append(.init(kind: .bodyTooLarge, reason: reason)) }
             // The client was told to go on: it has sent a beginning.
             if beginning.readableBytes > 0 { head.fields.remove(.expect) }
             operation = operation?.withoutRequestBody
@@ -206,6 +212,9 @@ extension RequestPlan {
         if let route {
             made.transfer.timeout = route.timeout
             made.transfer.connectTimeout = route.connectTimeout
+            made.transfer.retries = route.retries
+            made.transfer.serviceType = route.serviceType
+            made.transfer.interface = route.configuration.request.interface
         }
         if case .bytes(let bytes) = content, route?.configuration.request.throttle != nil || !made.trailers.isEmpty {
             // A pace is kept piece by piece, and only chunks have trailers behind them.

@@ -56,6 +56,8 @@ package struct RequestPlan: Sendable {
     package var operation: ContractedOperation? { self.grounds.values.operation }
     /// A breach of the contract that the head alone shows, where such are only reported.
     package var undeclared: String? { self.grounds.values.undeclared }
+    /// True where the whole body is only kept to be sent again, should a redirect ask for that.
+    package var collectsForRedirects: Bool { self.grounds.values.collectsForRedirects }
     /// True where the serializer of the route makes the request anew.
     package var isSerialized: Bool { self.grounds.values.isSerialized }
     var policy: Policy { self.grounds.values.policy }
@@ -81,6 +83,9 @@ package struct RequestPlan: Sendable {
     /// True where a body that cannot be judged is sent all the same: it keeps its form, and its contract only reports.
     package var passesUnjudged: Bool { !self.isSerialized && self.onViolation == .report }
 
+    /// True where the request is sent all the same when its body is too long to be held.
+    package var goesOnUnbuffered: Bool { self.passesUnjudged || self.collectsForRedirects }
+
     /// The trailers of a streamed body as they go upstream.
     package func forwarded(trailers: Fields) -> Fields {
         var trailers = trailers
@@ -101,6 +106,7 @@ extension RequestPlan {
         var undeclared: String?
         var rewriter: RequestRewriter?
         var isSerialized = false
+        var collectsForRedirects = false
 
         mutating func step(for head: RequestHead) -> Step {
             if let via = self.policy.configuration.via, Forwarding.hasPassed(via, head.fields) {
@@ -120,12 +126,14 @@ extension RequestPlan {
                 let query = RouteQuery(
                     method: head.method, scheme: .http, authority: authority, path: path, form: .gateway)
                 return self.forward(head, query)
-            case .authority(let authority): return self.tunnel(to: authority)
+            case .authority(let authority): return self.tunnel(head, to: authority)
             case .asterisk: return .answer
             }
         }
 
-        private mutating func forward(_ head: RequestHead, _ query: RouteQuery) -> Step {
+        private mutating func forward(_ head: RequestHead, _ asked: RouteQuery) -> Step {
+            var query = asked
+            query.headers = self.policy.routes.fields(of: head)
             self.query = query
             let decision: Decision
             do throws(Malformed) {
@@ -155,7 +163,10 @@ extension RequestPlan {
                 }
             }
             self.isSerialized = self.rewriter?.serializes(head, hasBody: self.framing != .none) == true
-            return self.needsWholeBody(head) ? .collect : .send
+            if self.needsWholeBody(head) { return .collect }
+            let follows = decision.route.map { $0.configuration.redirects != .pass } ?? false
+            self.collectsForRedirects = follows && self.framing != .none
+            return self.collectsForRedirects ? .collect : .send
         }
 
         private func needsWholeBody(_ head: RequestHead) -> Bool {
@@ -167,11 +178,13 @@ extension RequestPlan {
             return operation.readsRequestBody(fields[.contentType])
         }
 
-        private mutating func tunnel(to authority: Authority) -> Step {
+        private mutating func tunnel(_ head: RequestHead, to authority: Authority) -> Step {
             guard self.framing == .none else {
                 return .refuse(Problem(.badRequest, "a CONNECT request has no content"))
             }
-            let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy)
+            let query = RouteQuery(
+                method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy,
+                headers: self.policy.routes.fields(of: head))
             let decision = self.policy.decideTunnel(query)
             (self.query, self.decision) = (query, decision)
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)

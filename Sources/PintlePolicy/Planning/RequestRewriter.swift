@@ -21,6 +21,8 @@ package struct RequestRewriter: Sendable {
     }
 
     private let headers: HeaderRules
+    /// Whether clients' cookies are not the origin's.
+    private let dropsCookies: Bool
     private let authorization: String?
     private let parameters: Parameter?
     private let serializer: (any RequestSerializer)?
@@ -28,6 +30,7 @@ package struct RequestRewriter: Sendable {
 
     package init(_ rules: RequestRules) {
         self.headers = rules.headers
+        self.dropsCookies = rules.cookies != .pass
         self.authorization = rules.authorization?.value
         self.parameters = rules.parameters.isEmpty ? nil : Parameter(rules.parameters)
         self.serializer = rules.serializer
@@ -90,6 +93,7 @@ package struct RequestRewriter: Sendable {
 
     /// Removes and injects fields: remove, then default and authorization, then set, then add.
     package func apply(to fields: inout Fields) {
+        if self.dropsCookies { fields.remove(.cookie) }
         self.headers.apply(to: &fields) { fields in
             if let authorization, !fields.contains(.authorization) { fields.append("Authorization", authorization) }
         }

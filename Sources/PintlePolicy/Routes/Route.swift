@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import PintleMessage
+package import PintleSession
 
 /// One compiled route. A class, so that a decision carries it for the price of one reference.
 package final class Route: Sendable {
@@ -21,9 +22,14 @@ package final class Route: Sendable {
     package let timeout: TimeAmount
     /// The longest time for making a connection.
     package let connectTimeout: TimeAmount
+    /// What is tried again.
+    let retries: TransferRetries
+    /// How the packets of its connections are marked; nil where they are not, as those of other requests.
+    package let serviceType: ServiceType?
 
     private let methods: [String]
     private let paths: [PathPattern]
+    private let headers: [HeaderPattern]
     private let acceptsHTTP: Bool
     let acceptsHTTPS: Bool
     private let ownNames: OwnNames
@@ -37,9 +43,13 @@ package final class Route: Sendable {
         self.apiContract = contracts.api
         self.timeout = TimeAmount(configuration.request.timeout)
         self.connectTimeout = TimeAmount(configuration.request.connectTimeout)
+        let serviceType = configuration.request.serviceType
+        self.serviceType = serviceType == .default ? nil : serviceType
+        self.retries = configuration.request.retries.forTransfers
         self.ownNames = ownNames
         self.methods = configuration.match.methods
         self.paths = configuration.match.paths
+        self.headers = configuration.match.headers
         let schemes = configuration.match.schemes
         self.acceptsHTTP = schemes.isEmpty || schemes.contains(.http)
         self.acceptsHTTPS = schemes.isEmpty || schemes.contains(.https)
@@ -55,7 +65,13 @@ package final class Route: Sendable {
     func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
         guard query.form == .proxy || self.servesAsGateway(query.authority.host) else { return false }
+        guard self.acceptsHeaders(query.headers) else { return false }
         return self.methods.isEmpty || self.methods.contains(query.method)
+    }
+
+    /// Whether the request has the fields that it must have.
+    func acceptsHeaders(_ fields: Fields) -> Bool {
+        self.headers.isEmpty || self.headers.allSatisfy { $0.matches(fields) }
     }
 
     /// Whether gateway requests with this Host are its own: without `match.hosts` only those that address the proxy itself.
@@ -89,6 +105,9 @@ extension Route {
         if !match.schemes.isEmpty, !match.schemes.contains(query.scheme) {
             return "\(query.scheme.rawValue) is none of its schemes"
         }
+        if let header = match.headers.first(where: { !$0.matches(query.headers) }) {
+            return "it has no field like \"\(header)\""
+        }
         if self.acceptsAllButPath(query) { return nil }
         if self.configuration.upstream == nil { return "it has no upstream, which a gateway request needs" }
         return "it names no hosts, and \(query.authority.host) is no name of this proxy"
@@ -113,18 +132,21 @@ package struct RouteQuery: Sendable, Equatable {
     /// Path and query, beginning with a slash; `*` for OPTIONS in asterisk form.
     package var path: String
     package var form: Form
+    /// The fields that routes look at; see ``RouteTable/fields(of:)``.
+    package var headers: Fields
     /// Whether the target had one of WebSocket's schemes, ws:// for http and wss:// for https (RFC 6455 §3).
     package var isWebSocket: Bool
 
     package init(
         method: String, scheme: Scheme, authority: Authority, path: String, form: Form = .proxy,
-        isWebSocket: Bool = false
+        headers: Fields = Fields(), isWebSocket: Bool = false
     ) {
         self.method = method
         self.scheme = scheme
         self.authority = authority
         self.path = path
         self.form = form
+        self.headers = headers
         self.isWebSocket = isWebSocket
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 private import PintleMessage
+private import PintleSession
 
 /// What a route does, in words for `pintle check` and `pintle explain`. No injected value is shown: it may be secret.
 package struct RouteSummary: CustomStringConvertible {
@@ -15,8 +16,8 @@ package struct RouteSummary: CustomStringConvertible {
 
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
-        let rules = (self.requestRules + self.responseRules + self.contractRules + self.tunnelRules).joined(
-            separator: "; ")
+        let all = [self.requestRules, self.responseRules, self.redirectRules, self.contractRules, self.tunnelRules]
+        let rules = all.joined().joined(separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
@@ -28,7 +29,8 @@ package struct RouteSummary: CustomStringConvertible {
         let schemes = match.schemes.map(\.rawValue).joined(separator: ",")
         let hosts = match.hosts.isEmpty ? "every host" : match.hosts.map(\.description).joined(separator: ",")
         let paths = match.paths.map(\.description).joined(separator: ",")
-        return [methods, schemes, hosts, paths].filter { !$0.isEmpty }.joined(separator: " ")
+        let headers = match.headers.isEmpty ? "" : "with " + match.headers.map(\.description).joined(separator: ", ")
+        return [methods, schemes, hosts, paths, headers].filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     private var destination: String {
@@ -52,7 +54,23 @@ package struct RouteSummary: CustomStringConvertible {
         if let throttle = request.throttle {
             rules.append("sends \(throttle.packet.spelledAsBytes) every \(throttle.delay.spelled)")
         }
+        if request.serviceType != .default { rules.append("marks packets as \(request.serviceType.rawValue)") }
+        if let interface = request.interface { rules.append("leaves by \(interface)") }
+        switch request.cookies {
+        case .pass: break
+        case .jar: rules.append("keeps cookies in a jar that its clients share, and passes none")
+        case .block: rules.append("passes no cookies")
+        }
+        if let retries = Self.retries(request.retries) { rules.append(retries) }
         return rules
+    }
+
+    private static func retries(_ retries: RequestRules.Retries) -> String? {
+        if retries == RequestRules.Retries() { return nil }
+        if retries.attempts == 0 { return "tries nothing again" }
+        let times = retries.attempts == 1 ? "once" : "up to \(retries.attempts) times"
+        let occasions = RequestRules.Retries.Occasion.allCases.filter(retries.occasions.contains).map(\.rawValue)
+        return "tries again \(times) on \(occasions.joined(separator: " and "))"
     }
 
     private var serialization: String? {
@@ -103,6 +121,16 @@ package struct RouteSummary: CustomStringConvertible {
         if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
         if !wanted.isEmpty { rules.append("\(self.onViolation.verb) \(wanted.joined(separator: ", "))") }
         return rules
+    }
+
+    /// Which redirects are followed.
+    package var redirectRules: [String] {
+        let limit = "up to \(RedirectTrail.limit)"
+        switch self.route.redirects {
+        case .pass: return []
+        case .follow: return ["follows redirects for the client, \(limit), but none from https to http"]
+        case .sameOrigin: return ["follows redirects to the same origin for the client, \(limit)"]
+        }
     }
 
     /// What becomes of a CONNECT, where the route decides that.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+package import PintleMessage
 
 /// The routes, compiled for look-up by host. The first route that matches wins.
 package struct RouteTable: Sendable {
@@ -9,6 +9,8 @@ package struct RouteTable: Sendable {
     private let index: HostIndex
     /// Whether a route looks at paths: only then are dot segments resolved.
     private let hasPaths: Bool
+    /// The names of all fields that routes look at, in lower case.
+    private let headerNames: [String]
 
     /// - Parameter contracts: one for each of `configurations`, in the same order.
     init(_ configurations: [RouteConfiguration], contracts: [RouteContracts], ownNames: OwnNames) {
@@ -23,6 +25,12 @@ package struct RouteTable: Sendable {
         }
         self.index = index
         self.hasPaths = configurations.contains { !$0.match.paths.isEmpty }
+        self.headerNames = Set(configurations.flatMap { $0.match.headers.map { $0.name.lowercased() } }).sorted()
+    }
+
+    /// The fields of a request by which routes are chosen: none, at no cost, where no route looks at any.
+    package func fields(of head: RequestHead) -> Fields {
+        self.headerNames.isEmpty ? Fields() : head.fields.lines(called: self.headerNames)
     }
 
     /// The first route that matches, or nil.
@@ -71,11 +79,13 @@ package struct RouteTable: Sendable {
     /// them, or is for every request to the host.
     ///
     /// A tunnel to port 443 is for https; another may carry either scheme, since some clients ask for tunnels for http, too.
-    func firstDecidingTunnels(to authority: Authority) -> Route? {
+    ///
+    /// - Parameter fields: of the CONNECT itself.
+    func firstDecidingTunnels(to authority: Authority, _ fields: Fields) -> Route? {
         let found = self.index.first(authority) { number in
             let route = self.routes[number]
             let isForScheme = authority.port == Scheme.https.defaultPort ? route.acceptsHTTPS : true
-            return isForScheme && route.configuration.decidesTunnels
+            return isForScheme && route.configuration.decidesTunnels(withFields: route.acceptsHeaders(fields))
         }
         return found.map { self.routes[$0] }
     }

@@ -13,18 +13,6 @@ internal import PintleSession
 /// with `BUG:`; what a peer can cause is an action. It lives on one loop together with both streams, so it needs neither lock
 /// nor task.
 final class Exchange {
-    /// Tells what has become of the answer.
-    private enum Answer {
-        /// Nothing was sent to the client but interim responses.
-        case none
-        /// The response is kept back until it can be judged.
-        case inspected(ResponseInspection)
-        /// The head was sent, and the body follows.
-        case passing(ResponseInspection?)
-        /// Everything was sent, or never will be; or the connections are a tunnel's.
-        case over
-    }
-
     private let client: any ClientStream
     private let lane: Lane
     private let active: ActiveConfiguration
@@ -36,8 +24,10 @@ final class Exchange {
     private let accept: String?
     private var report: ExchangeReport
     private var plan: RequestPlan?
+    /// Follows redirects; nil where they are the client's, and once the last was followed.
+    private var trail: RedirectTrail?
     private var upload: RequestUpload
-    private var answer = Answer.none
+    private var answer = AnswerState.none
     private var origin: (any OriginStream)?
     private var opening: TunnelOpening?
     /// Connects a tunnel whose destination has proved itself.
@@ -101,15 +91,32 @@ final class Exchange {
 
     private func performPlan() {
         let plan = RequestPlan(self.head, self.framing, by: self.active.policy)
-        self.plan = plan
         self.report.note(plan, in: self.active)
+        self.trail = RedirectTrail(self.head, plan)
+        self.perform(plan, nil)
+    }
+
+    /// - Parameter body: of the request, where it is known before it is planned.
+    private func perform(_ plan: RequestPlan, _ body: RequestPlan.Body?) {
+        self.plan = plan
         switch plan.step {
         case .refuse(let problem): self.refuse(problem)
         case .answer: self.answer(OwnResponse(asLastOf: self.head), .completed)
-        case .collect: self.collect()
-        case .send: self.makeRequest(.streamed)
+        case .collect where body == nil: self.collect()
+        case .collect, .send: self.makeRequest(body ?? .streamed)
         case .tunnel(let authority): self.openTunnel(to: authority, plan)
         }
+    }
+
+    /// Goes on with the request that a redirect leads to.
+    private func follow(_ hop: RedirectTrail.Hop) {
+        self.answer = .none
+        self.cancelOrigin()
+        self.head = hop.head
+        // A body that is sent again is here as a whole; what still comes of another goes on being dropped.
+        if self.upload.hasEnded { self.upload = RequestUpload(.none, limit: self.active.limits.bodyBuffer) }
+        self.report.note(redirect: hop.plan, in: self.active)
+        self.perform(hop.plan, hop.body)
     }
 
     // MARK: Making the request
@@ -130,7 +137,7 @@ final class Exchange {
 
     /// Goes on with a body that there is no room for.
     private func goOnUnbuffered(_ problem: Problem, _ beginning: ByteBuffer) {
-        guard self.plan?.passesUnjudged == true else { return self.refuse(problem) }
+        guard self.plan?.goesOnUnbuffered == true else { return self.refuse(problem) }
         self.makeRequest(.unbuffered(beginning: beginning, reason: problem.detail))
     }
 
@@ -142,18 +149,12 @@ final class Exchange {
     /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
+        self.trail?.keep(body)
         guard plan.takesWork else {
-            var head = RequestHead(
-                method: self.head.method, target: self.head.target, minorVersion: self.head.minorVersion)
-            swap(&head.fields, &self.head.fields)
-            return self.send(plan.make(head, body, within: .unlimited))
+            return self.send(plan.make(self.head.takingFields(), body, within: .unlimited))
         }
         let head = self.head
-        if body.isPrompt(head) {
-            let budget = WorkBudget(steps: WorkBudget.promptSteps)
-            let result = plan.make(head, body, within: budget)
-            if budget.interruption == nil { return self.send(result) }
-        }
+        if let result = plan.makePromptly(head, body) { return self.send(result) }
         do throws(WorkPool.Refusal) {
             try self.leaveLoop(within: .request(self.active.limits)) { budget in
                 plan.make(head, body, within: budget)
@@ -161,8 +162,7 @@ final class Exchange {
                 exchange.send(result)
             }
         } catch {
-            let budget = WorkBudget(steps: WorkBudget.promptSteps)
-            self.send(plan.make(head, body, shortage: error.reason, within: budget))
+            self.send(plan.make(head, body, lacking: error.reason))
         }
     }
 
@@ -182,8 +182,11 @@ final class Exchange {
         self.judge = planned.judge
         self.offer = planned.offer
         if planned.offer != nil { try self.report.holdTunnel(within: self.active.limits) }
-        if case .bytes(let bytes) = planned.transfer.body { self.held.wholeBody = bytes.readableBytes }
-        try self.open(planned.transfer, in: self.active.session(for: decision.trust).session)
+        self.trail?.wasSent(planned.transfer)
+        self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
+        var transfer = planned.transfer
+        self.active.cookies.fill(&transfer, of: decision)
+        try self.open(transfer, in: self.active.session(for: decision.trust).session)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -191,7 +194,6 @@ final class Exchange {
         let pace = decision.route?.configuration.request.throttle
         self.upload.stream(
             to: origin, pace.map { BodyPacer($0, to: origin, on: self.lane.loop, client: self.client) })
-        if planned.isWhole { self.held.wholeBody = planned.content.readableBytes }
         if planned.isWhole { self.requestTrailers = planned.trailers }
         if planned.content.readableBytes > 0 { self.upload.sink?.send(planned.content) }
         if planned.isWhole || self.upload.hasEnded { self.finishUpload() }
@@ -259,7 +261,7 @@ final class Exchange {
     /// Ends the exchange from the client's side: answers, or cuts the answer that has begun.
     func fail(with problem: Problem) {
         switch self.answer {
-        case .none, .inspected: self.refuse(problem)
+        case .none, .inspected, .redirected: self.refuse(problem)
         case .passing: self.cut(problem.detail)
         case .over: break
         }
@@ -269,17 +271,26 @@ final class Exchange {
 
     func originSent(interim head: ResponseHead) {
         guard case .none = self.answer else { preconditionFailure("BUG: an interim response follows the final one") }
-        var head = head
+        var head = self.active.cookies.taking(from: head, to: self.plan?.decision)
         Forwarding.removeHopByHop(from: &head.fields)
         self.client.send(interim: head)
     }
 
-    func originAnswered(_ head: ResponseHead, length: UInt64?) {
+    func originAnswered(_ received: ResponseHead, length: UInt64?) {
         guard case .none = self.answer, let origin else { preconditionFailure("BUG: there is an answer already") }
+        let head = self.active.cookies.taking(from: received, to: self.plan?.decision)
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = origin.responseVersion
-        self.noteVerdicts(of: origin)
-        if head.status == 407, let parent = self.forwarder { return self.refuse(Problem(unadmittedBy: parent)) }
+        self.report.noteVerdicts(of: origin, self.plan?.decision, in: self.active)
+        if head.status == 407, self.offer == nil, let parent = self.active.forwarder(of: self.plan?.decision) {
+            return self.refuse(Problem(unadmittedBy: parent))
+        }
+        do throws(Problem) {
+            if let hop = try self.trail?.next(after: head) { return self.waitForRest(of: hop, length) }
+        } catch {
+            return self.refuse(error)
+        }
+        self.trail = nil
         guard let inspection = self.makeInspection() else {
             return self.pass(head, length: length, mark: nil, inspection: nil)
         }
@@ -287,21 +298,23 @@ final class Exchange {
         self.perform(inspection.receive(head, length: length), inspection)
     }
 
-    private func noteVerdicts(of origin: any OriginStream) {
-        self.report.note(parent: origin.proxyVerdict)
-        guard let decision = self.plan?.decision else { return }
-        let reportsOnly = self.active.session(for: decision.trust).session.reportsOnly
-        guard self.active.exchangeLog.isEnabled || reportsOnly else { return }
-        if let verdict = origin.verdict { self.report.note(verdict) }
+    /// Follows a redirect when its content is over, or too long to be worth the wait.
+    private func waitForRest(of hop: RedirectTrail.Hop, _ length: UInt64?) {
+        // Nobody wants the rest of the body any more, so that what comes of it is dropped.
+        self.upload.stop()
+        self.originTookBody(0)
+        self.answer = .redirected(hop)
+        if let length, length > UInt64(hop.room) { self.follow(hop) }
     }
 
     private func makeInspection() -> ResponseInspection? {
-        guard let judge else { return nil }
-        return ResponseInspection(
-            judge, limits: self.active.limits, loop: self.lane.loop,
-            // unowned: the inspection is the exchange's own, and asks from within its calls.
-            reserve: { [unowned self] in self.held.holdResponse($0) },
-            whenBehind: { [weak self] in self?.proceedWithInspection() })
+        self.judge.map { judge in
+            ResponseInspection(
+                judge, limits: self.active.limits, loop: self.lane.loop,
+                // unowned: the inspection is the exchange's own, and asks from within its calls.
+                reserve: { [unowned self] in self.held.holdResponse($0) },
+                whenBehind: { [weak self] in self?.proceedWithInspection() })
+        }
     }
 
     func originSent(_ bytes: UnsafeRawBufferPointer) {
@@ -311,6 +324,10 @@ final class Exchange {
         case .inspected(let inspection), .passing(.some(let inspection)):
             self.perform(inspection.receive(bytes), inspection, on: bytes)
             if self.isBehind { self.origin?.pauseReading() }
+        case .redirected(var hop):
+            hop.room -= bytes.count
+            self.answer = .redirected(hop)
+            if hop.room < 0 { self.follow(hop) }
         case .over: break
         }
     }
@@ -330,7 +347,7 @@ final class Exchange {
         case .inspected(let inspection):
             if !inspection.keep(trailers: fields) { self.responseTrailers.prepend(fields) }
         case .passing: self.responseTrailers.prepend(fields)
-        case .over: break
+        case .redirected, .over: break
         }
     }
 
@@ -342,14 +359,16 @@ final class Exchange {
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
-        self.report.metrics = metrics
+        self.report.note(metrics)
         self.letOriginGo()
+        // Its head was all that counted.
+        if case .redirected(let hop) = self.answer { return self.follow(hop) }
         if let error {
             if self.opening != nil { return self.perform(self.opening?.failed(error)) }
             return self.fail(with: error)
         }
         switch self.answer {
-        case .none: preconditionFailure("BUG: a response ends that has not begun")
+        case .none, .redirected: preconditionFailure("BUG: a response ends that has not begun")
         case .inspected(let inspection), .passing(.some(let inspection)): self.perform(inspection.end(), inspection)
         case .passing(nil): self.complete()
         case .over: break
@@ -358,20 +377,22 @@ final class Exchange {
 
     /// A connection is there for a tunnel, or has become one.
     func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
-        self.report.metrics = metrics
+        self.report.note(metrics)
         guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
         let verdict = origin.verdict
-        if self.opening == nil { self.noteVerdicts(of: origin) } else { self.report.note(parent: origin.proxyVerdict) }
+        // What a tunnel leads to proves itself by other means.
+        self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
-        if let head = handover.head { return self.switchProtocols(handover, head) }
+        if let head = handover.head {
+            return self.switchProtocols(handover, self.active.cookies.taking(from: head, to: self.plan?.decision))
+        }
         self.perform(self.opening?.connected(handover.connection, verdict: verdict))
     }
 
     private func fail(with error: SessionError) {
-        if let verdict = error.verdict { self.report.refused(by: verdict) }
         let problem = self.active.precheck.problem(
             error, with: self.parent?.authority ?? self.plan?.decision?.authority)
-        if error.code == .untrusted { self.report.noteUntrusted(problem.name) }
+        self.report.note(error, as: problem.name)
         self.fail(with: problem)
     }
 
@@ -380,28 +401,12 @@ final class Exchange {
         self.upload.originIsGone()
     }
 
-    // MARK: Parents
-
     /// The proxy by which the request goes; nil where it goes to its origin.
-    private var parent: ProxyServer? { self.active.parent(for: self.plan?.decision) }
-
-    /// The parent that has the request itself, and so may ask who it is from: that is for Pintle to know, not for the
-    /// client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
-    private var forwarder: ProxyServer? {
-        guard self.offer == nil, self.plan?.decision?.scheme == .http, let parent, parent.scheme != .socks5 else {
-            return nil
-        }
-        return parent
-    }
+    private var parent: ProxyServer? { self.active.parent(of: self.plan?.decision) }
 
     // MARK: The inspection
 
-    private var isBehind: Bool {
-        switch self.answer {
-        case .inspected(let inspection), .passing(.some(let inspection)): inspection.isBehind
-        case .none, .passing(nil), .over: false
-        }
-    }
+    private var isBehind: Bool { self.answer.inspection?.isBehind ?? false }
 
     /// - Parameter bytes: the piece of the body that the action is about.
     private func perform(
@@ -440,12 +445,9 @@ final class Exchange {
     }
 
     private func proceedWithInspection() {
-        switch self.answer {
-        case .inspected(let inspection), .passing(.some(let inspection)):
-            self.perform(inspection.proceed(), inspection)
-            if !self.isBehind, self.client.isWritable { self.origin?.resumeReading() }
-        case .none, .passing(nil), .over: break
-        }
+        guard let inspection = self.answer.inspection else { return }
+        self.perform(inspection.proceed(), inspection)
+        if !self.isBehind, self.client.isWritable { self.origin?.resumeReading() }
     }
 
     /// Notes a violation of a response whose head has left: in the log, and in a trailer where there can be one.
@@ -508,7 +510,7 @@ final class Exchange {
 
     /// Answers with a problem of Pintle's own.
     func refuse(_ problem: Problem) {
-        self.report.refused(by: problem)
+        self.report.note(problem)
         let context = ProblemWriter.Context(
             exchangeID: self.report.id.description, route: self.plan?.decision?.route?.name, trust: self.report.trust,
             json: ProblemWriter.acceptsJSON(self.accept))
@@ -538,11 +540,8 @@ final class Exchange {
     // MARK: The end
 
     private func end(_ outcome: Outcome) {
-        switch self.answer {
-        case .over: preconditionFailure("BUG: an exchange ends twice")
-        case .inspected(let inspection), .passing(.some(let inspection)): inspection.stop()
-        case .none, .passing(nil): break
-        }
+        if case .over = self.answer { preconditionFailure("BUG: an exchange ends twice") }
+        self.answer.inspection?.stop()
         self.answer = .over
         self.cancelOrigin()
         self.upload.stop()
@@ -600,7 +599,10 @@ final class Exchange {
                 self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
-            let dialler = Dialler(address: address, timeLimit: patience, loop: self.lane.loop)
+            let route = self.plan?.decision?.route
+            let dialler = Dialler(
+                address: address, interface: route?.configuration.request.interface,
+                serviceType: route?.serviceType ?? .default, timeLimit: patience, loop: self.lane.loop)
             self.dialler = dialler
             dialler.start { result in
                 self.dialler = nil
@@ -618,25 +620,20 @@ final class Exchange {
     private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = handover.version
-        guard let accepted = self.offer?.accepted(by: head.fields) else {
+        switch ProtocolSwitch(head, offered: self.offer, self.makeInspection()) {
+        case .unasked:
             handover.connection.close()
-            return self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
-        }
-        var mark: ValidationError?
-        switch self.makeInspection()?.receive(switching: head) {
-        case .pass(_, let violation)?:
+            self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
+        case .violates(let violation):
+            handover.connection.close()
+            self.reject(violation)
+        case .passes(let accepted, let violation):
             if let violation { self.report.violated(violation) }
-            mark = violation
-        case .reject(let violation)?:
-            handover.connection.close()
-            return self.reject(violation)
-        case nil: break
-        default: preconditionFailure("BUG: a response without a body waits for one")
+            var head = self.forwarded(head, mark: violation)
+            head.fields.append("Connection", "Upgrade")
+            head.fields.append("Upgrade", accepted)
+            self.relay(handover, nil, head: head)
         }
-        var head = self.forwarded(head, mark: mark)
-        head.fields.append("Connection", "Upgrade")
-        head.fields.append("Upgrade", accepted)
-        self.relay(handover, nil, head: head)
     }
 
     private func relay(_ handover: Handover, _ watch: TunnelWatch?, head: ResponseHead?) {

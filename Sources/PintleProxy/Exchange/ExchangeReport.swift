@@ -44,16 +44,19 @@ struct ExchangeReport {
     var error: String?
     /// True where it holds one of the places for tunnels.
     private var holdsTunnel = false
-    /// A violation by the request that is only reported.
-    private var requestViolation: ViolationKind?
+    /// Violations by the request that are only reported.
+    private var requestViolations: [ViolationKind] = []
     /// A violation of a trust policy that only reports.
     private var trustViolation: ViolationKind?
     /// Reported violations that are none of the response.
     var otherViolations: [String] {
-        if self.trustViolation == nil, self.requestViolation == nil { return [] }
-        return [self.trustViolation, self.requestViolation].compactMap { $0?.rawValue }
+        if self.trustViolation == nil, self.requestViolations.isEmpty { return [] }
+        return ((self.trustViolation.map { [$0] } ?? []) + self.requestViolations).map(\.rawValue)
     }
-    var metrics = TransferMetrics()
+    /// Of the last transfer, with the retries of all.
+    private(set) var metrics = TransferMetrics()
+    /// The number of redirects that were followed.
+    private var redirects = 0
     /// The host of a gateway request.
     private let host: String?
     private var route: String?
@@ -93,35 +96,72 @@ struct ExchangeReport {
             self.route = route.name
             self.counters = active.routeCounters[route.index]
         }
+        active.activity.started(route: self.counters)
+        self.isCounted = true
+        self.noteDestination(of: plan, query, decision, in: active)
+    }
+
+    /// Notes the request that a redirect leads to. The exchange stays one of the route that follows it.
+    mutating func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
+        self.redirects += 1
+        guard let query = plan.query, let decision = plan.decision else { return }
+        self.noteDestination(of: plan, query, decision, in: active)
+    }
+
+    private mutating func noteDestination(
+        of plan: RequestPlan, _ query: RouteQuery, _ decision: Decision, in active: ActiveConfiguration
+    ) {
         self.trust = active.session(for: decision.trust).name
         self.rule = decision.destination.rule
         active.trustUses.note(query, decision, isTunnel: query.method == "CONNECT")
-        active.activity.started(route: self.counters)
-        self.isCounted = true
+        if case .refuse = plan.step { return }
+        if let reason = decision.reportedBreach { self.noteReported(.destinationDenied, reason) }
+    }
+
+    /// Notes how a transfer went.
+    mutating func note(_ metrics: TransferMetrics) {
+        let retries = self.metrics.retries + metrics.retries
+        self.metrics = metrics
+        self.metrics.retries = retries
+    }
+
+    /// Notes on what an origin, and a parent on the way to it, were trusted, as far as anybody wants to know.
+    mutating func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
+        self.note(parent: origin.proxyVerdict)
+        guard let decision else { return }
+        let reportsOnly = active.session(for: decision.trust).session.reportsOnly
+        guard active.exchangeLog.isEnabled || reportsOnly else { return }
+        if let verdict = origin.verdict { self.note(verdict) }
+    }
+
+    private mutating func noteReported(_ kind: ViolationKind, _ reason: String) {
+        self.violated(kind)
+        self.error = reason
+        self.requestViolations.append(kind)
     }
 
     /// Takes one of the places for tunnels, until the end.
     ///
     /// - Throws: the answer where there is none.
     mutating func holdTunnel(within limits: LimitsConfiguration) throws(Problem) {
+        // A redirect may lead from one offer to another.
+        if self.holdsTunnel { return }
         if let limit = self.lane.census.enterTunnel(self.client, limits) {
             throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
         }
         self.holdsTunnel = true
     }
 
-    /// Notes a breach of a contract by the request that does not keep it back.
+    /// Notes a breach of a contract, or of another rule that only reports, by the request. It does not keep it back.
     mutating func note(_ breach: PlannedRequest.Breach) {
         guard let kind = ViolationKind(rawValue: breach.kind.rawValue) else {
             preconditionFailure("BUG: \(breach.kind) is no violation")
         }
-        self.violated(kind)
-        self.error = breach.reason
-        self.requestViolation = kind
+        self.noteReported(kind, breach.reason)
     }
 
-    /// Notes with what the client is answered in place of a response.
-    mutating func refused(by problem: Problem) {
+    /// Notes the problem that the client is answered with.
+    mutating func note(_ problem: Problem) {
         self.problem = problem.name
         self.error = problem.detail
         if problem.breaksContract { self.violated(.unserializableRequest) }
@@ -158,8 +198,11 @@ struct ExchangeReport {
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
-    /// Notes the verdict that has ended the exchange.
-    mutating func refused(by verdict: Verdict) { self.verdict = verdict }
+    /// Notes the verdict that has ended the exchange, where one has.
+    mutating func note(_ error: SessionError, as problem: Problem.Name) {
+        if let verdict = error.verdict { self.verdict = verdict }
+        if error.code == .untrusted { self.noteUntrusted(problem) }
+    }
 
     /// Notes that a policy which only reports let an https parent pass.
     mutating func note(parent verdict: Verdict?) {
@@ -230,6 +273,7 @@ struct ExchangeReport {
         record.http = self.metrics.httpVersion.isEmpty ? nil : self.metrics.httpVersion
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
         record.retries = self.metrics.retries > 0 ? self.metrics.retries : nil
+        record.redirects = self.redirects > 0 ? self.redirects : nil
         record.violations = self.violations
         record.error = self.error
         return record

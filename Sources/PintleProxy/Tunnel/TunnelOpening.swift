@@ -166,7 +166,11 @@ struct TunnelOpening {
         var request = TransferRequest(method: "GET", scheme: scheme, authority: self.authority, path: "/")
         request.connectOnly = true
         request.connectFields = self.connectFields
-        if let route { request.connectTimeout = route.connectTimeout }
+        if let route {
+            request.connectTimeout = route.connectTimeout
+            request.serviceType = route.serviceType
+            request.interface = route.configuration.request.interface
+        }
         return request
     }
 

@@ -80,7 +80,8 @@ final class ConnectionAttempt {
         if let timer { self.loop.arm(timer, at: self.start + time) }
         let target = DialTarget(
             authority: self.request.authority, proxy: self.proxy, client: self.request.client,
-            serviceType: self.request.serviceType, timeLimit: time)
+            serviceType: self.request.serviceType,
+            interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time)
         // unowned: `finish` gives the dial up.
         self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }

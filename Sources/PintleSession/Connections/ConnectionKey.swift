@@ -12,6 +12,8 @@ struct ConnectionKey: Hashable {
     let proxy: ObjectIdentifier?
     /// How packets are marked; nil for the session's way.
     let serviceType: ServiceType?
+    /// The network interface that it leaves by; nil for the session's way.
+    let interface: String?
 
     /// The key of the connections that carry `request` by `proxy`.
     init(_ request: TransferRequest, by proxy: ProxyLink?) {
@@ -19,6 +21,7 @@ struct ConnectionKey: Hashable {
         self.authority = request.forwarder(proxy)?.authority ?? request.authority
         self.proxy = proxy.map { ObjectIdentifier($0) }
         self.serviceType = request.serviceType
+        self.interface = request.interface
     }
 }
 

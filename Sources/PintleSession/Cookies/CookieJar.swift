@@ -144,13 +144,13 @@ public final class CookieJar: Sendable {
         }
     }
 
-    // MARK: For sessions
+    // MARK: For sessions and proxies
 
     /// The value of a Cookie field for a request; nil where no cookie belongs to it.
-    func header(for url: HTTPURL) -> String? { Cookie.header(self.cookies(for: url)) }
+    package func header(for url: HTTPURL) -> String? { Cookie.header(self.cookies(for: url)) }
 
     /// Takes what a response to a request for `url` sets.
-    func take(_ fields: Fields, from url: HTTPURL) {
+    package func take(_ fields: Fields, from url: HTTPURL) {
         guard fields.contains(.setCookie) else { return }
         for line in fields.values(of: "Set-Cookie") { self.set(line, from: url) }
     }

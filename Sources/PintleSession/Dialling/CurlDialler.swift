@@ -71,7 +71,7 @@ final class CurlDialler: @unchecked Sendable {
     /// - Parameter completion: called once, in a later turn or at the end of this one, unless the dial is cancelled.
     func dial(_ target: DialTarget, _ completion: @escaping Dial.Completion) -> any RunningDial {
         self.loop.assertInEventLoop()
-        if target.socks == nil, self.configuration.interface == nil, let address = target.dialled.address {
+        if target.socks == nil, target.interface == nil, let address = target.dialled.address {
             let dial = AddressDial(target, at: address, of: self, completion)
             dial.begin()
             return dial

@@ -17,6 +17,8 @@ struct DialTarget {
     var client: TransferClient?
     /// How packets are marked; nil for the session's way.
     var serviceType: ServiceType?
+    /// The network interface that it leaves by; nil leaves it to the routes.
+    var interface: String?
     /// The longest time for resolving and connecting together.
     var timeLimit: TimeAmount
 
@@ -136,7 +138,7 @@ final class Dial {
         guard result == CURLE_OK, completion != nil, let socket = self.easy.activeSocket() else {
             let failure = DialFailure(
                 result: result, target: self.target, proxyError: self.easy.long(CURLINFO_PROXY_ERROR),
-                interface: self.dialler.configuration.interface, hasAddress: metrics.nameLookup != nil,
+                interface: self.target.interface, hasAddress: metrics.nameLookup != nil,
                 refusal: self.refusal, systemError: Int32(self.easy.long(CURLINFO_OS_ERRNO)))
             return ({ completion?(.failure(failure.error), metrics) }, nil)
         }

@@ -10,6 +10,7 @@ struct EasyHandle: ~Copyable {
     /// The URL that is set already, so that a reused handle does not parse it again.
     private var end: Authority?
     private var socks: ProxyLink?
+    private var interface: String?
     private var connectMilliseconds = -1
     /// libcurl reads the list while it is set, and never frees it.
     private var addresses: UnsafeMutablePointer<curl_slist>?
@@ -35,7 +36,6 @@ struct EasyHandle: ~Copyable {
         self.set(CURLOPT_PROXY, "")
         self.set(CURLOPT_NOPROXY, "")
         self.set(CURLOPT_SOCKS5_AUTH, pintle_auth_basic)
-        if let interface = configuration.interface { self.set(CURLOPT_INTERFACE, "if!\(interface)") }
         self.set(CURLOPT_TCP_NODELAY, 1)
         self.set(CURLOPT_TCP_KEEPALIVE, 1)
         // With 0 libcurl would forget the addresses that it is given before it dials one.
@@ -63,6 +63,12 @@ struct EasyHandle: ~Copyable {
         if self.socks !== target.socks {
             self.socks = target.socks
             isTaken = self.takes(CURLOPT_PROXY, target.socks?.url ?? "") && isTaken
+        }
+        if self.interface != target.interface {
+            self.interface = target.interface
+            // The prefix says that it is no address and no name.
+            let spelled = target.interface.map { "if!\($0)" }
+            self.check(pintle_set_text(self.pointer, CURLOPT_INTERFACE, spelled), CURLOPT_INTERFACE)
         }
         self.forgetAddresses()
         self.limitConnecting(to: target.timeLimit)

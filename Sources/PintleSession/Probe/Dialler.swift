@@ -14,16 +14,23 @@ package final class Dialler {
 
     private let address: SocketAddress
     private let interface: String?
+    private let serviceType: ServiceType
     private let timeLimit: Duration
     private let loop: Loop
     private var descriptor: Int32 = -1
     private var completion: ((Outcome) -> Void)?
     private lazy var timer = LoopTimer { [weak self] in self?.finish(.failure(.timedOut(.connecting))) }
 
-    /// - Parameter interface: the network device that packets leave by, as `eth0`; nil leaves it to the system.
-    package init(address: SocketAddress, interface: String? = nil, timeLimit: Duration, loop: Loop) {
+    /// - Parameters:
+    ///   - interface: the network device that packets leave by, as `eth0`; nil leaves it to the system.
+    ///   - serviceType: how packets are marked.
+    package init(
+        address: SocketAddress, interface: String? = nil, serviceType: ServiceType = .default, timeLimit: Duration,
+        loop: Loop
+    ) {
         self.address = address
         self.interface = interface
+        self.serviceType = serviceType
         self.timeLimit = timeLimit
         self.loop = loop
     }
@@ -42,6 +49,7 @@ package final class Dialler {
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         self.descriptor = socket(family, Int32(kind), 0)
         guard self.descriptor >= 0 else { return self.finish(.failure(.local(Self.words(for: errno)))) }
+        self.serviceType.mark(self.descriptor, family: family)
         if let interface {
             let code = interface.withCString {
                 setsockopt(

@@ -19,6 +19,8 @@ package final class Transfer {
         case connecting(ConnectionAttempt)
         /// A connection is made for another transfer, and may turn out to be one for all of them.
         case joining
+        /// No connection could be made; another is tried when the timer fires.
+        case pausing(LoopTimer)
         case carried(any Carrier)
     }
 
@@ -39,6 +41,8 @@ package final class Transfer {
     private var isJoined = false
     /// The number of times that the request was sent.
     private var attempts = 0
+    /// The number of times that it was tried again, from the connection or from the request on.
+    private var retries = 0
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
     private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
@@ -256,7 +260,7 @@ package final class Transfer {
         switch result {
         case .failure(let error):
             self.goOn(others)
-            self.tellEnd(error)
+            if !self.connectAgain(after: error) { self.tellEnd(error) }
         case .success(let made):
             self.verdict = made.verdict
             self.proxyVerdict = made.proxyVerdict
@@ -270,6 +274,33 @@ package final class Transfer {
             }
             self.pool.note(speaksHTTP2: speaksHTTP2, at: host)
             self.goOn(others)
+        }
+    }
+
+    /// Tries another connection after a while, where the request allows it and nothing of it was taken by any.
+    ///
+    /// - Returns: whether it does.
+    private func connectAgain(after error: SessionError) -> Bool {
+        guard self.request.retries.onConnectFailure, error.isConnectFailure, self.host != nil,
+            self.retries < self.request.retries.limit, RequestHead.isIdempotent(self.request.method),
+            self.upload?.rewind() ?? true
+        else { return false }
+        self.retries += 1
+        // unowned: `leaveStage` disarms the timer before the transfer goes.
+        let timer = LoopTimer { [unowned self] in self.goOnConnecting() }
+        self.stage = .pausing(timer)
+        self.pool.loop.arm(timer, at: self.pool.loop.turnTime + TransferRetries.wait(before: self.retries))
+        return true
+    }
+
+    private func goOnConnecting() {
+        guard case .pausing = self.stage, let host else { preconditionFailure("BUG: what does not wait goes on") }
+        self.stage = .none
+        self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
+        if self.request.upgrade != nil {
+            self.makeConnection(by: host.proxy)
+        } else {
+            self.connect(again: self.attempts > 0)
         }
     }
 
@@ -329,9 +360,9 @@ package final class Transfer {
         switch failure {
         case .malformed(let error):
             return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
-        case .refused where self.attempts == 1: return self.sendAgain(isUntouched: true)
+        case .refused where self.maySendAgain: return self.sendAgain(isUntouched: true)
         case .closed, .broken:
-            if !hasAnswer, afterUse, self.attempts == 1 { return self.sendAgain() }
+            if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
         case .reset, .refused, .brokenFrames: break
         }
         let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
@@ -353,6 +384,11 @@ package final class Transfer {
         self.tellEnd(SessionError(code, message, cause: cause))
     }
 
+    /// True where the request was sent once, and may be once more.
+    private var maySendAgain: Bool {
+        self.attempts == 1 && self.request.retries.onStaleConnection && self.retries < self.request.retries.limit
+    }
+
     /// A kept connection was closed while the request was on its way: RFC 9112 §9.3.1 allows to send it once more, over a
     /// connection of its own.
     ///
@@ -368,6 +404,7 @@ package final class Transfer {
         }
         self.delegate?.bodyBeginsAgain()
         guard self.isRunning else { return }
+        self.retries += 1
         self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
         self.connect(again: true)
     }
@@ -491,6 +528,7 @@ package final class Transfer {
         case .connecting(let attempt):
             attempt.cancel()
             self.goOn(self.leaveJoining())
+        case .pausing(let timer): self.pool.loop.disarm(timer)
         case .joining: self.host?.joining.removeAll { $0 === self }
         case .carried(let carrier): carrier.abandon()
         }
@@ -507,7 +545,7 @@ package final class Transfer {
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
         self.metrics.total = self.elapsed
-        self.metrics.retries = max(0, self.attempts - 1)
+        self.metrics.retries = self.retries
         self.giveBackPlace()
         self.delegate = nil
         tell(delegate, self.metrics)
@@ -544,6 +582,7 @@ package final class Transfer {
         self.proxyVerdict = nil
         self.responseVersion = ""
         self.attempts = 0
+        self.retries = 0
         self.hasResponse = false
         self.isReadingPaused = false
         self.takesPipes = false
@@ -569,7 +608,7 @@ package final class Transfer {
         case .waiting:
             if self.request.limitsWaiting, self.connectDeadline <= now { return self.failToWait() }
             self.lastActivity = now
-        case .connecting, .joining: self.lastActivity = now
+        case .connecting, .joining, .pausing: self.lastActivity = now
         case .carried: if self.isReadingPaused || self.waitsForBody { self.lastActivity = now }
         case .none: return
         }

@@ -60,6 +60,8 @@ package struct TransferRequest: Sendable {
     package var way = Way.configured
     /// How the connection's packets are marked. Default nil: as the session's configuration says.
     package var serviceType: ServiceType?
+    /// The network interface that the connection leaves by. Default nil: as the session's configuration says.
+    package var interface: String?
     /// What is sent with a CONNECT to a proxy, in place of the proxy's own.
     package var connectFields: Fields?
     /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
@@ -72,6 +74,8 @@ package struct TransferRequest: Sendable {
     /// Whether it is sent once more, over a new connection, where a kept one turns out to be closed before any byte of a
     /// response. A proxy must not do so with a method that is not idempotent (RFC 9110 §9.2.2).
     package var isRepeatable = true
+    /// When, and how often. Default once, where a kept connection turns out to be closed.
+    package var retries = TransferRetries()
 
     /// Makes a request.
     package init(
@@ -110,7 +114,7 @@ public struct TransferMetrics: Sendable, Equatable {
     public var reusedConnection = false
     /// The peer's address, empty where no connection was made.
     public var address = ""
-    /// The number of times that the request was sent again.
+    /// The number of times that the request was sent again, or that another connection was tried for it.
     public var retries = 0
     /// `1.0`, `1.1` or `2`.
     public var httpVersion = ""

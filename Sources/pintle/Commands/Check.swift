@@ -27,10 +27,11 @@ struct Check: ParsableCommand {
     func run() throws {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
+        for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }
         let lint = Lint(policy)
         for finding in lint.findings {
-            let place = "\(origin.path ?? "embedded default"):\(finding.position)"
+            let place = finding.position.description(inMain: origin.path ?? "embedded default")
             try Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
         }
     }
@@ -53,6 +54,7 @@ struct Check: ParsableCommand {
             let run = try DryRun(bytes, policy: policy)
             let route = run.decision.route?.description ?? "no route"
             Output.error("sent to \(run.decision.scheme.rawValue)://\(run.decision.authority) by \(route)")
+            if let breach = run.decision.reportedBreach { Output.error("reported: \(breach)") }
             for breach in run.breaches { Output.error("reported: the request breaks its contract: \(breach)") }
             sent = try Self.sent(run, policy.configuration.log.redact ? .on : .off)
         } catch {

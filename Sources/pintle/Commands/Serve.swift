@@ -59,7 +59,7 @@ struct Serve: AsyncParsableCommand {
         let (manager, given) = (try ServiceManager.taken(), try GivenSockets.taken())
         let (file, flags) = (self.configuration.file, Flags(self, given: given.places))
         let load: Loading = { files throws(CommandFailure) in
-            let (policy, origin) = try ConfigurationOptions.load(file, listen: try flags.places()) { files.note($0) }
+            let (policy, origin) = try ConfigurationOptions.load(file, listen: try flags.places(), telling: files)
             return (try flags.over(policy, origin), origin)
         }
         let files = ReadFiles()

@@ -21,4 +21,9 @@ final class ReadFiles: Sendable {
             for path in paths where files[path] == nil { files[path] = FileMark(path) }
         }
     }
+
+    /// Takes note of which files are in a folder, and not of what is in them.
+    func noteListing(_ folder: String) {
+        self.files.withLock { files in if files[folder] == nil { files[folder] = FileMark(folder) } }
+    }
 }

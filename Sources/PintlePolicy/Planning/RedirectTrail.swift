@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+package import PintleMessage
+package import PintleSession
+
+/// Follows redirects in a client's place: what was asked last, how often the answer has led on, and what is asked next.
+///
+/// A pure value. Each request that it proposes is planned as if the client had made it: by the routes, destinations and trust
+/// policies that hold for its own URL. Which redirects are followed is up to the route of the client's request, to the end.
+package struct RedirectTrail: Sendable {
+    /// A request that a redirect leads to.
+    package struct Hop: Sendable {
+        /// The head as the client would have sent it.
+        package let head: RequestHead
+        /// The plan for it.
+        package let plan: RequestPlan
+        /// Its body.
+        package let body: RequestPlan.Body
+        /// The bytes of the redirect's own content that are still read for the sake of its connection.
+        package var room = RedirectTrail.longestContent
+    }
+
+    /// The most redirects of one request, as many as browsers and the library follow.
+    package static let limit = 20
+    /// The most bytes of a redirect's content that are read and thrown away, so that its connection can be used again.
+    package static let longestContent = 64 << 10
+
+    private let rule: RouteConfiguration.Redirects
+    /// As the client has sent it, or would have.
+    private var head: RequestHead
+    private var plan: RequestPlan
+    /// Where it was sent to.
+    private var url: HTTPURL?
+    /// The body, where all of it is here.
+    private var body: (bytes: ByteBuffer, trailers: Fields)?
+    private var count = 0
+
+    /// Begins with the request of a client.
+    ///
+    /// - Returns: nil where its route leaves redirects to the client.
+    package init?(_ head: RequestHead, _ plan: RequestPlan) {
+        guard let rule = plan.decision?.route?.configuration.redirects, rule != .pass else { return nil }
+        self.rule = rule
+        self.head = head
+        self.plan = plan
+    }
+
+    /// The bytes that are held for a request that is made of them and has others.
+    package var heldBytes: Int { self.plan.isSerialized ? self.body?.bytes.readableBytes ?? 0 : 0 }
+
+    /// Keeps the body of the request: where all of it is here it can be sent again.
+    package mutating func keep(_ body: RequestPlan.Body) {
+        if case .whole(let bytes, let trailers) = body { self.body = (bytes, trailers) }
+    }
+
+    /// Notes where the request was sent to, which a serializer may have changed.
+    package mutating func wasSent(_ transfer: TransferRequest) {
+        self.url = HTTPURL(scheme: transfer.scheme, authority: transfer.authority, path: transfer.path)
+    }
+
+    /// The request that a response leads to.
+    ///
+    /// - Returns: nil where the response is the client's: it is no redirect, or one that is not followed. What leads from https
+    ///   to http is not, nor what would need a body that is not here any more, nor what leads nowhere.
+    /// - Throws: the answer where it leads on and on.
+    package mutating func next(after response: ResponseHead) throws(Problem) -> Hop? {
+        guard let url, let proposal = self.proposal(of: response, at: url) else { return nil }
+        guard self.count < Self.limit else {
+            throw Problem(
+                .loopDetected,
+                "\(url.authority) redirects again after \(Self.limit) redirects, which is as many as are followed")
+        }
+        self.count += 1
+        let hop = self.hop(to: proposal)
+        (self.head, self.plan, self.url) = (hop.head, hop.plan, nil)
+        if !proposal.keepsBody { self.body = nil }
+        return hop
+    }
+
+    private func proposal(of response: ResponseHead, at url: HTTPURL) -> Redirection? {
+        let proposal = try? Redirection.proposed(
+            by: response, to: self.head.method, url, fields: self.head.fields, hasBody: self.plan.framing != .none)
+        guard let proposal, !proposal.keepsBody || self.body != nil else { return nil }
+        guard proposal.url.isSecure || !url.isSecure else { return nil }
+        guard self.rule == .follow || proposal.url.isSameOrigin(as: url) else { return nil }
+        return proposal
+    }
+
+    // MARK: The next request
+
+    private func hop(to proposal: Redirection) -> Hop {
+        // A route's upstream may be known to the client by other names only, and the route be found by those.
+        if let target = self.ownTarget(for: proposal.url) {
+            var fields = proposal.fields
+            if let host = self.head.fields[.host] { fields.set("Host", host) }
+            let hop = self.planned(proposal, target, fields)
+            if let route = hop.plan.decision?.route, route === self.plan.decision?.route { return hop }
+        }
+        var fields = proposal.fields
+        fields.set("Host", proposal.url.authority.description(for: proposal.url.scheme))
+        let target = RequestTarget.absolute(
+            scheme: proposal.url.scheme, authority: proposal.url.authority, path: proposal.url.path)
+        return self.planned(proposal, target, fields)
+    }
+
+    private func planned(_ proposal: Redirection, _ target: RequestTarget, _ fields: Fields) -> Hop {
+        let head = RequestHead(
+            method: proposal.method, target: target, minorVersion: self.head.minorVersion, fields: fields)
+        let kept = proposal.keepsBody ? self.body : nil
+        let framing: BodyFraming = kept.map { BodyFraming.length(UInt64($0.bytes.readableBytes)) } ?? .none
+        let plan = RequestPlan(head, framing, by: self.plan.policy)
+        if let kept { return Hop(head: head, plan: plan, body: .whole(kept.bytes, trailers: kept.trailers)) }
+        if case .collect = plan.step {
+            return Hop(head: head, plan: plan, body: .whole(ByteBuffer(), trailers: Fields()))
+        }
+        return Hop(head: head, plan: plan, body: .streamed)
+    }
+
+    /// The target by which the client asks for what is below the upstream of the route; nil where it is not below it.
+    private func ownTarget(for url: HTTPURL) -> RequestTarget? {
+        guard let route = self.plan.decision?.route?.configuration, let upstream = route.upstream,
+            let rest = upstream.remainder(of: url)
+        else { return nil }
+        let path = (route.stripPrefix ?? "") + rest
+        switch self.head.target {
+        case .origin: return .origin(path: path)
+        case .absolute(let scheme, let authority, _): return .absolute(scheme: scheme, authority: authority, path: path)
+        case .authority, .asterisk: return nil
+        }
+    }
+}
+
+extension Upstream {
+    /// The path that ``path(for:strippingPrefix:)`` makes the URL's of, beginning with a slash; nil where the URL is not below
+    /// the base.
+    fileprivate func remainder(of url: HTTPURL) -> String? {
+        guard url.scheme == self.scheme, url.authority == self.authority else { return nil }
+        if self.basePath.isEmpty { return url.path }
+        return url.path.hasPrefix(self.basePath) ? "/" + url.path.dropFirst(self.basePath.utf8.count) : nil
+    }
+}
