@@ -49,6 +49,30 @@ package final class TLSStream {
             descriptor: descriptor, context: try context ?? MemoryHandshake.ClientContext(), protocols: protocols)
     }
 
+    /// Connects to a server through a tunnel of a proxy on this machine.
+    package convenience init(to target: String, through proxy: Int, protocols: [String] = []) throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0, LoopbackAddress.connect(descriptor, port: proxy) == 0 else {
+            throw TestFailure("connect to port \(proxy): errno \(errno)")
+        }
+        let request = Array("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n".utf8)
+        guard Glibc.send(descriptor, request, request.count, 0) == request.count else {
+            throw TestFailure("the CONNECT cannot be sent: errno \(errno)")
+        }
+        // Not a byte more than the head: the rest is the handshake's.
+        var head: [UInt8] = []
+        while !head.suffix(4).elementsEqual([0x0D, 0x0A, 0x0D, 0x0A]) {
+            var byte: UInt8 = 0
+            guard recv(descriptor, &byte, 1, 0) == 1 else { throw TestFailure("there is no answer to the CONNECT") }
+            head.append(byte)
+        }
+        guard head.starts(with: Array("HTTP/1.1 200 ".utf8)) else {
+            throw TestFailure("there is no tunnel: \(String(decoding: head, as: UTF8.self))")
+        }
+        try self.init(
+            descriptor: descriptor, context: try MemoryHandshake.ClientContext(), protocols: protocols)
+    }
+
     deinit {
         SSL_free(self.pointer)
         close(self.descriptor)
