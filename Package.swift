@@ -100,6 +100,7 @@ let package = Package(
 
         .target(name: "CPintleLinux"),
         .target(name: "CPintleLanguages"),
+        .target(name: "CPintleProcess"),
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -165,7 +166,7 @@ let package = Package(
             dependencies: [
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
-                "CPintleLanguages", nio, nioLocks, logging,
+                "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],
@@ -219,7 +220,7 @@ let package = Package(
         tests(
             "PintleCommandTests",
             [
-                "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
+                "pintle", "PintleMessage", "PintleActivity", "PintlePolicy", "PintleSession", "PintleTrust", nio,
                 arguments,
             ]),
         // The binaries themselves are what these tests start.
