@@ -34,7 +34,7 @@ package final class ExchangeLog: Sendable {
     private let destination: Destination
     private let encoder: ExchangeEncoder
     private let writer: LogWriter?
-    /// Who takes records instead of a writer.
+    /// Takes records instead of a writer.
     private let take: (@Sendable (ExchangeRecord) -> Void)?
 
     /// Gives records to the process itself instead of writing lines; ``reopen()`` and ``flush(within:)`` have nothing to do.

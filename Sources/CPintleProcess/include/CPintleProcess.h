@@ -31,7 +31,7 @@ void pintle_catch_signals(uint64_t signals, int pipe);
 /// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU.
 void pintle_obey(int signal);
 
-/// What a child runs, and where. The pointers are read during pintle_fork alone.
+/// The program of a child, and its place. The pointers are read during pintle_fork alone.
 typedef struct {
     /// A path; nothing is searched.
     const char *program;
@@ -59,9 +59,9 @@ typedef struct {
     int32_t process;
     /// The socket to it.
     int32_t control;
-    /// What listens inside its network; -1 where it has none of its own.
+    /// The listener inside its network; -1 where it has none of its own.
     int32_t listener;
-    /// Where it failed, with errno; 0 where it has not.
+    /// The step at which it failed, with errno; 0 where it has not.
     int32_t step;
     int32_t code;
 } pintle_forked;

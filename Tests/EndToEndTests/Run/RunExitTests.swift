@@ -5,7 +5,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// How `pintle run` ends, and what reaches the command.
+/// The ends of `pintle run`, and what reaches the command.
 struct RunExitTests {
     private let stage: RunStage
 
@@ -67,7 +67,9 @@ struct RunExitTests {
 
     // MARK: Signals
 
-    /// Says `ready`, then the number of each of these signals; 15 ends it, and so does the tenth of any.
+    /// A program that says `ready`, then the number of each of these signals.
+    ///
+    /// - Parameter ending: what it does behind that.
     private static func listener(_ ending: String) -> [String] {
         [
             "/usr/bin/python3", "-u", "-c",

@@ -7,7 +7,7 @@ import Testing
 
 /// Networks of commands' own.
 enum OwnNetworks {
-    /// Whether unshare(1) can do what Pintle does.
+    /// True where unshare(1) can do what Pintle does.
     static let isAvailable: Bool = {
         let options = geteuid() == 0 ? ["--net"] : ["--user", "--map-current-user", "--net"]
         let process = try? ChildProcess("/usr/bin/unshare", options + ["/bin/true"])

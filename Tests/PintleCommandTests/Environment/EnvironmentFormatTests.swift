@@ -8,7 +8,7 @@ import Testing
 
 /// Environments written down, and read by those that they are written for.
 struct EnvironmentFormatTests {
-    /// What breaks out of quotation marks, ends lines, is expanded, or hides a mark by combining with it.
+    /// Texts that break out of quotation marks, end lines, are expanded, or hide a mark by combining with it.
     static let hostile = [
         "", "plain", "two words", "it's", "\"quoted\"", "$HOME `id` $(id) ${x}", "back\\slash\\", "a\nb\n", "a\rb",
         "'\u{301}'x",
@@ -21,7 +21,7 @@ struct EnvironmentFormatTests {
         Self.hostile.enumerated().map { ProxyEnvironment.Variable("V\($0)", $1) }
     }
 
-    /// What a command that read a file sees in the variables.
+    /// The variables as a command sees them that has read a file.
     private func seen(by command: [String], _ text: String, files: [String: String] = [:]) throws -> [String?] {
         let folder = try TemporaryFolder()
         try folder.write(text, to: "environment")

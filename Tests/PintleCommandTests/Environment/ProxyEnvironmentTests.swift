@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// Which variables there are, and what they say.
+/// The variables, and what they say.
 struct ProxyEnvironmentTests {
     private func address(_ places: String...) throws -> ProxyAddress {
         try ProxyAddress(try places.map { try ListenAddress($0) })

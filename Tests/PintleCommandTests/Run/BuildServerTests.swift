@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// What build servers are told.
+/// The words for build servers.
 struct BuildServerTests {
     @Test(
         arguments: [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import pintle
 
-/// Which file a command stands for.
+/// The file that a command stands for.
 struct ProgramPathTests {
     private let folder: TemporaryFolder
 

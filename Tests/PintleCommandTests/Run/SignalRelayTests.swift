@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// What becomes of signals, and what the end of a child says.
+/// Signals passed on, and the end of a child.
 struct SignalRelayTests {
     private let shared = SignalRelay(sharesGroup: true)
     private let own = SignalRelay(sharesGroup: false)

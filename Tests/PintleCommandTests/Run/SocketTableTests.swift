@@ -6,7 +6,7 @@ import Testing
 
 @testable import pintle
 
-/// Which connections went past the proxy.
+/// Connections that went past the proxy.
 struct SocketTableTests {
     private static let head =
         "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"

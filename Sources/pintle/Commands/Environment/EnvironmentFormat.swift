@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import PintleAudit
 internal import PintleMessage
 
-/// How an environment is written down, so that a shell or another reader takes it over whatever the values are.
+/// The form in which an environment is written down, so that its reader takes it over whatever the values are.
 enum EnvironmentFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case sh
     case fish

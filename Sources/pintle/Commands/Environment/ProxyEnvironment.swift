@@ -27,7 +27,7 @@ struct ProxyEnvironment: Sendable, Equatable {
     let proxy: ProxyAddress
     /// Hosts that are asked for without the proxy, as `no_proxy` lists them. Default none.
     var exempt = ""
-    /// What JAVA_TOOL_OPTIONS says already; ours come behind, where they count.
+    /// The JAVA_TOOL_OPTIONS that there are already; ours come behind, where they count.
     var javaOptions = ""
     /// Nil where nothing may be intercepted.
     var trust: Trust?
@@ -72,7 +72,7 @@ struct ProxyEnvironment: Sendable, Equatable {
 
     // MARK: Java
 
-    /// What JAVA_TOOL_OPTIONS becomes; nil where there is nothing to say.
+    /// The JAVA_TOOL_OPTIONS that are told; nil where there is nothing to say.
     private var options: String? {
         var own: [String] = []
         // Java speaks with no proxy over TLS. What it took for one would be answered by an alert.
@@ -95,7 +95,7 @@ struct ProxyEnvironment: Sendable, Equatable {
     }
 }
 
-/// What Java's options say otherwise than the variables of everybody else.
+/// The words of Java's options that differ from the variables of everybody else.
 enum JavaExceptions {
     /// `no_proxy` as `http.nonProxyHosts`: patterns between bars, where a name does not stand for those below it.
     static func text(_ exempt: String) -> String {

@@ -51,7 +51,7 @@ struct Child {
     private let terminal: ForegroundTerminal?
 
     var process: pid_t { self.forked.process }
-    /// What listens in its network; nil where it has none of its own.
+    /// The listener in its network; nil where it has none of its own.
     var listener: Int32? { self.forked.listener >= 0 ? self.forked.listener : nil }
 
     /// Forks.

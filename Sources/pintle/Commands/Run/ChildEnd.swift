@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// How a child ended.
+/// The end of a child.
 enum ChildEnd: Sendable, Equatable {
     case exited(Int32)
     case killed(signal: Int32)
@@ -22,7 +22,7 @@ enum ChildEnd: Sendable, Equatable {
         }
     }
 
-    /// What a status of waitpid(2) says, by its layout on Linux.
+    /// Reads a status of waitpid(2), by its layout on Linux.
     static func change(of status: Int32) -> Change {
         let low = status & 0x7F
         if low == 0 { return .ended(.exited(status >> 8 & 0xFF)) }

@@ -19,14 +19,14 @@ struct ChildLaunch: Sendable {
     let exempt: String
     /// JAVA_TOOL_OPTIONS as it was inherited.
     let javaOptions: String
-    /// Whether the command gets a network of its own.
+    /// True where the command gets a network of its own.
     let isIsolated: Bool
     let descriptors: OwnDescriptors
 
-    /// How it went.
+    /// The end of a run.
     struct Ended: Sendable {
         let end: ChildEnd
-        /// Whether Ctrl-C, or a SIGINT to Pintle, has ended the command.
+        /// True where Ctrl-C, or a SIGINT to Pintle, has ended the command.
         let isInterrupted: Bool
         let past: [PastConnection]
         let morePast: Int
@@ -74,7 +74,7 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    /// Where the command finds the proxy inside its network: every port is free there.
+    /// The proxy's address inside the command's network: every port is free there.
     private func isolatedAddress() throws(CommandFailure) -> ProxyAddress {
         guard let address = self.policy.configuration.listen.first.flatMap(ProxyAddress.init) else {
             preconditionFailure("BUG: the private proxy of a network has a port")

@@ -41,10 +41,10 @@ struct ChildSupervisor {
     let signals: SignalPipe
     /// Whose foreground the child has, with a process group of its own; nil where it is in this process's.
     let terminal: ForegroundTerminal?
-    /// How long a child may take to end after a SIGTERM was passed on.
+    /// The time that a child may take to end after a SIGTERM was passed on.
     let patience: Duration
 
-    /// Whether this process was interrupted as well, by a key or by somebody else.
+    /// True once this process was interrupted as well, by a key or by somebody else.
     private(set) var wasInterrupted = false
     private var isStopped = false
     private var killing: ContinuousClock.Instant?

@@ -21,7 +21,7 @@ struct ForegroundTerminal {
         self.group = own
     }
 
-    /// Whether the three standard descriptors are the same terminal: with one that is not, there is a pipeline.
+    /// True where the three standard descriptors are the same terminal: with one that is not, there is a pipeline.
     private static var isOneTerminal: Bool {
         var devices: Set<UInt> = []
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {

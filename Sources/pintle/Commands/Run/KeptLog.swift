@@ -13,7 +13,7 @@ final class KeptLog: Sendable {
     private static let most = 50
     private let state = Locked(State())
 
-    /// What was logged, in its order.
+    /// The lines that were logged, in their order.
     var lines: [String] {
         self.state.withLock { $0.lines + ($0.more > 0 ? ["and \($0.more) more messages"] : []) }
     }

@@ -19,7 +19,7 @@ struct PrivateProxy {
     private let active: ActiveConfiguration
     private let proxy: Proxy
 
-    /// How long exchanges may go on that nobody waits for any more: their client has ended.
+    /// The time that exchanges may go on which nobody waits for any more: their client has ended.
     private static let patience = Duration.seconds(1)
 
     /// Begins to serve.

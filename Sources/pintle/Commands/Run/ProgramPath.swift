@@ -12,7 +12,7 @@ enum ProgramPath {
         case notExecutable(SystemError)
     }
 
-    /// Where programs are looked for without PATH, as execvp(3) does.
+    /// The folders of programs without PATH, as execvp(3) does.
     private static let standard = "/bin:/usr/bin"
 
     /// Looks for a program.
@@ -41,7 +41,7 @@ enum ProgramPath {
         obstacle.code == ENOENT || obstacle.code == ENOTDIR ? .notFound : .notExecutable(obstacle)
     }
 
-    /// Why a file cannot be run; nil where nothing speaks against it.
+    /// The reason why a file cannot be run; nil where nothing speaks against it.
     private static func obstacle(to path: String) -> SystemError? {
         var status = stat()
         guard stat(path, &status) == 0 else { return .last }

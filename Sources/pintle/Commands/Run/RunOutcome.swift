@@ -2,14 +2,14 @@
 
 internal import PintleSystem
 
-/// What is told when the command has ended: warnings, the summary, the reports, and the exit code.
+/// Tells, when the command has ended: warnings, the summary, the reports, and the exit code.
 struct RunOutcome {
     var report: RunReport
     let reports: [RunReportFile]
-    /// What was logged meanwhile.
+    /// The lines that were logged meanwhile.
     let logged: [String]
     let failsOnFindings: Bool
-    /// Whether the command has ended by an interruption that was meant for Pintle too.
+    /// True where the command has ended by an interruption that was meant for Pintle too.
     let isInterrupted: Bool
     let environment: [String: String]
 

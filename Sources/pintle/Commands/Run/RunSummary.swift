@@ -2,12 +2,12 @@
 
 internal import PintleAudit
 
-/// What people read when the command has ended. Text of others steers no terminal.
+/// The lines that people read when the command has ended. Text of others steers no terminal.
 struct RunSummary {
     let report: RunReport
     let isColoured: Bool
 
-    /// How many lines of a kind are printed; reports have more.
+    /// The most lines of a kind that are printed; reports have more.
     private static let mostHosts = 40
     private static let mostFindings = 50
     private static let mostPast = 20
@@ -104,7 +104,7 @@ struct RunSummary {
 }
 
 extension RunTally.Host {
-    /// How far it was proved, and by which policies: `pinned (payments)`.
+    /// The proofs that were met, and by which policies: `pinned (payments)`.
     var proof: String {
         let words = self.assurances.sorted().map(\.rawValue).joined(separator: ", ")
         let names = self.trust.sorted().map(ReportText.line).joined(separator: ", ")

@@ -19,7 +19,7 @@ struct SignalRelay: Equatable {
         case lookAtChild
     }
 
-    /// Whether the child has no process group of its own.
+    /// True where the child has no process group of its own.
     let sharesGroup: Bool
 
     /// Those that are passed on. The rest does what it would do to any program.
@@ -39,7 +39,7 @@ struct SignalRelay: Equatable {
 
     /// The signal that Pintle stops itself by when its child was stopped; nil where it goes on.
     ///
-    /// Who waits for Pintle, a shell, sees the job stopped as it would be without it.
+    /// A shell that waits for Pintle sees the job stopped as it would be without it.
     func stop(with signal: Int32) -> Int32? {
         switch signal {
         case SIGTSTP, SIGTTIN, SIGTTOU: signal

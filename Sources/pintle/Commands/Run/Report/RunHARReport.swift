@@ -80,7 +80,7 @@ struct RunHARReport {
         return String(place[..<colon].filter { !"[]".contains($0) })
     }
 
-    /// What HAR has no member for.
+    /// Tells what HAR has no member for.
     private static func comment(_ record: ExchangeRecord) -> String? {
         let parts = [
             record.isTunnel ? "a tunnel, whose content was not seen" : nil, record.route.map { "route \($0)" },

@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 
-/// What a command did through its proxy: a value from which the summary and every report are written.
+/// The deeds of a command through its proxy: a value from which the summary and every report are written.
 ///
 /// Secrets were taken out of it already, as the configuration wants it. Of the command it has the program alone: arguments
 /// may be secrets.
@@ -21,13 +21,13 @@ struct RunReport: Sendable, Equatable {
     var tally: RunTally
     /// Connections of the command that were seen past the proxy.
     var past: [PastConnection] = []
-    /// How many more of them there were.
+    /// The number of those that are left out.
     var morePast = 0
 
     /// The configuration, as people call it.
     var configuration: String { self.file ?? "embedded default" }
 
-    /// Whether a request was denied, or anything violated.
+    /// True where a request was denied, or anything violated.
     var hasFindings: Bool { self.tally.totals.denied + self.tally.totals.violations > 0 }
 }
 

@@ -4,7 +4,7 @@ internal import PintleActivity
 
 /// Counts what exchanges tell. Counts are always right; of hosts, findings and exchanges only so many are kept.
 struct RunTally: Sendable, Equatable {
-    /// How much is kept.
+    /// The most that is kept.
     struct Limits: Sendable, Equatable {
         var hosts = 1000
         var findings = 1000
@@ -27,13 +27,13 @@ struct RunTally: Sendable, Equatable {
     struct Host: Sendable, Equatable {
         let name: String
         var counts = Counts()
-        /// How far the host was proved, sorted.
+        /// The proofs of the host that were met.
         var assurances: Set<Assurance> = []
         /// The trust policies that applied.
         var trust: Set<String> = []
     }
 
-    /// How far a destination was proved to be what it says.
+    /// The degree to which a destination was proved to be what it says.
     enum Assurance: String, Sendable, Comparable, CaseIterable {
         case pinMismatch = "pin mismatch"
         case invalid = "not valid"
@@ -78,7 +78,7 @@ struct RunTally: Sendable, Equatable {
         self.limits = limits
     }
 
-    /// How many exchanges there were.
+    /// The number of exchanges.
     var count: Int { self.totals.requests + self.totals.tunnels }
 
     /// The longest text of others that is kept.
@@ -155,7 +155,7 @@ extension ExchangeRecord {
         return rules
     }
 
-    /// How far the destination was proved; nil where there was none.
+    /// The proof of the destination; nil where there was none.
     fileprivate var runAssurance: RunTally.Assurance? {
         if self.violations.contains(.pinMismatch) { return .pinMismatch }
         if self.violations.contains(.certificateInvalid) { return .invalid }
