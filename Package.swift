@@ -50,9 +50,13 @@ let shipped: [LinkerSetting] =
             .when(configuration: .release))
     ]
 
+/// Rooms in which nobody waits for a processor are made for size, where the program is built as it ships: a command line, and
+/// what it does once.
+let small: [SwiftSetting] = isSharingRuntime ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 /// A room of the house. Imports point one way: only to rooms above it in this list.
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: house)
+func room(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: house + more)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -100,6 +104,7 @@ let package = Package(
 
         .target(name: "CPintleLinux"),
         .target(name: "CPintleLanguages"),
+        .target(name: "CPintleProcess"),
 
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
@@ -147,7 +152,7 @@ let package = Package(
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
-        room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"]),
+        room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
         room(
             "PintleProxy",
             [
@@ -160,17 +165,17 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
                 nioLocks, database,
-            ]),
+            ], small),
         .executableTarget(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
-                "CPintleLanguages", nio, nioLocks, logging,
+                "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
             ],
-            swiftSettings: house
+            swiftSettings: house + small
                 + (isSharingRuntime ? [] : [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
             linkerSettings: shipped),
         // The catalogue of PintleSession shows parts of these, and the tests run them.
@@ -220,7 +225,7 @@ let package = Package(
         tests(
             "PintleCommandTests",
             [
-                "pintle", "PintleMessage", "PintlePolicy", "PintleSession", "PintleTrust", nio,
+                "pintle", "PintleMessage", "PintleActivity", "PintlePolicy", "PintleSession", "PintleTrust", nio,
                 arguments,
             ]),
         // The binaries themselves are what these tests start.

@@ -13,8 +13,8 @@ struct Pintle: AsyncParsableCommand {
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
         subcommands: [
-            Serve.self, Reload.self, Check.self, Explain.self, Audit.self, Fetch.self, Pins.self, Verify.self,
-            CA.self, VersionCommand.self,
+            Serve.self, Run.self, Env.self, Reload.self, Check.self, Explain.self, Audit.self, Fetch.self, Pins.self,
+            Verify.self, CA.self, VersionCommand.self,
         ])
 
     static func main() async {
@@ -38,8 +38,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "run", "env", "doctor", "top", "status", "wait",
-        "config",
+        "doctor", "top", "status", "wait", "config",
     ]
 
     private static func leave(with failure: CommandFailure) -> Never {
@@ -59,7 +58,9 @@ struct Pintle: AsyncParsableCommand {
             Glibc.exit(ProcessExit.success.rawValue)
         }
         Output.error(message)
-        Glibc.exit(ProcessExit.usage.rawValue)
+        // A code of 2 would be the command's own.
+        let isRun = CommandLine.arguments.dropFirst().first == "run"
+        Glibc.exit((isRun ? ProcessExit.runFailed : .usage).rawValue)
     }
 }
 
@@ -75,6 +76,12 @@ enum ProcessExit: Int32 {
     case configuration = 3
     /// It could not be completed: an address in use, an unreadable file.
     case incomplete = 4
+    /// `run`: Pintle failed, and the command was not run or its end is not known.
+    case runFailed = 125
+    /// `run`: the command is there, but cannot be executed.
+    case cannotExecute = 126
+    /// `run`: there is no such command.
+    case notFound = 127
 }
 
 /// Why a command ends early: its last words, and its exit code.

@@ -48,8 +48,8 @@ struct JUnitReport {
             ("configuration", self.report.configuration), ("pintle.version", self.report.version),
             ("judged_at", self.report.moment.description),
         ]
-        var lines = ["  <testsuite\(Self.attributes(attributes))>", "    <properties>"]
-        lines += properties.map { "      <property\(Self.attributes([("name", $0.0), ("value", $0.1)]))/>" }
+        var lines = ["  <testsuite\(ReportText.attributes(attributes))>", "    <properties>"]
+        lines += properties.map { "      <property\(ReportText.attributes([("name", $0.0), ("value", $0.1)]))/>" }
         lines.append("    </properties>")
         lines += cases.flatMap { self.lines(of: $0, policy) }
         let others = self.report.findings.filter { $0.policy == policy && !self.fails($0) }
@@ -77,13 +77,13 @@ struct JUnitReport {
     }
 
     private func lines(of test: Case, _ policy: String) -> [String] {
-        let attributes = Self.attributes([
+        let attributes = ReportText.attributes([
             ("classname", "trust.\(policy)"), ("name", test.name), ("time", ReportText.seconds(test.duration)),
         ])
         guard let first = test.findings.first else { return ["    <testcase\(attributes)/>"] }
         let element = test.isError ? "error" : "failure"
         let message = first.message.split(separator: "\n").first.map(String.init) ?? ""
-        let head = Self.attributes([("message", message), ("type", "\(first.rule.id) \(first.rule.name)")])
+        let head = ReportText.attributes([("message", message), ("type", "\(first.rule.id) \(first.rule.name)")])
         let body = test.findings.map { finding in
             "\(finding.severity) \(finding.rule.id) \(finding.rule.name)\n\(self.words(of: finding))\n"
                 + finding.rule.remedy
@@ -99,9 +99,5 @@ struct JUnitReport {
         let place = finding.place(in: self.report).map { "\($0): " } ?? ""
         let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
         return "\(place)\(finding.message)\(circumstances)"
-    }
-
-    private static func attributes(_ attributes: [(name: String, value: String)]) -> String {
-        attributes.map { " \($0.name)=\"\(ReportText.xml($0.value))\"" }.joined()
     }
 }

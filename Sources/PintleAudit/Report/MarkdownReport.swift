@@ -11,7 +11,7 @@ struct MarkdownReport {
         var lines = ["# Audit of \(ReportText.markdown(self.report.configuration))", "", self.head, ""]
         lines += self.findings
         lines += ["## Servers", ""]
-        lines += Self.table(
+        lines += ReportText.table(
             ["Policy", "Host", "Address", "TLS", "Key", "Verdict", "Expires", "Leaf pin"], self.rows)
         return lines.joined(separator: "\n") + "\n"
     }
@@ -31,7 +31,9 @@ struct MarkdownReport {
             ]
         }
         return ["## Findings", ""]
-            + Self.table(["Severity", "Rule", "Policy", "Where", "Configuration", "What", "What to do"], rows) + [""]
+            + ReportText.table(["Severity", "Rule", "Policy", "Where", "Configuration", "What", "What to do"], rows) + [
+                ""
+            ]
     }
 
     private var rows: [[String]] {
@@ -51,10 +53,5 @@ struct MarkdownReport {
                 }
             }
         }
-    }
-
-    private static func table(_ head: [String], _ rows: [[String]]) -> [String] {
-        func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
-        return [line(head), line(head.map { _ in "---" })] + rows.map { line($0.map(ReportText.markdown)) }
     }
 }

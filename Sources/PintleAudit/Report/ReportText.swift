@@ -5,12 +5,12 @@ internal import PintlePolicy
 internal import PintleSystem
 
 /// Text of servers' choosing, made harmless for each kind of reader.
-enum ReportText {
+package enum ReportText {
     /// On one line and without what steers terminals or turns the direction of writing, which is shown as `\u{1B}`.
-    static func line(_ text: String) -> String { self.shown(text, keepingLines: false) }
+    package static func line(_ text: String) -> String { self.shown(text, keepingLines: false) }
 
     /// The same, with the line ends as they are.
-    static func block(_ text: String) -> String { self.shown(text, keepingLines: true) }
+    package static func block(_ text: String) -> String { self.shown(text, keepingLines: true) }
 
     private static func shown(_ text: String, keepingLines: Bool) -> String {
         var shown = ""
@@ -30,7 +30,7 @@ enum ReportText {
     }
 
     /// The content of an element or an attribute of XML 1.0, which has no way of writing most control characters.
-    static func xml(_ text: String) -> String {
+    package static func xml(_ text: String) -> String {
         var escaped = ""
         for scalar in self.block(text).unicodeScalars {
             switch scalar {
@@ -48,7 +48,7 @@ enum ReportText {
     }
 
     /// A piece of a paragraph or of a table's cell, in which nothing is a mark, a link, a mention or HTML.
-    static func markdown(_ text: String) -> String {
+    package static func markdown(_ text: String) -> String {
         var escaped = ""
         for scalar in self.block(text).unicodeScalars {
             switch scalar {
@@ -66,7 +66,7 @@ enum ReportText {
     }
 
     /// A path as a reference in a URI (RFC 3986): relative ones stay so, absolute ones get the scheme `file`.
-    static func uri(ofFile path: String) -> String {
+    package static func uri(ofFile path: String) -> String {
         let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
         let encoded = path.utf8.reduce(into: "") { encoded, byte in
             if plain.contains(byte) {
@@ -79,15 +79,34 @@ enum ReportText {
         return path.hasPrefix("/") ? "file://\(encoded)" : encoded
     }
 
+    /// A message of SARIF, where brackets are links unless escaped (§3.11.6).
+    package static func sarif(_ text: String) -> String {
+        self.block(text).reduce(into: "") { escaped, character in
+            if "[]\\".contains(character) { escaped.append("\\") }
+            escaped.append(character)
+        }
+    }
+
+    /// Attributes of XML, each behind a space.
+    package static func attributes(_ attributes: [(name: String, value: String)]) -> String {
+        attributes.map { " \($0.name)=\"\(self.xml($0.value))\"" }.joined()
+    }
+
+    /// A table of Markdown: its head, and rows whose cells are escaped here.
+    package static func table(_ head: [String], _ rows: [[String]]) -> [String] {
+        func line(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |" }
+        return [line(head), line(head.map { _ in "---" })] + rows.map { line($0.map(self.markdown)) }
+    }
+
     /// Seconds with three digits after the point.
-    static func seconds(_ duration: Duration) -> String {
+    package static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let milliseconds = String(attoseconds / 1_000_000_000_000_000)
         return "\(seconds).\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds)"
     }
 
     /// `1 error`, `2 errors`.
-    static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
+    package static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
         "\(number) \(number == 1 ? noun : plural ?? noun + "s")"
     }
 }

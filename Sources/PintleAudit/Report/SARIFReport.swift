@@ -57,8 +57,8 @@ struct SARIFReport {
 
     private func result(_ finding: Finding) -> Parameter {
         let circumstances = finding.circumstances.isEmpty ? "" : "\n(\(finding.circumstances))"
-        // Viewers show the first line alone, and take brackets for links.
-        let text = ReportText.block("\(finding.message)\(circumstances)\n\(finding.rule.remedy)").escapingBrackets
+        // Viewers show the first line alone.
+        let text = ReportText.sarif("\(finding.message)\(circumstances)\n\(finding.rule.remedy)")
         return .object([
             ("ruleId", .string(finding.rule.id)),
             ("ruleIndex", FindingRule.allCases.firstIndex(of: finding.rule).map { .integer(Int64($0)) }),
@@ -107,14 +107,4 @@ struct SARIFReport {
 
 extension Severity {
     fileprivate var sarifLevel: String { self == .warning ? "warning" : self.description }
-}
-
-extension String {
-    /// SARIF §3.11.6: brackets in plain text are links unless escaped.
-    fileprivate var escapingBrackets: String {
-        self.reduce(into: "") { escaped, character in
-            if "[]\\".contains(character) { escaped.append("\\") }
-            escaped.append(character)
-        }
-    }
 }

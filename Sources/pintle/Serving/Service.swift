@@ -2,7 +2,6 @@
 
 internal import Foundation
 internal import Logging
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
@@ -38,10 +37,12 @@ struct Service {
             logger.warning("\(shortage)")
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
-        let engine = try self.startEngine(logger)
+        let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
+        let engine = try ServingParts.engine(
+            self.policy.configuration, guardian: StallWatch.guardian(limit, logger))
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))
-        let activity = self.makeActivity(counters, engine, logger)
-        let reachability = self.watchNetwork(engine, logger)
+        let activity = ServingParts.activity(self.policy.configuration, counters, engine, logger)
+        let reachability = ServingParts.reachability(engine, logger)
         let active: ActiveConfiguration
         let proxy: Proxy
         do {
@@ -127,55 +128,6 @@ struct Service {
         }
     }
 
-    private func startEngine(_ logger: Logger) throws(CommandFailure) -> Engine {
-        let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
-        let threads: Int =
-            switch self.policy.configuration.engine.threads {
-            case .auto: Engine.availableProcessors
-            case .exactly(let count): count
-            }
-        do throws(SessionError) {
-            return try Engine(threads: threads, turnGuard: StallWatch.guardian(limit, logger))
-        } catch {
-            throw CommandFailure(.incomplete, error.message)
-        }
-    }
-
-    private func makeActivity(_ counters: Counters, _ engine: Engine, _ logger: Logger) -> Activity {
-        let configuration = self.policy.configuration.activity
-        let loop = engine.loops[0]
-        let scheduler = Scheduler { delay, work in
-            let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
-            return { task.cancel() }
-        }
-        return Activity(
-            counters: counters, settings: ActivitySettings(configuration), scheduler: scheduler, logger: logger)
-    }
-
-    /// Follows the system's reachability and logs each change of it.
-    private func watchNetwork(_ engine: Engine, _ logger: Logger) -> Reachability {
-        let reachability = Reachability(.system, engine: engine)
-        let wasMissing = NIOLockedValueBox(false)
-        reachability.onChange { status in
-            // That there is a network is worth a line to an operator only after there was none.
-            let isMissing = status == .notReachable
-            let isNews = wasMissing.withLockedValue { was in
-                defer { was = isMissing }
-                return was
-            }
-            logger.log(
-                level: isMissing ? .warning : isNews ? .notice : .debug, LogKeys.reachabilityChanged,
-                metadata: [LogKeys.reachability: "\(status.words)"])
-        }
-        do throws(SessionError) {
-            try reachability.start()
-        } catch {
-            // It explains failures, and is not needed for serving.
-            logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
-        }
-        return reachability
-    }
-
     /// Lets `pintle reload` find this process.
     private func openControl(_ reloader: Reloader, _ logger: Logger) -> ControlSocket? {
         guard let folder = StateFolder.sockets, StateFolder.make(folder) else {
@@ -253,18 +205,6 @@ struct Service {
                 isStopping = true
                 stop.yield()
             }
-        }
-    }
-}
-
-extension ReachabilityStatus {
-    /// The status for operators. AFNetworking's text says WiFi of every link that is not mobile, be it Ethernet.
-    fileprivate var words: String {
-        switch self {
-        case .unknown: "unknown"
-        case .notReachable: "not reachable"
-        case .reachableViaWWAN: "reachable over a mobile link"
-        case .reachableViaWiFi: "reachable"
         }
     }
 }

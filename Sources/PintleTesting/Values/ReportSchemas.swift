@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import PintleTesting
+internal import Foundation
 
 /// Checks documents against the schemas of their formats, with libraries of Python.
-enum ReportSchemas {
+package enum ReportSchemas {
     /// For tests that need the SARIF schema.
-    static var isAvailable: Bool { FileManager.default.fileExists(atPath: "\(Self.folder)/schemastore/cache.sqlite") }
-    static let requirement = "scripts/test installs the SARIF schema, from PyPI"
+    package static var isAvailable: Bool {
+        FileManager.default.fileExists(atPath: "\(Self.folder)/schemastore/cache.sqlite")
+    }
+    package static let requirement = "scripts/test installs the SARIF schema, from PyPI"
 
     /// `.build/report-schemas`, which scripts/setup.sh fills.
     private static let folder: String = {
@@ -17,12 +18,12 @@ enum ReportSchemas {
     }()
 
     /// What is wrong with a SARIF document, by the schema of OASIS.
-    static func sarifProblems(_ document: String) throws -> [String] {
+    package static func sarifProblems(_ document: String) throws -> [String] {
         try Self.run(Self.sarifScript, [Self.folder], document)
     }
 
     /// What is wrong with a JUnit document.
-    static func junitProblems(_ document: String) throws -> [String] {
+    package static func junitProblems(_ document: String) throws -> [String] {
         let folder = try TemporaryFolder()
         let schema = try folder.write(Self.junitSchema, to: "junit.xsd")
         return try Self.run(Self.junitScript, [schema], document)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starting a child as a shell would. No system header but <stdint.h> is included here: what this module declared of theirs
+// would be missing from the Glibc module.
+#ifndef C_PINTLE_PROCESS_H
+#define C_PINTLE_PROCESS_H
+
+#include <stdint.h>
+
+/// Signals that the process was started with, as bits: number n is bit n - 1. Taken before main, since libdispatch changes
+/// the mask of the main thread and the engine ignores SIGPIPE.
+uint64_t pintle_inherited_ignored_signals(void);
+uint64_t pintle_inherited_blocked_signals(void);
+
+/// The environment of this process, as environ(7) has it.
+char **pintle_environment(void);
+
+/// Names the calling thread; at most 15 bytes.
+void pintle_name_this_thread(const char *name);
+
+/// One signal that came, as it is written into the pipe.
+typedef struct {
+    int32_t number;
+    /// 1 where a process sent it, 0 where it came of the kernel: of a key at the terminal, or of a child.
+    int32_t is_sent;
+} pintle_signal;
+
+/// Has the signals of a set written into a non-blocking pipe instead of what they do; those that were ignored when the
+/// process was started stay so. The pipe stays open for the process's life.
+void pintle_catch_signals(uint64_t signals, int pipe);
+/// Has a signal do to this process what it does to one that does not catch it. Returns when it was stopped and continued, or
+/// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU.
+void pintle_obey(int signal);
+
+/// The program of a child, and its place. The pointers are read during pintle_fork alone.
+typedef struct {
+    /// A path; nothing is searched.
+    const char *program;
+    char *const *arguments;
+    char *const *environment;
+    /// The terminal in whose foreground it runs with a process group of its own; -1 to stay in this process's group.
+    int32_t terminal;
+    /// A port of 127.0.0.1 to listen on inside a network of its own; 0 to stay in this process's network.
+    int32_t port;
+} pintle_child;
+
+/// The step at which a child failed.
+typedef enum {
+    PINTLE_CHILD_FORK = 1,
+    PINTLE_CHILD_NAMESPACE,
+    PINTLE_CHILD_USER,
+    PINTLE_CHILD_LOOPBACK,
+    PINTLE_CHILD_LISTENER,
+    PINTLE_CHILD_TERMINAL,
+    PINTLE_CHILD_PROGRAM,
+} pintle_child_step;
+
+/// A child between fork and exec.
+typedef struct {
+    int32_t process;
+    /// The socket to it.
+    int32_t control;
+    /// The listener inside its network; -1 where it has none of its own.
+    int32_t listener;
+    /// The step at which it failed, with errno; 0 where it has not.
+    int32_t step;
+    int32_t code;
+} pintle_forked;
+
+/// Forks. A child in a network of its own hands over its listener; every child then waits to be told to go on, and ends
+/// when nobody can tell it any more. Returns 0, or -1 with step and code; there is no child then.
+int pintle_fork(const pintle_child *child, pintle_forked *forked);
+/// Lets the child run its program. Returns 0 when it does, else -1 with step and code; there is no child then.
+int pintle_execute(pintle_forked *forked);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePolicy
+
+/// A proxy as the variables of the environment name it: `http://127.0.0.1:3128`.
+struct ProxyAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A literal address, as a URL writes it: IPv6 in brackets.
+    let host: String
+    let port: UInt16
+    let isTLS: Bool
+
+    /// - Returns: nil for a Unix socket, and for port 0.
+    init?(_ place: ListenAddress) {
+        guard case .address(let address, let port) = place.place, port > 0 else { return nil }
+        // Who listens on all addresses is told by one that this machine reaches it on.
+        let told: IPAddress =
+            switch (address.isUnspecified, address.family) {
+            case (true, .v4): IPAddress(v4: 0x7F00_0001)
+            case (true, .v6): IPAddress(v6High: 0, low: 1)
+            case (false, _): address
+            }
+        self.host = told.family == .v6 ? "[\(told)]" : "\(told)"
+        self.port = port
+        self.isTLS = place.isTLS
+    }
+
+    /// The address of a proxy that listens on several: the first in the clear, which every program can use, or else the
+    /// first with TLS.
+    ///
+    /// - Throws: where there is none that a variable can name.
+    init(_ places: [ListenAddress]) throws(Malformed) {
+        let addresses = places.compactMap(ProxyAddress.init)
+        guard let address = addresses.first(where: { !$0.isTLS }) ?? addresses.first else {
+            let list = places.map(\.description).joined(separator: " ")
+            throw Malformed(
+                "the proxy listens on \(list), which no proxy variable can name; add an address with a port to "
+                    + "`listen`, such as 127.0.0.1:3128")
+        }
+        self = address
+    }
+
+    var description: String { "\(self.isTLS ? "https" : "http")://\(self.host):\(self.port)" }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleProcess
+internal import Glibc
+internal import Logging
+internal import PintleActivity
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSystem
+
+/// One run of a command with its proxy, from the first part that is started to the last that has ended.
+struct ChildLaunch: Sendable {
+    let policy: Policy
+    /// A path.
+    let program: String
+    /// The command, byte by byte.
+    let words: [[UInt8]]
+    /// For `no_proxy`.
+    let exempt: String
+    /// JAVA_TOOL_OPTIONS as it was inherited.
+    let javaOptions: String
+    /// True where the command gets a network of its own.
+    let isIsolated: Bool
+    let descriptors: OwnDescriptors
+
+    /// The end of a run.
+    struct Ended: Sendable {
+        let end: ChildEnd
+        /// True where Ctrl-C, or a SIGINT to Pintle, has ended the command.
+        let isInterrupted: Bool
+        let past: [PastConnection]
+        let morePast: Int
+    }
+
+    /// - Parameter take: given the record of every exchange.
+    func run(
+        logger: Logger, telling take: @escaping @Sendable (ExchangeRecord) -> Void
+    ) async throws(CommandFailure) -> Ended {
+        // Before there is a child: its end must not be missed.
+        let signals = try self.catchSignals()
+        let modes = TerminalModes()
+        let terminal = ForegroundTerminal()
+        // It has made its network, and waits there for a proxy.
+        let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
+        let proxy: PrivateProxy
+        do throws(CommandFailure) {
+            proxy = try PrivateProxy(self.policy, listener: isolated?.listener, logger: logger, telling: take)
+        } catch {
+            isolated?.abandon()
+            throw error
+        }
+        let ended: Ended
+        do throws(CommandFailure) {
+            var child: Child
+            if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
+            try self.execute(&child, terminal)
+            ended = await self.follow(child.process, proxy.address, signals, terminal)
+        } catch {
+            await proxy.stop(within: .zero)
+            throw error
+        }
+        if case .killed = ended.end { modes?.restore() }
+        await proxy.stop(within: self.policy.configuration.limits.drainTimeout)
+        return ended
+    }
+
+    // MARK: Steps
+
+    private func catchSignals() throws(CommandFailure) -> SignalPipe {
+        do throws(SystemError) {
+            return try SignalPipe(SignalRelay.caught)
+        } catch {
+            throw CommandFailure(.incomplete, "pintle run: there is no pipe for signals: \(error)")
+        }
+    }
+
+    /// The proxy's address inside the command's network: every port is free there.
+    private func isolatedAddress() throws(CommandFailure) -> ProxyAddress {
+        guard let address = self.policy.configuration.listen.first.flatMap(ProxyAddress.init) else {
+            preconditionFailure("BUG: the private proxy of a network has a port")
+        }
+        return address
+    }
+
+    private func fork(
+        at address: ProxyAddress, terminal: ForegroundTerminal?
+    ) throws(CommandFailure) -> Child {
+        let environment = ProxyEnvironment(
+            proxy: address, exempt: self.exempt, javaOptions: self.javaOptions,
+            trust: InterceptionTrust.files(of: self.policy))
+        let command = ChildCommand(
+            program: self.program, arguments: self.words,
+            environment: ChildCommand.environment(with: environment.variables),
+            port: self.isIsolated ? address.port : nil)
+        self.descriptors.closeInChild()
+        do throws(Child.Failure) {
+            return try Child(command, terminal: terminal)
+        } catch {
+            throw CommandFailure(error, running: self.program)
+        }
+    }
+
+    private func execute(_ child: inout Child, _ terminal: ForegroundTerminal?) throws(CommandFailure) {
+        do throws(Child.Failure) {
+            try child.execute()
+        } catch {
+            // It may have had the terminal before its program turned out to be none.
+            terminal?.takeBack(from: child.process)
+            throw CommandFailure(error, running: self.program)
+        }
+    }
+
+    private func follow(
+        _ child: Int32, _ address: ProxyAddress, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
+    ) async -> Ended {
+        let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
+        // In a network of its own there is nothing else to connect to.
+        let watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: child, proxy: $0) }
+        let patience = self.policy.configuration.limits.drainTimeout
+        let (end, wasInterrupted) = await ThreadPool.shared.result {
+            var supervisor = ChildSupervisor(child, signals: signals, terminal: terminal, patience: patience)
+            let end = supervisor.wait()
+            return (end, supervisor.wasInterrupted)
+        }
+        // A key reaches a child in the foreground alone.
+        let isInterrupted = end == .killed(signal: SIGINT) && (wasInterrupted || terminal != nil)
+        let past = watch?.end() ?? (found: [], more: 0)
+        return Ended(end: end, isInterrupted: isInterrupted, past: past.found, morePast: past.more)
+    }
+}
+
+extension CommandFailure {
+    /// Says why a command was not started.
+    fileprivate init(_ failure: Child.Failure, running program: String) {
+        let cause = failure.cause
+        let remedy =
+            "; --isolate needs network namespaces (unshare(2)), which this system does not let this user make"
+        switch failure.step {
+        case PINTLE_CHILD_PROGRAM where cause.code == ENOENT:
+            // The file was there when it was looked for.
+            self.init(
+                .cannotExecute, "pintle run: \(program) cannot be executed: it names an interpreter that is not there")
+        case PINTLE_CHILD_PROGRAM:
+            self.init(.cannotExecute, "pintle run: \(program) cannot be executed: \(cause)")
+        case PINTLE_CHILD_NAMESPACE:
+            self.init(.incomplete, "pintle run: there is no network of its own for the command: \(cause)\(remedy)")
+        case PINTLE_CHILD_USER:
+            self.init(.incomplete, "pintle run: the user cannot be told to the command's namespace: \(cause)\(remedy)")
+        case PINTLE_CHILD_LOOPBACK:
+            self.init(.incomplete, "pintle run: the loopback of the command's network cannot be switched on: \(cause)")
+        case PINTLE_CHILD_LISTENER:
+            self.init(.incomplete, "pintle run: nothing can listen in the command's network: \(cause)")
+        case PINTLE_CHILD_TERMINAL:
+            self.init(.incomplete, "pintle run: the terminal cannot be given to the command: \(cause)")
+        default: self.init(.incomplete, "pintle run: no process can be started: \(cause)")
+        }
+    }
+}

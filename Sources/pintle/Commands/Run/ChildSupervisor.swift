@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleProcess
+internal import Glibc
+internal import PintleSystem
+
+/// The signals that come to this process while a child runs, in their order.
+///
+/// Handlers write into a pipe: they run on whichever thread has not blocked the signal, and may do little else.
+struct SignalPipe {
+    fileprivate let descriptor: Int32
+
+    /// Catches signals from now on, for the life of the process.
+    init(_ signals: [Int32]) throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw .last }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        self.descriptor = ends[0]
+        pintle_catch_signals(signals.reduce(0) { $0 | 1 << UInt64($1 - 1) }, ends[1])
+    }
+
+    /// Waits until there are signals, or until `deadline`, and takes them.
+    func wait(until deadline: ContinuousClock.Instant?) -> [pintle_signal] {
+        var place = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        let left = deadline.map { ContinuousClock.now.duration(to: $0).roundedMilliseconds + 1 }
+        guard poll(&place, 1, left.map { Int32(clamping: $0) } ?? -1) > 0 else { return [] }
+        var signals = [pintle_signal](repeating: pintle_signal(), count: 64)
+        // Each is written in one piece, so none is read in two.
+        let count = signals.withUnsafeMutableBytes { Glibc.read(self.descriptor, $0.baseAddress, $0.count) }
+        return Array(signals.prefix(max(0, count) / MemoryLayout<pintle_signal>.size))
+    }
+}
+
+/// Looks after a child until it has ended: passes signals on, stops and goes on with it, and kills it where it does not heed
+/// a SIGTERM.
+struct ChildSupervisor {
+    let child: pid_t
+    let signals: SignalPipe
+    /// Whose foreground the child has, with a process group of its own; nil where it is in this process's.
+    let terminal: ForegroundTerminal?
+    /// The time that a child may take to end after a SIGTERM was passed on.
+    let patience: Duration
+
+    /// True once this process was interrupted as well, by a key or by somebody else.
+    private(set) var wasInterrupted = false
+    private var isStopped = false
+    private var killing: ContinuousClock.Instant?
+
+    init(_ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration) {
+        (self.child, self.signals, self.terminal, self.patience) = (child, signals, terminal, patience)
+    }
+
+    private var relay: SignalRelay { SignalRelay(sharesGroup: self.terminal == nil) }
+
+    /// Blocks the thread until the child has ended.
+    mutating func wait() -> ChildEnd {
+        while true {
+            if let end = self.look() { return end }
+            for signal in self.signals.wait(until: self.killing) {
+                if signal.number == SIGINT { self.wasInterrupted = true }
+                self.perform(self.relay.receive(signal.number, isSent: signal.is_sent != 0))
+            }
+            if let killing, killing <= .now {
+                kill(self.child, SIGKILL)
+                self.killing = nil
+            }
+        }
+    }
+
+    private mutating func perform(_ action: SignalRelay.Action) {
+        switch action {
+        // Every turn looks.
+        case .none, .lookAtChild: break
+        case .resume: self.resume()
+        case .forward(let signal): kill(self.child, signal)
+        case .forwardAndWait(let signal):
+            kill(self.child, signal)
+            if self.killing == nil { self.killing = .now + self.patience }
+        }
+    }
+
+    /// Takes note of what has become of the child.
+    ///
+    /// - Returns: how it ended; nil where it goes on.
+    private mutating func look() -> ChildEnd? {
+        while true {
+            var status: Int32 = 0
+            let found = waitpid(self.child, &status, WNOHANG | WUNTRACED | WCONTINUED)
+            if found < 0, errno == EINTR { continue }
+            guard found == self.child else { return nil }
+            switch ChildEnd.change(of: status) {
+            case .ended(let end):
+                self.terminal?.takeBack(from: self.child)
+                return end
+            case .stopped(let signal): self.stop(with: signal)
+            case .continued: self.isStopped = false
+            }
+        }
+    }
+
+    private mutating func stop(with signal: Int32) {
+        self.isStopped = true
+        guard let own = self.relay.stop(with: signal) else { return }
+        self.terminal?.takeBack(from: self.child)
+        // Returns when a shell has continued this process, and at once where no shell could.
+        pintle_obey(own)
+        // In a group of both the shell has continued the child too, and who continues Pintle alone sends a SIGCONT that is passed
+        // on.
+        if self.terminal != nil { self.resume() }
+    }
+
+    /// Lets the child go on, in the foreground where a shell has put this process there.
+    private mutating func resume() {
+        self.terminal?.lend(to: self.child)
+        guard self.isStopped else { return }
+        self.isStopped = false
+        kill(self.terminal == nil ? self.child : -self.child, SIGCONT)
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPintleProcess
+internal import Glibc
+internal import PintleSystem
+
+/// Looks once in a while for connections of a command's processes that go past its proxy.
+///
+/// The best that can be done without privileges, and no more: a connection that begins and ends between two looks is not
+/// seen. Looking takes at most a fiftieth of one processor.
+final class PastProxyWatch: @unchecked Sendable {
+    // Why @unchecked holds: `state` is touched inside `changed.locked` alone.
+    private struct State {
+        var hasEnded = false
+        var found: Set<PastConnection> = []
+        var more = 0
+        var isOver = false
+    }
+
+    private let changed = Condition()
+    private var state = State()
+
+    private static let interval = Duration.milliseconds(250)
+    /// An interval is at least so many times as long as the look before it.
+    private static let share = 50
+    private static let most = 200
+
+    /// - Returns: nil where the system has no thread for it, or no /proc.
+    init?(root: pid_t, proxy: SocketTable.Endpoint) {
+        do throws(SystemError) {
+            try SystemThread.start { [self] in self.run(root, proxy) }
+        } catch {
+            return nil
+        }
+    }
+
+    /// Ends the watch.
+    ///
+    /// - Returns: the connections that were seen, and how many more.
+    func end() -> (found: [PastConnection], more: Int) {
+        self.changed.locked {
+            self.state.hasEnded = true
+            self.changed.broadcast()
+            while !self.state.isOver { self.changed.wait() }
+            return (self.state.found.sorted(), self.state.more)
+        }
+    }
+
+    private func run(_ root: pid_t, _ proxy: SocketTable.Endpoint) {
+        pintle_name_this_thread("pintle-watch")
+        var pause = Self.interval
+        while self.waits(pause) {
+            let start = ContinuousClock.now
+            self.note(ProcessTree(root: root).connections(notTo: proxy))
+            pause = max(Self.interval, (ContinuousClock.now - start) * Self.share)
+        }
+        self.changed.locked {
+            self.state.isOver = true
+            self.changed.broadcast()
+        }
+    }
+
+    /// - Returns: false when the watch has ended.
+    private func waits(_ pause: Duration) -> Bool {
+        let deadline = Condition.Deadline(in: pause)
+        return self.changed.locked {
+            while !self.state.hasEnded {
+                if !self.changed.wait(until: deadline) { return !self.state.hasEnded }
+            }
+            return false
+        }
+    }
+
+    private func note(_ connections: [PastConnection]) {
+        self.changed.locked {
+            for connection in connections where !self.state.found.contains(connection) {
+                if self.state.found.count < Self.most {
+                    self.state.found.insert(connection)
+                } else {
+                    self.state.more += 1
+                }
+            }
+        }
+    }
+}
+
+/// A process and those that it has started, as far as they have not been left by their parents.
+struct ProcessTree {
+    let root: pid_t
+
+    /// More are not looked at.
+    private static let mostProcesses = 256
+    private static let mostDescriptors = 4096
+    private static let mostBytes = 4 << 20
+
+    /// The connections of the tree in the network of its root that do not lead to the proxy.
+    func connections(notTo proxy: SocketTable.Endpoint) -> [PastConnection] {
+        var owners: [UInt64: pid_t] = [:]
+        for process in self.members { for inode in Self.sockets(of: process) { owners[inode] = process } }
+        guard !owners.isEmpty else { return [] }
+        var table = SocketTable()
+        for name in ["tcp", "tcp6"] {
+            let bytes = FileBytes.read("/proc/\(self.root)/net/\(name)", upTo: Self.mostBytes) ?? []
+            table.add(String(decoding: bytes, as: UTF8.self))
+        }
+        return table.connections(of: Set(owners.keys), notTo: proxy).map { remote, inode in
+            PastConnection(remote: "\(remote)", program: owners[inode].map(Self.name) ?? "?")
+        }
+    }
+
+    private var members: [pid_t] {
+        var members = [self.root]
+        var next = 0
+        while next < members.count, members.count < Self.mostProcesses {
+            let process = members[next]
+            next += 1
+            for thread in FolderListing.names(in: "/proc/\(process)/task", most: Self.mostProcesses) {
+                let text = FileBytes.text("/proc/\(process)/task/\(thread)/children")
+                members += text.split(separator: " ").compactMap { pid_t($0) }
+            }
+        }
+        return Array(members.prefix(Self.mostProcesses))
+    }
+
+    private static func name(of process: pid_t) -> String {
+        let name = FileBytes.text("/proc/\(process)/comm")
+        return String(name.split(separator: "\n", maxSplits: 1).first ?? "?")
+    }
+
+    private static func sockets(of process: pid_t) -> [UInt64] {
+        let folder = "/proc/\(process)/fd"
+        return FolderListing.names(in: folder, most: Self.mostDescriptors).compactMap { name in
+            var target = [UInt8](repeating: 0, count: 64)
+            let count = target.withUnsafeMutableBytes { space in
+                space.bindMemory(to: CChar.self).baseAddress.map { readlink("\(folder)/\(name)", $0, space.count) }
+                    ?? -1
+            }
+            let text = String(decoding: target.prefix(max(0, count)), as: UTF8.self)
+            guard text.hasPrefix("socket:["), text.hasSuffix("]") else { return nil }
+            return UInt64(text.dropFirst(8).dropLast())
+        }
+    }
+}

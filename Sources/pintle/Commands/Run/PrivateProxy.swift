@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import NIOCore
+internal import PintleActivity
+internal import PintlePolicy
+internal import PintleProxy
+internal import PintleReachability
+internal import PintleSession
+internal import PintleSystem
+internal import PintleTrust
+
+/// A proxy inside this process, for the one command that it runs.
+struct PrivateProxy {
+    let address: ProxyAddress
+    private let engine: Engine
+    private let activity: Activity
+    private let reachability: Reachability
+    private let active: ActiveConfiguration
+    private let proxy: Proxy
+
+    /// The time that exchanges may go on which nobody waits for any more: their client has ended.
+    private static let patience = Duration.seconds(1)
+
+    /// Begins to serve.
+    ///
+    /// - Parameters:
+    ///   - listener: what listens at the policy's address already; nil to have it opened.
+    ///   - take: given the record of every exchange when it ends, on the thread that it ended on.
+    init(
+        _ policy: Policy, listener: Int32?, logger: Logger, telling take: @escaping @Sendable (ExchangeRecord) -> Void
+    ) throws(CommandFailure) {
+        let configuration = policy.configuration
+        self.engine = try ServingParts.engine(configuration)
+        let counters = Counters(routes: policy.routes.routes.map(\.name))
+        self.activity = ServingParts.activity(configuration, counters, self.engine, logger)
+        self.reachability = ServingParts.reachability(self.engine, logger)
+        do {
+            self.active = try ActiveConfiguration(
+                policy: policy, engine: self.engine, activity: self.activity, counters: counters,
+                exchangeLog: ExchangeLog(givingTo: take), logger: logger, reachability: self.reachability)
+        } catch {
+            throw CommandFailure(.incomplete, error.message)
+        }
+        do {
+            self.proxy = try Proxy(active: self.active, engine: self.engine, given: listener.map { [$0] } ?? [])
+        } catch {
+            throw CommandFailure(.incomplete, "\(error)")
+        }
+        guard let address = self.proxy.places.first.flatMap(ProxyAddress.init) else {
+            preconditionFailure("BUG: a private proxy listens on an address")
+        }
+        self.address = address
+        self.activity.start()
+    }
+
+    /// Ends everything; every record was given when this returns.
+    func stop(within limit: Duration) async {
+        let patience = min(limit, Self.patience)
+        _ = await self.proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
+        await self.active.close()
+        self.reachability.stop()
+        self.activity.stop()
+        await self.engine.stopped()
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleAudit
+internal import PintleMessage
+internal import PintleSystem
+
+/// The report for programs; docs/run.md describes it.
+///
+/// A member may be added without a new schema number; whoever reads it passes over what he does not know.
+struct RunJSONReport {
+    static let schema: Int64 = 1
+
+    let report: RunReport
+
+    var text: String {
+        Parameter.object([
+            ("schema", .integer(Self.schema)),
+            ("tool", .object([("name", "pintle"), ("version", .string(self.report.version))])),
+            ("configuration", .optional(self.report.file)), ("program", .string(self.report.program)),
+            ("started_at", .string(self.report.startedAt.description)),
+            ("duration_ms", .number(self.report.duration.roundedMilliseconds)),
+            ("ended", self.end), ("exit_code", .number(Int(self.report.exitCode))),
+            ("summary", .object(Self.counts(self.tally.totals))),
+            ("hosts", .array(self.tally.hosts.map(self.host))),
+            ("exchanges_with_other_hosts", .number(self.tally.otherHosts)),
+            ("findings", .array(self.tally.findings.map(self.finding))),
+            ("other_findings", .number(self.tally.otherFindings)),
+            ("past_proxy", .array(self.report.past.map(self.past))),
+            ("other_past_proxy", .number(self.report.morePast)),
+        ]).jsonText
+    }
+
+    private var tally: RunTally { self.report.tally }
+
+    private var end: Parameter {
+        switch self.report.end {
+        case .exited(let code): .object([("code", .number(Int(code)))])
+        case .killed(let signal): .object([("signal", .number(Int(signal)))])
+        }
+    }
+
+    private static func counts(_ counts: RunTally.Counts) -> [(String, Parameter?)] {
+        [
+            ("requests", .number(counts.requests)), ("tunnels", .number(counts.tunnels)),
+            ("denied", .number(counts.denied)), ("violations", .number(counts.violations)),
+            ("failed", .number(counts.failed)), ("bytes_up", .number(counts.bytesUp)),
+            ("bytes_down", .number(counts.bytesDown)),
+        ]
+    }
+
+    private func host(_ host: RunTally.Host) -> Parameter {
+        .object(
+            [("host", .string(host.name))] + Self.counts(host.counts) + [
+                ("assurance", .strings(host.assurances.sorted().map(\.rawValue))),
+                ("trust", .strings(host.trust.sorted())),
+            ])
+    }
+
+    private func finding(_ finding: RunTally.Finding) -> Parameter {
+        let what = finding.what
+        return .object([
+            ("rule", .string(what.rule.id)), ("name", .string(what.rule.name)), ("method", .string(what.method)),
+            ("url", .string(what.url)), ("host", .string(what.host)), ("route", .optional(what.route)),
+            ("trust", .optional(what.trust)), ("decided_by", .optional(what.decidedBy)),
+            ("status", what.status.map { .number($0) }), ("reason", .string(what.reason)),
+            ("remedy", .string(what.rule.remedy)), ("count", .number(finding.count)),
+            ("first_at", .string(finding.firstAt.description)),
+        ])
+    }
+
+    private func past(_ connection: PastConnection) -> Parameter {
+        .object([("remote", .string(connection.remote)), ("program", .string(connection.program))])
+    }
+}
+
+extension Parameter {
+    /// A whole number.
+    static func number(_ number: Int) -> Parameter { .integer(Int64(number)) }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleAudit
+
+/// The report for comments and step summaries: GitHub's tables, and nothing that a server's text could turn into a mark.
+struct RunMarkdownReport {
+    let report: RunReport
+
+    var text: String {
+        let lines = ["# Requests of \(ReportText.markdown(self.report.program))", "", self.head, ""]
+        return (lines + self.findings + self.hosts + self.past).joined(separator: "\n") + "\n"
+    }
+
+    private var tally: RunTally { self.report.tally }
+
+    private var head: String {
+        let totals = self.tally.totals
+        let parts = [
+            ReportText.count(totals.requests, "request"), ReportText.count(totals.tunnels, "tunnel"),
+            "\(totals.denied) denied", ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
+        ]
+        return ReportText.markdown(
+            "\(self.report.startedAt), \(self.report.configuration): \(parts.joined(separator: ", ")), exit code "
+                + "\(self.report.exitCode).")
+    }
+
+    private var findings: [String] {
+        guard !self.tally.findings.isEmpty else { return [] }
+        let rows = self.tally.findings.map { finding in
+            let what = finding.what
+            return [
+                "\(what.rule.id) \(what.rule.name)", "\(what.method) \(what.url)", "\(finding.count)",
+                [what.decidedBy, what.route.map { "route \($0)" }, what.trust.map { "trust \($0)" }].compactMap { $0 }
+                    .joined(separator: "\n"),
+                what.reason, what.rule.remedy,
+            ]
+        }
+        let rest = self.tally.otherFindings
+        return ["## Findings", ""]
+            + ReportText.table(["Rule", "Request", "Times", "Configuration", "Reason", "Remedy"], rows)
+            + (rest > 0 ? ["", "And \(ReportText.count(rest, "more finding"))."] : []) + [""]
+    }
+
+    private var hosts: [String] {
+        guard !self.tally.hosts.isEmpty else { return ["No request went through the proxy."] }
+        let rows = self.tally.hosts.map { host in
+            let counts = host.counts
+            return [host.name]
+                + [counts.requests, counts.tunnels, counts.denied, counts.violations, counts.failed].map { "\($0)" }
+                + [host.proof]
+        }
+        return ["## Hosts", ""]
+            + ReportText.table(
+                ["Host", "Requests", "Tunnels", "Denied", "Violations", "Failed", "Assurance"], rows)
+    }
+
+    private var past: [String] {
+        guard !self.report.past.isEmpty else { return [] }
+        return ["", "## Past the proxy", ""]
+            + ReportText.table(["Address", "Program"], self.report.past.map { [$0.remote, $0.program] })
+    }
+}

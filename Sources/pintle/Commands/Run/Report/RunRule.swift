@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+
+/// A rule that a command's requests may break, with an id that stays what it is.
+enum RunRule: Int, Sendable, Hashable, CaseIterable {
+    case denied = 301
+    case responseStatus = 302
+    case responseContentType = 303
+    case responseBody = 304
+    case bodyTooLarge = 305
+    case pinMismatch = 306
+    case certificateInvalid = 307
+    case unserializableRequest = 308
+    case pastProxy = 309
+
+    init(_ kind: ViolationKind) {
+        switch kind {
+        case .responseStatus: self = .responseStatus
+        case .responseContentType: self = .responseContentType
+        case .responseBody: self = .responseBody
+        case .bodyTooLarge: self = .bodyTooLarge
+        case .pinMismatch: self = .pinMismatch
+        case .certificateInvalid: self = .certificateInvalid
+        case .unserializableRequest: self = .unserializableRequest
+        }
+    }
+
+    /// `PINTLE0301`.
+    var id: String { "PINTLE0\(self.rawValue)" }
+
+    /// `pin-mismatch`: for violations, the name of the problem that the program was answered with.
+    var name: String {
+        switch self {
+        case .denied: "denied"
+        case .responseStatus: ViolationKind.responseStatus.rawValue
+        case .responseContentType: ViolationKind.responseContentType.rawValue
+        case .responseBody: ViolationKind.responseBody.rawValue
+        case .bodyTooLarge: ViolationKind.bodyTooLarge.rawValue
+        case .pinMismatch: ViolationKind.pinMismatch.rawValue
+        case .certificateInvalid: ViolationKind.certificateInvalid.rawValue
+        case .unserializableRequest: ViolationKind.unserializableRequest.rawValue
+        case .pastProxy: "past-proxy"
+        }
+    }
+
+    /// One sentence.
+    var summary: String {
+        switch self {
+        case .denied: "The policy does not allow the request."
+        case .responseStatus: "The response has a status that the route does not accept."
+        case .responseContentType: "The response has a media type that the route does not accept."
+        case .responseBody: "The body of the response is not what the route says."
+        case .bodyTooLarge: "A body is larger than the route allows."
+        case .pinMismatch: "The server's chain contains nothing that the trust policy pins."
+        case .certificateInvalid: "The server's chain is not valid for its name, its roots or its time."
+        case .unserializableRequest: "The request is not as its contract declares it."
+        case .pastProxy: "The program connected to a server without the proxy."
+        }
+    }
+
+    /// What to do about it.
+    var remedy: String {
+        switch self {
+        case .denied: "Allow the destination in the configuration, or keep the program from asking for it."
+        case .responseStatus, .responseContentType, .responseBody:
+            "Find out why the server answers otherwise, or change the route's `response`."
+        case .bodyTooLarge: "Raise the route's max_body or limits.body_buffer where such bodies are meant."
+        case .pinMismatch:
+            "If the server's owner announced a new key, add its pin. Otherwise find out who answers in the server's place."
+        case .certificateInvalid: "See what it shows with `pintle pins show`; have the server's owner repair it."
+        case .unserializableRequest: "Change the program, or the contract that the route names."
+        case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleAudit
+internal import PintleMessage
+
+/// The report for code scanning (SARIF 2.1.0, OASIS): each finding stands at the configuration that it is about.
+struct RunSARIFReport {
+    let report: RunReport
+
+    var text: String {
+        Parameter.object([
+            ("$schema", "https://json.schemastore.org/sarif-2.1.0.json"), ("version", "2.1.0"),
+            ("runs", .array([self.run])),
+        ]).jsonText
+    }
+
+    private var run: Parameter {
+        let driver: [(String, Parameter?)] = [
+            ("name", "pintle"), ("semanticVersion", .string(self.report.version)),
+            ("rules", .array(RunRule.allCases.map(Self.rule))),
+        ]
+        let invocation: [(String, Parameter?)] = [
+            ("executionSuccessful", .bool(self.report.end == .exited(0))),
+            ("startTimeUtc", .string(self.report.startedAt.description)),
+        ]
+        let results = self.report.tally.findings.map(self.result) + self.report.past.map(self.result)
+        return .object([
+            ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
+            ("columnKind", "unicodeCodePoints"), ("results", .array(results)),
+        ])
+    }
+
+    private static func rule(_ rule: RunRule) -> Parameter {
+        .object([
+            ("id", .string(rule.id)), ("name", .string(self.pascalCase(rule.name))),
+            ("shortDescription", .object([("text", .string(rule.summary))])),
+            ("fullDescription", .object([("text", .string("\(rule.summary) \(rule.remedy)"))])),
+            ("help", .object([("text", .string(rule.remedy))])),
+            ("defaultConfiguration", .object([("level", .string(rule == .pastProxy ? "warning" : "error"))])),
+            ("properties", .object([("tags", .strings(["security", "network"]))])),
+        ])
+    }
+
+    private func result(_ finding: RunTally.Finding) -> Parameter {
+        let what = finding.what
+        return self.result(
+            what.rule, what.words, named: what.host, at: [what.route, what.trust, what.decidedBy],
+            [
+                ("method", .string(what.method)), ("url", .string(what.url)), ("count", .number(finding.count)),
+                ("status", what.status.map { .number($0) }),
+            ])
+    }
+
+    private func result(_ connection: PastConnection) -> Parameter {
+        self.result(
+            .pastProxy, "\(connection.program) connected to \(connection.remote) without the proxy",
+            named: connection.remote, at: [], [("program", .string(connection.program))])
+    }
+
+    private func result(
+        _ rule: RunRule, _ message: String, named name: String, at places: [String?],
+        _ properties: [(String, Parameter?)]
+    ) -> Parameter {
+        let place = [name] + places.compactMap { $0 }
+        let physical = self.report.file.map { file in
+            Parameter.object([("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))]))])
+        }
+        let logical = Parameter.object([
+            ("name", .string(name)), ("fullyQualifiedName", .string(place.joined(separator: "/"))),
+        ])
+        return .object([
+            ("ruleId", .string(rule.id)),
+            ("ruleIndex", RunRule.allCases.firstIndex(of: rule).map { .number($0) }),
+            ("level", .string(rule == .pastProxy ? "warning" : "error")),
+            ("message", .object([("text", .string(ReportText.sarif("\(message)\n\(rule.remedy)")))])),
+            (
+                "locations",
+                .array([.object([("physicalLocation", physical), ("logicalLocations", .array([logical]))])])
+            ),
+            (
+                "partialFingerprints",
+                .object([("pintleFinding/v1", .string(([rule.id] + place).joined(separator: "/")))])
+            ),
+            ("properties", .object(properties)),
+        ])
+    }
+
+    private static func pascalCase(_ name: String) -> String {
+        name.split(separator: "-").map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CPintleProcess
+internal import FoundationEssentials
+internal import Glibc
+internal import PintleActivity
+internal import PintlePolicy
+internal import PintleSystem
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run a command with a private proxy, and say afterwards what it did.",
+        usage:
+            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <when>] [--isolate] -- <command> [<argument>…]",
+        discussion: """
+            The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
+            and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
+            requests to localhost go through the proxy, too. Nothing is written between the lines of the command; a summary \
+            follows on standard error.
+
+            Exit code: the command's own when it is not 0, or 128 and the number of the signal that it died of; 1 when it \
+            succeeded, but a request was denied or anything violated; 125 when pintle failed; 126 when the command cannot \
+            be executed; 127 when there is no such command.
+            """)
+
+    enum FailOn: String, ExpressibleByArgument, CaseIterable {
+        case violation
+        case never
+    }
+
+    @OptionGroup var configuration: ConfigurationOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a report to a file: json, junit, sarif, markdown or har, as in junit=report.xml; repeatable.",
+            valueName: "format=file"))
+    var report: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "With violation, the exit code is 1 when something was denied or violated; with never, it is not. Default "
+                + "violation.", valueName: "when"))
+    var failOn: FailOn = .violation
+
+    @Flag(help: "Leave no_proxy to the command as it is, instead of having nothing exempt.")
+    var inheritNoProxy = false
+
+    @Option(help: ArgumentHelp("Not built yet in this version.", valueName: "host"))
+    var intercept: [String] = []
+
+    @Flag(help: "Run the command in a network of its own, whose only way out is the proxy.")
+    var isolate = false
+
+    @Option(help: ArgumentHelp("Not built yet in this version.", valueName: "file"))
+    var learn: String?
+
+    @Argument(
+        parsing: .postTerminator, help: ArgumentHelp("The command and its arguments, after --.", valueName: "command"))
+    var command: [String] = []
+
+    func run() async throws {
+        let outcome: RunOutcome
+        do throws(CommandFailure) {
+            outcome = try await self.outcome()
+        } catch {
+            // The codes of other commands would pass for the child's.
+            let code = [.cannotExecute, .notFound].contains(error.code) ? error.code : .runFailed
+            throw CommandFailure(code, lines: error.lines)
+        }
+        let code = outcome.tell()
+        // A shell gives up its script or its loop only where Ctrl-C has killed what it waits for.
+        if outcome.isInterrupted { pintle_obey(SIGINT) }
+        Glibc.exit(code)
+    }
+
+    private func outcome() async throws(CommandFailure) -> RunOutcome {
+        let descriptors = OwnDescriptors()
+        let reports = try self.reports()
+        let inherited = ProcessInfo.processInfo.environment
+        let program = try self.program(search: inherited["PATH"])
+        let (policy, origin) = try PrivatePolicy.load(
+            self.configuration.file, listen: self.isolate ? .standard : .loopback)
+        let collector = RunCollector(
+            RunTally(
+                redaction: policy.configuration.log.redact ? .on : .off,
+                limits: RunTally.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
+        let log = KeptLog()
+        let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
+        let launch = ChildLaunch(
+            policy: policy, program: program, words: ChildCommand.lastWords(self.command.count),
+            exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
+            javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors)
+        let ended = try await launch.run(logger: log.logger, telling: collector.take)
+        let report = RunReport(
+            version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
+            duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
+            tally: collector.tally, past: ended.past, morePast: ended.morePast)
+        return RunOutcome(
+            report: report, reports: reports, logged: log.lines, failsOnFindings: self.failOn == .violation,
+            isInterrupted: ended.isInterrupted,
+            environment: inherited)
+    }
+
+    // MARK: Options
+
+    private func reports() throws(CommandFailure) -> [RunReportFile] {
+        if !self.intercept.isEmpty { throw self.refusal("--intercept: not built yet in this version") }
+        if self.learn != nil { throw self.refusal("--learn: not built yet in this version") }
+        var reports: [RunReportFile] = []
+        for text in self.report {
+            do throws(Malformed) {
+                reports.append(try RunReportFile(text))
+            } catch {
+                throw self.refusal("--report \(text): \(error.reason)")
+            }
+        }
+        return reports
+    }
+
+    private func program(search: String?) throws(CommandFailure) -> String {
+        guard let name = self.command.first else {
+            throw self.refusal("there is no command; write it after --, as in: pintle run -- curl https://example.com/")
+        }
+        do throws(ProgramPath.Failure) {
+            return try ProgramPath.find(name, search: search)
+        } catch {
+            switch error {
+            case .notFound: throw CommandFailure(.notFound, "pintle run: \(name): there is no such command")
+            case .notExecutable(let cause):
+                throw CommandFailure(.cannotExecute, "pintle run: \(name) cannot be executed: \(cause)")
+            }
+        }
+    }
+
+    private func refusal(_ message: String) -> CommandFailure { CommandFailure(.usage, "pintle run: \(message)") }
+}
+
+/// Takes the records of exchanges from the engine's threads.
+final class RunCollector: Sendable {
+    private let state: Locked<RunTally>
+
+    init(_ tally: RunTally) { self.state = Locked(tally) }
+
+    var tally: RunTally { self.state.withLock { $0 } }
+
+    @Sendable func take(_ record: ExchangeRecord) { self.state.withLock { $0.add(record) } }
+}
+
+extension ListenAddress {
+    /// A free port of 127.0.0.1.
+    fileprivate static var loopback: ListenAddress {
+        guard case .address(let address, _) = Self.standard.place else {
+            preconditionFailure("BUG: the standard place is no address")
+        }
+        return ListenAddress(address: address, port: 0)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleAudit
+
+/// The lines that people read when the command has ended. Text of others steers no terminal.
+struct RunSummary {
+    let report: RunReport
+    let isColoured: Bool
+
+    /// The most lines of a kind that are printed; reports have more.
+    private static let mostHosts = 40
+    private static let mostFindings = 50
+    private static let mostPast = 20
+
+    /// With a line end.
+    var text: String {
+        let lines = [self.head] + self.table + self.findings + self.past
+        return lines.map { "\($0)\n" }.joined()
+    }
+
+    private var tally: RunTally { self.report.tally }
+
+    /// `pintle: 3 requests and 1 tunnel, 1 denied, 2 violations (pintle.yaml)`.
+    private var head: String {
+        let totals = self.tally.totals
+        guard self.tally.count > 0 else {
+            let program = ReportText.line(self.report.program)
+            return self.coloured(.warning, "pintle: \(program) made no request through the proxy")
+                + "; docs/clients.md says how programs are told of one"
+        }
+        var parts = [ReportText.count(totals.requests, "request")]
+        if totals.tunnels > 0 { parts = [parts[0] + " and " + ReportText.count(totals.tunnels, "tunnel")] }
+        if totals.denied > 0 { parts.append(self.coloured(.error, "\(totals.denied) denied")) }
+        if totals.violations > 0 {
+            parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
+        }
+        if totals.failed > 0 { parts.append("\(totals.failed) failed") }
+        return "pintle: \(parts.joined(separator: ", ")) (\(ReportText.line(self.report.configuration)))"
+    }
+
+    // MARK: Hosts
+
+    private var table: [String] {
+        guard !self.tally.hosts.isEmpty else { return [] }
+        let hosts = self.tally.hosts.prefix(Self.mostHosts)
+        let head = ["HOST", "REQUESTS", "TUNNELS", "DENIED", "VIOLATIONS", "ASSURANCE"]
+        let rows = hosts.map { host in
+            let counts = host.counts
+            return [ReportText.line(host.name)]
+                + [counts.requests, counts.tunnels, counts.denied, counts.violations].map { "\($0)" }
+                + [host.proof]
+        }
+        let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
+        let lines = ([head] + rows).map { row in
+            let cells = row.indices.map { column in
+                let space = String(repeating: " ", count: widths[column] - row[column].count)
+                // Numbers stand on the right.
+                return (1...4).contains(column)
+                    ? space + row[column] : column == 0 ? row[column] + space : row[column]
+            }
+            return "  " + cells.joined(separator: "  ")
+        }
+        let rest = self.tally.hosts.count - hosts.count
+        let more = rest > 0 ? ["  and \(ReportText.count(rest, "more host"))"] : []
+        return lines + more
+            + (self.tally.otherHosts > 0
+                ? ["  and \(ReportText.count(self.tally.otherHosts, "exchange")) with hosts beyond the first thousand"]
+                : [])
+    }
+
+    // MARK: Findings
+
+    private var findings: [String] {
+        let shown = self.tally.findings.prefix(Self.mostFindings)
+        let rest = self.tally.findings.count - shown.count + self.tally.otherFindings
+        return shown.map(self.line) + (rest > 0 ? ["and \(ReportText.count(rest, "more finding")); see --report"] : [])
+    }
+
+    private func line(_ finding: RunTally.Finding) -> String {
+        let times = finding.count > 1 ? " (\(finding.count) times)" : ""
+        return self.coloured(.error, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
+    }
+
+    private var past: [String] {
+        guard !self.report.past.isEmpty else { return [] }
+        let shown = self.report.past.prefix(Self.mostPast)
+        let rest = self.report.past.count - shown.count + self.report.morePast
+        return shown.map { connection in
+            self.coloured(.warning, "past the proxy:")
+                + " \(connection.remote) by \(ReportText.line(connection.program))"
+        } + (rest > 0 ? ["and \(rest) more past the proxy"] : [])
+    }
+
+    // MARK: Colour
+
+    private enum Weight: Int {
+        case error = 31
+        case warning = 33
+    }
+
+    private func coloured(_ weight: Weight, _ text: String) -> String {
+        self.isColoured ? "\u{1B}[\(weight.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
+
+extension RunTally.Host {
+    /// The proofs that were met, and by which policies: `pinned (payments)`.
+    var proof: String {
+        let words = self.assurances.sorted().map(\.rawValue).joined(separator: ", ")
+        let names = self.trust.sorted().map(ReportText.line).joined(separator: ", ")
+        if words.isEmpty { return "-" }
+        return names.isEmpty ? words : "\(words) (\(names))"
+    }
+}
+
+extension RunFinding {
+    /// One line: what was asked for, what decided, and why.
+    var words: String {
+        var parts = ["\(self.method) \(self.url)"]
+        // Most reasons name the rule.
+        let decider = self.decidedBy.flatMap { self.rule == .denied && !self.reason.contains($0) ? $0 : nil }
+        let places = [
+            decider, self.route.map { "route \($0)" },
+            self.trust.map { "trust \($0)" },
+        ].compactMap { $0 }
+        if !places.isEmpty { parts.append(places.joined(separator: ", ")) }
+        parts.append(self.reason)
+        return parts.joined(separator: ": ")
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Logging
+internal import NIOConcurrencyHelpers
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintlePolicy
+internal import PintleReachability
+internal import PintleSession
+internal import PintleSystem
+
+/// The parts that every command which serves clients makes alike.
+enum ServingParts {
+    /// - Parameter guardian: told of slow turns; nil where nobody listens.
+    static func engine(
+        _ configuration: Configuration, guardian: TurnGuard? = nil
+    ) throws(CommandFailure) -> Engine {
+        let threads: Int =
+            switch configuration.engine.threads {
+            case .auto: Engine.availableProcessors
+            case .exactly(let count): count
+            }
+        do throws(SessionError) {
+            return try Engine(threads: threads, turnGuard: guardian)
+        } catch {
+            throw CommandFailure(.incomplete, error.message)
+        }
+    }
+
+    static func activity(
+        _ configuration: Configuration, _ counters: Counters, _ engine: Engine, _ logger: Logger
+    ) -> Activity {
+        let loop = engine.loops[0]
+        let scheduler = Scheduler { delay, work in
+            let task = loop.scheduleTask(in: .nanoseconds(delay.wholeNanoseconds), work)
+            return { task.cancel() }
+        }
+        return Activity(
+            counters: counters, settings: ActivitySettings(configuration.activity), scheduler: scheduler,
+            logger: logger)
+    }
+
+    /// Follows the system's reachability and logs each change of it.
+    static func reachability(_ engine: Engine, _ logger: Logger) -> Reachability {
+        let reachability = Reachability(.system, engine: engine)
+        let wasMissing = NIOLockedValueBox(false)
+        reachability.onChange { status in
+            // That there is a network is worth a line to an operator only after there was none.
+            let isMissing = status == .notReachable
+            let isNews = wasMissing.withLockedValue { was in
+                defer { was = isMissing }
+                return was
+            }
+            logger.log(
+                level: isMissing ? .warning : isNews ? .notice : .debug, LogKeys.reachabilityChanged,
+                metadata: [LogKeys.reachability: "\(status.words)"])
+        }
+        do throws(SessionError) {
+            try reachability.start()
+        } catch {
+            // It explains failures, and is not needed for serving.
+            logger.warning("\(error.message)", metadata: [LogKeys.reason: "\(error.cause ?? "")"])
+        }
+        return reachability
+    }
+}
+
+extension ReachabilityStatus {
+    /// The status for operators. AFNetworking's text says WiFi of every link that is not mobile, be it Ethernet.
+    fileprivate var words: String {
+        switch self {
+        case .unknown: "unknown"
+        case .notReachable: "not reachable"
+        case .reachableViaWWAN: "reachable over a mobile link"
+        case .reachableViaWiFi: "reachable"
+        }
+    }
+}

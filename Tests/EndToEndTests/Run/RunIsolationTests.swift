@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import PintleTesting
+import Testing
+
+/// Networks of commands' own.
+enum OwnNetworks {
+    /// True where unshare(1) can do what Pintle does.
+    static let isAvailable: Bool = {
+        let options = geteuid() == 0 ? ["--net"] : ["--user", "--map-current-user", "--net"]
+        let process = try? ChildProcess("/usr/bin/unshare", options + ["/bin/true"])
+        return (try? process?.waitForExit()) == 0
+    }()
+}
+
+/// `pintle run --isolate`: a network whose only way out is the proxy.
+@Suite(.enabled(if: OwnNetworks.isAvailable, "this system lets nobody make network namespaces"))
+struct RunIsolationTests {
+    private let stage: RunStage
+    private let origin: ScriptedOrigin
+
+    init() throws {
+        self.stage = try RunStage()
+        self.origin = try ScriptedOrigin(answering: response("done"))
+    }
+
+    private var url: String { "http://127.0.0.1:\(self.origin.port)/" }
+
+    @Test func `requests go through the proxy, and nothing goes past it`() throws {
+        let process = try self.stage.run(
+            ["--isolate", "--report", "json=report.json"],
+            ["sh", "-c", "curl -sS \(self.url); curl -s --noproxy '*' \(self.url) || echo refused; exit 6"])
+        #expect(process.exitCode == 6 && process.output == ["donerefused"], "\(process.lines)")
+        #expect(
+            self.origin.requests.count == 1 && self.origin.requests[0].head["Via"]?.hasPrefix("1.1 pintle-") == true)
+        #expect(try self.stage.report().object("summary").number("requests") == 1)
+    }
+
+    @Test func `the command has a loopback, and the user that it had`() throws {
+        let script = """
+            import http.server, os, threading, urllib.request
+            server = http.server.HTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            ask = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            status = ask.open("http://127.0.0.1:%d/" % server.server_port).status
+            os.write(1, b"%d %d %d" % (status, os.getuid(), os.getgid()))
+            """
+        let process = try self.stage.run(["--isolate"], ["/usr/bin/python3", "-c", script])
+        #expect(process.output == ["200 \(getuid()) \(getgid())"], "\(process.lines)")
+    }
+
+    @Test(
+        arguments: [(["nosuch"], 127), (["/tmp"], 126), (["sh", "-c", "kill -TERM $$"], 143)] as [([String], Int32)])
+    func `it ends as it would elsewhere`(command: [String], code: Int32) throws {
+        let process = try self.stage.run(["--isolate"], command)
+        #expect(process.exitCode == code, "\(process.lines)")
+    }
+
+    @Test func `two at a time do not meet`() throws {
+        let process = try self.stage.run(
+            ["--isolate"], [PintleProcess.binary, "run", "--isolate", "-c", "pintle.yaml", "--", "true"])
+        // The inner one may need a privilege that the outer one has taken; it has a code of its own then.
+        #expect([0, 125].contains(process.exitCode), "\(process.lines)")
+    }
+
+    @Test func `a system that allows no namespaces is told of`() throws {
+        // A limit of none, inside a namespace of users whose limit is its own.
+        let process = try ChildProcess(
+            "/usr/bin/unshare",
+            [
+                "--user", "--map-root-user", "/bin/sh", "-c",
+                "echo 0 > /proc/sys/user/max_net_namespaces && exec \(PintleProcess.binary) run --isolate -- true",
+            ], environment: RunStage.environment, folder: self.stage.folder.path)
+        guard try process.waitForExit() != 1 else { return }
+        #expect(process.exitCode == 125, "\(process.lines)")
+        #expect(
+            process.errors.last?.hasPrefix("pintle run: there is no network of its own for the command: ") == true
+                && process.errors.last?.hasSuffix("which this system does not let this user make") == true,
+            "\(process.lines)")
+    }
+}

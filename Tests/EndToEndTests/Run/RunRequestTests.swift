@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import PintleTesting
+import Testing
+
+/// Programs that find the private proxy by their environment, and what is told of them.
+struct RunRequestTests {
+    private let origin: ScriptedOrigin
+
+    init() throws {
+        self.origin = try ScriptedOrigin(answering: response("done", fields: "Content-Type: text/plain\r\n"))
+    }
+
+    private var url: String { "http://127.0.0.1:\(self.origin.port)/" }
+    private var authority: String { "127.0.0.1:\(self.origin.port)" }
+
+    /// Programs that read the environment, each asking for an URL and printing the answer.
+    static let clients: [(name: String, command: @Sendable (String) -> [String])] = [
+        ("curl", { ["curl", "-sS", $0] }), ("wget", { ["wget", "-q", "-O", "-", $0] }),
+        (
+            "python3",
+            {
+                [
+                    "/usr/bin/python3", "-c",
+                    "import sys, urllib.request as r; sys.stdout.write(r.urlopen(sys.argv[1]).read().decode())", $0,
+                ]
+            }
+        ),
+    ]
+
+    @Test(arguments: RunRequestTests.clients.map(\.name))
+    func `a program's request goes through the proxy`(name: String) throws {
+        let stage = try RunStage()
+        let client = try #require(Self.clients.first { $0.name == name })
+        let process = try stage.run(["--report", "json=report.json"], client.command(self.url))
+        #expect(process.exitCode == 0 && process.output == ["done"], "\(process.lines)")
+        #expect(self.origin.requests.last?.head["Via"]?.hasPrefix("1.1 pintle-") == true)
+        let report = try stage.report()
+        #expect(report.object("summary").number("requests") == 1)
+        #expect(report.objects("hosts").map { $0.text("host") } == [self.authority])
+        #expect(process.errors.first == "pintle: 1 request (pintle.yaml)", "\(process.errors)")
+        #expect(process.errors.last?.split(separator: " ").first == self.authority[...])
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/java"), "there is no Java here"))
+    func `Java is led to the proxy by its options, and keeps those of others`() throws {
+        let stage = try RunStage()
+        try stage.folder.write(
+            """
+            public class Ask {
+                public static void main(String[] words) throws Exception {
+                    System.out.println(new String(new java.net.URL(words[0]).openStream().readAllBytes()));
+                    System.out.println(System.getProperty("other"));
+                }
+            }
+            """, to: "Ask.java")
+        let process = try stage.run(
+            environment: ["JAVA_TOOL_OPTIONS": "-Dother=kept"], ["/usr/bin/java", "Ask.java", self.url])
+        // A runtime alone has no compiler.
+        guard !process.errors.contains(where: { $0.contains("jdk.compiler") || $0.contains("ClassNotFound") }) else {
+            return
+        }
+        #expect(process.exitCode == 0 && process.output == ["done", "kept"], "\(process.lines)")
+        #expect(self.origin.requests.last?.head["Via"]?.hasPrefix("1.1 pintle-") == true)
+    }
+
+    @Test func `a tunnel is counted as one`() throws {
+        let stage = try RunStage()
+        let process = try stage.run(
+            ["--report", "json=report.json"], ["curl", "-sS", "--proxytunnel", self.url])
+        #expect(process.exitCode == 0, "\(process.lines)")
+        #expect(process.errors.first == "pintle: 0 requests and 1 tunnel (pintle.yaml)")
+        #expect(try stage.report().objects("hosts")[0]["assurance"] as? [String] == ["not verified"])
+    }
+
+    @Test func `what is denied makes the exit code 1 and is told`() throws {
+        let stage = try RunStage("destinations: {deny: [\"ads.test\"]}")
+        let command = [
+            "sh", "-c", "curl -s -o /dev/null http://ads.test/?k=secret; curl -s -o /dev/null http://ads.test/?k=x",
+        ]
+        let process = try stage.run(command)
+        #expect(process.exitCode == 1, "\(process.lines)")
+        #expect(process.errors[0] == "pintle: 2 requests, 2 denied (pintle.yaml)")
+        #expect(
+            process.errors.last
+                == "denied: GET http://ads.test/?k=***: ads.test:80 is denied by destinations.deny[0] \"ads.test\" (2 times)"
+        )
+        #expect(try stage.run(["--fail-on", "never"], command).exitCode == 0)
+        #expect(try stage.run(["sh", "-c", "\(command[2]); exit 9"]).exitCode == 9)
+    }
+
+    @Test(arguments: ["reject", "report"])
+    func `a violation makes the exit code 1, be it only reported`(mode: String) throws {
+        let stage = try RunStage(
+            "routes: [{name: api, response: {content_types: [application/json], on_violation: \(mode)}}]")
+        let process = try stage.run(
+            [
+                "--report", "junit=a.xml", "--report", "sarif=a.sarif", "--report", "har=a.har", "--report",
+                "markdown=a.md",
+            ],
+            ["curl", "-s", "-o", "/dev/null", self.url])
+        #expect(process.exitCode == 1, "\(process.lines)")
+        #expect(process.errors[0] == "pintle: 1 request, 1 violation (pintle.yaml)")
+        #expect(process.errors.last?.hasPrefix("response-content-type: GET \(self.url): route api: ") == true)
+        #expect(try ReportSchemas.junitProblems(stage.text("a.xml")) == [])
+        if ReportSchemas.isAvailable { #expect(try ReportSchemas.sarifProblems(stage.text("a.sarif")) == []) }
+        let entries = try jsonObject(stage.text("a.har")).object("log").objects("entries")
+        #expect(entries.map { $0.object("request").text("url") } == [self.url])
+        #expect(stage.text("a.md").contains("PINTLE0303 response-content-type"))
+    }
+
+    @Test func `a report that cannot be written is 125, unless the command failed`() throws {
+        let stage = try RunStage()
+        let process = try stage.run(["--report", "json=/nowhere/at/all"], ["true"])
+        #expect(process.exitCode == 125, "\(process.lines)")
+        #expect(
+            process.errors.last == "pintle run: --report /nowhere/at/all cannot be written: no such file or folder")
+        #expect(try stage.run(["--report", "json=/nowhere/at/all"], ["false"]).exitCode == 1)
+    }
+
+    @Test func `the configuration's clients and listeners count for nothing`() throws {
+        let stage = try RunStage(
+            "listen: [\"unix:/nowhere/at/all\"]\nclients: {allow: [\"192.0.2.0/24\"]}\nlog: {exchanges: /nowhere/at/all}"
+        )
+        let process = try stage.run(["curl", "-sS", self.url])
+        #expect(process.exitCode == 0 && process.output == ["done"], "\(process.lines)")
+    }
+
+    // MARK: Exceptions, and runs within runs
+
+    @Test func `nothing is exempt but what is asked for`() throws {
+        let stage = try RunStage()
+        let exempt = ["no_proxy": "127.0.0.1"]
+        let through = try stage.run(
+            environment: exempt, ["sh", "-c", "echo \"$no_proxy$NO_PROXY\"; curl -sS \(self.url)"])
+        #expect(through.output == ["", "done"] && through.errors[0].hasPrefix("pintle: 1 request"), "\(through.lines)")
+        let past = try stage.run(
+            ["--inherit-no-proxy"], environment: exempt, ["sh", "-c", "echo $no_proxy $NO_PROXY; curl -sS \(self.url)"])
+        #expect(past.output == ["127.0.0.1 127.0.0.1", "done"], "\(past.lines)")
+        #expect(past.errors[0].hasPrefix("pintle: sh made no request through the proxy"))
+    }
+
+    @Test(arguments: [("", 0), ("upstream_proxy: env", 1)])
+    func `a run within a run goes its own way unless it is told otherwise`(configuration: String, outer: Int) throws {
+        let stage = try RunStage()
+        try stage.folder.write("version: 1\n\(configuration)\n", to: "inner.yaml")
+        let process = try stage.run(
+            ["--report", "json=outer.json"],
+            [
+                PintleProcess.binary, "run", "-c", "inner.yaml", "--report", "json=inner.json", "--", "curl", "-sS",
+                self.url,
+            ])
+        #expect(process.exitCode == 0 && process.output == ["done"], "\(process.lines)")
+        #expect(try stage.report("inner.json").object("summary").number("requests") == 1)
+        #expect(try stage.report("outer.json").object("summary").number("requests") == outer)
+    }
+
+    // MARK: Build servers, and what goes past the proxy
+
+    @Test func `GitHub's step has a summary, and its log annotations`() throws {
+        let stage = try RunStage("destinations: {deny: [\"ads.test\"]}")
+        let summary = "\(stage.folder.path)/summary"
+        let process = try stage.run(
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary],
+            ["curl", "-s", "-o", "/dev/null", "http://ads.test/"])
+        #expect(process.exitCode == 1)
+        #expect(process.errors.last?.hasPrefix("::error title=Pintle%3A denied::GET http://ads.test/: ") == true)
+        #expect(stage.text("summary").hasPrefix("# Requests of curl\n") && stage.text("summary").contains("PINTLE0301"))
+    }
+
+    @Test func `a connection past the proxy is told`() throws {
+        let waiting = try ScriptedOrigin { connection in _ = try connection.waitForEnd() }
+        let stage = try RunStage()
+        // Waits until the watch, a thread of Pintle's, has been on a processor often enough for a whole look.
+        let script = """
+            import glob, os, socket
+            kept = socket.create_connection(("127.0.0.1", \(waiting.port)))
+            def looks():
+                for task in glob.glob("/proc/%d/task/*" % os.getppid()):
+                    if open(task + "/comm").read() == "pintle-watch\\n":
+                        lines = open(task + "/status").read().split("\\n")
+                        return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt"))
+                return 0
+            before = looks()
+            while looks() < before + 3: os.sched_yield()
+            """
+        let process = try stage.run(["--report", "json=report.json"], ["/usr/bin/python3", "-c", script])
+        #expect(process.exitCode == 0, "\(process.lines)")
+        let past = try stage.report().objects("past_proxy")
+        #expect(past.map { $0.text("remote") } == ["127.0.0.1:\(waiting.port)"], "\(process.lines)")
+        #expect(
+            process.errors.last == "past the proxy: 127.0.0.1:\(waiting.port) by \(past.first?.text("program") ?? "")")
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import PintleTesting
+import Testing
+
+/// `pintle run` at a terminal, under an interactive shell that somebody types into.
+///
+/// The one who types is a program of Python, whose standard library has pseudo-terminals. It waits for what must appear, and
+/// for nothing else.
+@Suite(.timeLimit(.minutes(15))) struct RunTerminalTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        self.folder = try TemporaryFolder()
+        try self.folder.write("version: 1\n", to: "pintle.yaml")
+        try self.folder.write(Self.shell, to: "shell.py")
+        try self.folder.write(Self.command, to: "command.py")
+    }
+
+    /// An interactive shell at a terminal of its own, and what has appeared there.
+    private static let shell = """
+        import fcntl, os, pty, struct, termios
+
+        class Shell:
+            def __init__(self):
+                self.pid, self.fd = pty.fork()
+                if self.pid == 0:
+                    os.environ.update(PS1="<prompt>", TERM="xterm")
+                    os.execv("/bin/bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
+                self.seen = b""
+                self.expect("<prompt>")
+
+            def expect(self, text):
+                while text.encode() not in self.seen:
+                    try: piece = os.read(self.fd, 4096)
+                    except OSError: piece = b""
+                    if not piece: raise SystemExit("the terminal ended before %r: %r" % (text, self.seen))
+                    self.seen += piece
+                before, self.seen = self.seen.split(text.encode(), 1)
+                return before.decode(errors="replace")
+
+            def type(self, text): os.write(self.fd, text.encode())
+
+            def resize(self, lines, columns):
+                fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+            def modes(self): return termios.tcgetattr(self.fd)[:4]
+
+        run = os.environ["pintle"] + " run -- /usr/bin/python3 command.py\\n"
+
+        """
+
+    /// A program that says which signals and lines come to it.
+    private static let command = """
+        import os, signal, sys, tty
+        def say(*words): os.write(1, (" ".join(map(str, words)) + ";\\r\\n").encode())
+        for number in (signal.SIGINT, signal.SIGCONT, signal.SIGQUIT):
+            signal.signal(number, lambda number, frame: say("signal", int(number)))
+        signal.signal(signal.SIGWINCH, lambda number, frame: say("size", *os.get_terminal_size(0)))
+        say("foreground", os.tcgetpgrp(0) == os.getpgrp(), "own", os.getpgrp() == os.getpid())
+        while True:
+            word = os.read(0, 100).decode()
+            if word == "raw\\n":
+                tty.setraw(0)
+                say("raw")
+            elif word == "end\\n": sys.exit(4)
+            elif word == "k": os.kill(os.getpid(), signal.SIGKILL)
+            else: say("read", repr(word))
+        """
+
+    private func perform(_ script: String) throws {
+        let process = try ChildProcess(
+            "/usr/bin/python3", ["-c", "from shell import *\n\(script)\nprint('passed')"],
+            environment: RunStage.environment.merging(["pintle": PintleProcess.binary]) { $1 },
+            folder: self.folder.path)
+        #expect(try process.waitForExit() == 0 && process.output.last == "passed", "\(process.lines)")
+    }
+
+    @Test func `keys reach the command alone and once, and Ctrl-Z, fg and bg work`() throws {
+        try self.perform(
+            #"""
+            shell = Shell()
+            shell.type(run); shell.expect("foreground True own True;")
+            shell.type("one\n"); shell.expect("read 'one\\n';")
+            shell.type("\x03"); shell.expect("signal 2;")
+            shell.type("\x1c"); shell.expect("signal 3;")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            shell.type("echo $((20 + 3)) is between\n"); shell.expect("23 is between"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("two\n"); shell.expect("read 'two\\n';")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            # In the background it may not read from the terminal, and is stopped again.
+            shell.type("bg\n"); shell.expect("signal 18;")
+            shell.type("until jobs | grep -q Stopped; do :; done; echo $((20 + 4)) is stopped\n")
+            shell.expect("24 is stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("end\n"); between = shell.expect("no request through the proxy")
+            assert "signal" not in between, between
+            shell.expect("<prompt>"); shell.type("echo code $?\n"); shell.expect("code 4")
+            """#)
+    }
+
+    @Test func `a new size is told, and raw mode passes every key`() throws {
+        try self.perform(
+            #"""
+            shell = Shell()
+            before = shell.modes()
+            shell.type(run); shell.expect("own True;")
+            shell.resize(33, 77); shell.expect("size 77 33;")
+            shell.type("raw\n"); shell.expect("raw;")
+            for key in ("\x03", "\x1a", "\x1c", "\x04", "x"):
+                shell.type(key); shell.expect("read %r;" % key)
+            assert shell.modes() != before
+            # Killed, it cannot put the terminal back in order; Pintle does.
+            shell.type("k"); shell.expect("no request through the proxy"); shell.expect("<prompt>")
+            shell.type("stty -a; echo code $?\n")
+            modes = shell.expect("code 0")
+            assert " icanon" in modes and " echo " in modes and " isig" in modes.replace("\n", " "), modes
+            """#)
+    }
+
+    @Test func `in a pipeline, a script and the background the command stays in the group of its job`() throws {
+        try self.perform(
+            #"""
+            shell = Shell()
+            shell.type(run.rstrip() + " | (trap '' INT; exec cat)\n"); shell.expect("foreground True own False;")
+            shell.type("\x03"); shell.expect("signal 2;")
+            shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("end\n"); shell.expect("no request"); shell.expect("<prompt>")
+            open("script", "w").write(run + "echo next $((1 + 1))\n")
+            shell.type("sh ./script\n"); shell.expect("foreground True own False;")
+            shell.type("end\n"); shell.expect("no request"); shell.expect("next 2"); shell.expect("<prompt>")
+            shell.type(run.rstrip() + " &\n"); shell.expect("foreground False own False;")
+            shell.type("until jobs | grep -q Stopped; do :; done; echo $((20 + 4)) is stopped\n")
+            shell.expect("24 is stopped"); shell.expect("<prompt>")
+            shell.type("fg\n"); shell.expect("signal 18;")
+            shell.type("end\n"); shell.expect("no request"); shell.expect("<prompt>")
+            """#)
+    }
+
+    @Test func `Ctrl-C ends a script or a loop with the command in it, as without Pintle`() throws {
+        try self.perform(
+            #"""
+            shell = Shell()
+            open("script", "w").write(
+                "\"$pintle\" run -- sh -c 'echo rea''dy; exec cat' 2>/dev/null\necho next $((1 + 1))\n")
+            shell.type("bash ./script\n"); shell.expect("ready")
+            shell.type("\x03"); before = shell.expect("<prompt>")
+            shell.type("echo code $?\n"); shell.expect("code 130")
+            assert "next 2" not in before, before
+            # An interactive shell gives up a loop, too.
+            shell.type("for i in 1 2; do \"$pintle\" run -- sh -c 'echo rea''dy; exec cat'; done\n"); shell.expect("ready")
+            shell.type("\x03"); before = shell.expect("<prompt>")
+            assert "ready" not in before, before
+            """#)
+    }
+
+    @Test(arguments: ["vim", "less"])
+    func `programs that take the whole screen behave as ever`(name: String) throws {
+        guard access("/usr/bin/\(name)", X_OK) == 0 else { return }
+        try self.folder.write((1...200).map { "line \($0)\n" }.joined(), to: "text")
+        let keys =
+            name == "vim"
+            ? #"shell.expect("line 1"); shell.type(":stop\n"); shell.expect("Stopped"); shell.expect("<prompt>"); shell.type("fg\n"); shell.expect("line 1"); shell.type("ddggONEW\x1b:wq\n")"#
+            : #"shell.expect("line 20"); shell.type("G"); shell.expect("line 200"); shell.type("q")"#
+        try self.perform(
+            #"""
+            shell = Shell()
+            shell.resize(24, 80)
+            shell.type(os.environ["pintle"] + " run -- \#(name == "vim" ? "vim -u NONE -N" : "less") text\n")
+            \#(keys)
+            shell.expect("no request"); shell.expect("<prompt>")
+            shell.type("stty -a; echo code $?\n")
+            modes = shell.expect("code 0")
+            assert " icanon" in modes and " echo " in modes, modes
+            """#)
+        if name == "vim" {
+            let text = String(decoding: fileBytes("\(self.folder.path)/text") ?? [], as: UTF8.self)
+            #expect(text.hasPrefix("NEW\nline 2\nline 3\n"), "\(text.prefix(40))")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintlePolicy
+import PintleTesting
+import Testing
+
+@testable import pintle
+
+/// One run in every format.
+struct RunReportTests {
+    private typealias Object = [String: Any]
+
+    private func object(_ format: RunReportFormat, _ report: RunReport = RunSample.report()) throws -> Object {
+        try #require(try JSONSerialization.jsonObject(with: Data(format.write(report).utf8)) as? Object)
+    }
+
+    @Test(arguments: RunReportFormat.allCases)
+    func `a format writes the same report alike, ends it with a line end and steers no terminal`(
+        format: RunReportFormat
+    ) {
+        let text = format.write(RunSample.report())
+        #expect(text == format.write(RunSample.report()))
+        #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"))
+        let marks = text.unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control: scalar != "\n"
+            case .format, .lineSeparator, .paragraphSeparator: true
+            default: false
+            }
+        }
+        #expect(marks.isEmpty && !text.contains("secret"))
+    }
+
+    @Test(arguments: [RunReportFormat.json, .junit, .sarif, .markdown])
+    func `every finding is there with its id, its request and what to do`(format: RunReportFormat) {
+        let text = format.write(RunSample.report())
+        for id in ["PINTLE0301", "PINTLE0303", "PINTLE0304", "PINTLE0306"] { #expect(text.contains(id)) }
+        #expect(text.contains("moved.test:443") && text.contains("192.0.2.9:443"))
+    }
+
+    @Test func `JSON has counts, hosts and findings`() throws {
+        let root = try self.object(.json)
+        #expect(root["schema"] as? Int == 1 && root["exit_code"] as? Int == 1)
+        let summary = try #require(root["summary"] as? [String: Int])
+        #expect(summary["requests"] == 8 && summary["denied"] == 2 && summary["bytes_down"] == 2000)
+        #expect((root["hosts"] as? [Object])?.count == 8)
+        let finding = try #require((root["findings"] as? [Object])?.first)
+        #expect(finding["name"] as? String == "denied" && finding["count"] as? Int == 2)
+        #expect(finding["decided_by"] as? String == "destinations.deny[0] \"ads.test\"")
+        #expect((root["past_proxy"] as? [Object])?.first?["program"] as? String == "node|x")
+        let killed = try self.object(.json, RunSample.report(end: .killed(signal: 9)))
+        #expect((killed["ended"] as? Object)?["signal"] as? Int == 9)
+    }
+
+    @Test(arguments: [RunSample.report(), RunSample.report([]), RunSample.report(file: nil)])
+    func `JUnit is what every reader of it demands`(report: RunReport) throws {
+        #expect(try ReportSchemas.junitProblems(RunReportFormat.junit.write(report)) == [])
+    }
+
+    @Test(.enabled(if: ReportSchemas.isAvailable, Comment(rawValue: ReportSchemas.requirement)))
+    func `SARIF keeps to its schema`() throws {
+        for report in [RunSample.report(), RunSample.report([]), RunSample.report(file: nil)] {
+            #expect(try ReportSchemas.sarifProblems(RunReportFormat.sarif.write(report)) == [])
+        }
+    }
+
+    @Test func `HAR has an entry for each exchange, whose times add up`() throws {
+        let log = try #require(try self.object(.har)["log"] as? Object)
+        #expect(log["version"] as? String == "1.2" && (log["creator"] as? Object)?["name"] as? String == "pintle")
+        let entries = try #require(log["entries"] as? [Object])
+        #expect(entries.count == RunSample.records.count)
+        for entry in entries {
+            let timings = try #require(entry["timings"] as? [String: Int])
+            let sum = ["blocked", "dns", "connect", "send", "wait", "receive"].reduce(0) {
+                $0 + max(0, timings[$1] ?? -9)
+            }
+            #expect(entry["time"] as? Int == sum && sum == 30)
+            #expect(["send", "wait", "receive"].allSatisfy { (timings[$0] ?? -1) >= 0 })
+            let (request, response) = (
+                try #require(entry["request"] as? Object), try #require(entry["response"] as? Object)
+            )
+            for name in [
+                "method", "url", "httpVersion", "cookies", "headers", "queryString", "headersSize", "bodySize",
+            ] {
+                #expect(request[name] != nil)
+            }
+            for name in [
+                "status", "statusText", "httpVersion", "cookies", "headers", "content", "redirectURL", "headersSize",
+                "bodySize",
+            ] { #expect(response[name] != nil) }
+            #expect(URL(string: request["url"] as? String ?? "") != nil)
+        }
+        #expect((entries[3]["request"] as? Object)?["url"] as? String == "https://tunnel.test:443/")
+        #expect(entries[0]["startedDateTime"] as? String == "2026-09-21T14:13:20.123Z")
+        #expect(entries[0]["serverIPAddress"] as? String == "192.0.2.1")
+    }
+
+    @Test func `HAR says how many are left out`() throws {
+        let report = RunSample.report(limits: RunTally.Limits(exchanges: 2))
+        let log = try #require(try self.object(.har, report)["log"] as? Object)
+        #expect(
+            (log["entries"] as? [Object])?.count == 2 && log["comment"] as? String == "8 more exchanges are left out")
+    }
+
+    @Test(
+        arguments: [
+            ("json", "a format and a file, as in junit=report.xml; the formats are json, junit, sarif, markdown, har"),
+            ("pdf=x", "the format is one of json, junit, sarif, markdown, har"),
+            ("json=", "a file follows the =, as in json=report"),
+            ("har=-", "standard output is the command's; name a file"),
+        ])
+    func `an option that names no report says what does`(text: String, reason: String) {
+        #expect(throws: Malformed(reason)) { try RunReportFile(text) }
+    }
+
+    @Test func `a file's name may have any sign`() throws {
+        let file = try RunReportFile("har=a=b.har")
+        #expect(file.format == .har && file.path == "a=b.har")
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleActivity
+import Testing
+
+@testable import pintle
+
+/// Counts and findings of records, and the summary that is made of them.
+struct RunTallyTests {
+    @Test func `every exchange is counted, in all and for its host`() {
+        let tally = RunSample.report().tally
+        #expect(
+            tally.totals
+                == RunTally.Counts(
+                    requests: 8, tunnels: 2, denied: 2, violations: 2, failed: 1, bytesUp: 100, bytesDown: 2000))
+        #expect(tally.hosts.map(\.name).prefix(3) == ["good.test:80", "pinned.test:443", "tunnel.test:443"])
+        #expect(
+            tally.hosts.map(\.proof) == [
+                "in clear", "pinned (payments)", "not verified", "probed", "-", "pin mismatch (payments)", "in clear",
+                "-",
+            ])
+        #expect(tally.hosts[0].counts.requests == 2 && tally.hosts[4].counts.denied == 2)
+    }
+
+    @Test func `the same finding is one, and a record with two has two`() {
+        let findings = RunSample.report().tally.findings
+        #expect(
+            findings.map { "\($0.what.rule.name) \($0.count)" } == [
+                "denied 2", "pin-mismatch 1", "response-content-type 1", "response-body 1",
+            ])
+        #expect(findings[0].what.url == "http://ads.test:80/path?token=***")
+        #expect(findings[2].what.reason == "unacceptable at http://odd.test/?key=***")
+    }
+
+    @Test func `counts are right where no more is kept`() {
+        let limits = RunTally.Limits(hosts: 2, findings: 1, exchanges: 3)
+        let tally = RunSample.report(limits: limits).tally
+        #expect(tally.totals == RunSample.report().tally.totals)
+        #expect(tally.hosts.count == 2 && tally.otherHosts == 7)
+        #expect(tally.findings.count == 1 && tally.findings[0].count == 2 && tally.otherFindings == 3)
+        #expect(tally.exchanges.count == 3 && tally.otherExchanges == 7)
+    }
+
+    @Test func `without redaction everything is shown`() {
+        var tally = RunTally(redaction: .off, limits: RunTally.Limits(exchanges: 1))
+        tally.add(RunSample.records[5])
+        #expect(tally.findings[0].what.url.hasSuffix("token=secret"))
+        #expect(tally.exchanges[0].url?.hasSuffix("token=secret") == true)
+    }
+
+    @Test func `the summary has a table and a line for each finding`() {
+        let text = RunSummary(report: RunSample.report(), isColoured: false).text
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(
+            lines[0] == "pintle: 8 requests and 2 tunnels, 2 denied, 2 violations, 1 failed (conf/päge 1.yaml)")
+        #expect(lines[1] == "  HOST             REQUESTS  TUNNELS  DENIED  VIOLATIONS  ASSURANCE")
+        #expect(lines[2] == "  good.test:80            2        0       0           0  in clear")
+        #expect(lines[3] == "  pinned.test:443         1        0       0           0  pinned (payments)")
+        #expect(
+            lines[10]
+                == "denied: GET http://ads.test:80/path?token=***: ads.test:80 is denied by destinations.deny[0] "
+                + "\"ads.test\" (2 times)")
+        #expect(
+            lines[11].hasPrefix(
+                "pin-mismatch: GET http://moved.test:443/path?token=***: route charge, trust payments: "))
+        #expect(lines.last == "past the proxy: 192.0.2.9:443 by node|x")
+        #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" || $0 == "\u{202E}" })
+    }
+
+    @Test func `colour is for terminals`() {
+        let text = RunSummary(report: RunSample.report(), isColoured: true).text
+        #expect(text.contains("\u{1B}[31mdenied:\u{1B}[0m GET "))
+        #expect(text.contains("\u{1B}[33mpast the proxy:\u{1B}[0m 192.0.2.9:443"))
+    }
+
+    @Test func `a command without a request is warned of`() {
+        let report = RunSample.report([])
+        #expect(
+            RunSummary(report: report, isColoured: false).text
+                == "pintle: npm\\u{1B}[2J made no request through the proxy; docs/clients.md says how programs are told of "
+                + "one\n")
+        #expect(!report.hasFindings)
+    }
+
+    @Test func `long lists are cut with their number`() {
+        let records = (0..<70).map { number in
+            RunSample.record("h\(number).test:80", decision: "deny") { $0.error = "denied \(number)" }
+        }
+        let lines = RunSummary(report: RunSample.report(records), isColoured: false).text.split(separator: "\n")
+        #expect(lines.contains("  and 30 more hosts") && lines.contains("and 20 more findings; see --report"))
+    }
+}
