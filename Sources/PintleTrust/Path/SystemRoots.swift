@@ -11,6 +11,8 @@ internal import PintleSystem
 /// others, and one odd entry must not close all connections.
 struct SystemRoots: Sendable {
     private let index: [DistinguishedName: [Anchor]]
+    /// Each of them once, in the order of the files.
+    let certificates: [Certificate]
 
     /// Where distributions keep their bundle when OpenSSL was not built to look there.
     private static let commonBundles = [
@@ -61,13 +63,16 @@ struct SystemRoots: Sendable {
     fileprivate init(_ sources: SystemRootCache.Sources) {
         var index: [DistinguishedName: [Anchor]] = [:]
         var seen: Set<Certificate> = []
+        var certificates: [Certificate] = []
         for der in sources.files.flatMap({ PEMBlocks.certificates(in: $0) }) {
             guard let root = try? PathCertificate(der: der, source: "system root"),
                 seen.insert(root.certificate).inserted
             else { continue }
             index[root.facts.subject.name, default: []].append(Anchor(certificate: root))
+            certificates.append(root.certificate)
         }
         self.index = index
+        self.certificates = certificates
     }
 }
 

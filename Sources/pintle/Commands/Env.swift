@@ -2,7 +2,9 @@
 
 internal import ArgumentParser
 internal import FoundationEssentials
+internal import Glibc
 internal import PintlePolicy
+internal import PintleTrust
 
 struct Env: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +33,7 @@ struct Env: ParsableCommand {
         let format = self.shell ?? .standard(shell: inherited["SHELL"])
         let text =
             self.unset
-            ? format.unsetting(ProxyEnvironment.names(trusting: false))
+            ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
             : format.setting(try self.environment(inherited).variables)
         // As it is: escapes for a terminal would be part of the values.
         try Output.bytes(Array(text.utf8))
@@ -40,6 +42,7 @@ struct Env: ParsableCommand {
     private func environment(_ inherited: [String: String]) throws(CommandFailure) -> ProxyEnvironment {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
+        let trust = try self.trust(policy, inherited)
         do throws(Malformed) {
             let proxy = try ProxyAddress(policy.configuration.listen)
             if proxy.isTLS {
@@ -48,16 +51,29 @@ struct Env: ParsableCommand {
             if inherited[ProxyEnvironment.javaName]?.contains(".proxyHost=") == false {
                 Output.error("pintle env: this takes the place of the JAVA_TOOL_OPTIONS that are set now")
             }
-            return ProxyEnvironment(proxy: proxy, trust: InterceptionTrust.files(of: policy))
+            return ProxyEnvironment(proxy: proxy, trust: trust)
         } catch {
             throw CommandFailure(.incomplete, "pintle env: \(error.reason)")
         }
     }
-}
 
-/// The files that let programs trust what Pintle intercepts.
-enum InterceptionTrust {
-    /// - Returns: nil where nothing may be intercepted, which is always so: this version does not intercept. The one place
-    ///   where `env` and `run` are given them.
-    static func files(of policy: Policy) -> ProxyEnvironment.Trust? { nil }
+    /// Writes the files for programs; nil where nothing is intercepted.
+    private func trust(
+        _ policy: Policy, _ inherited: [String: String]
+    ) throws(CommandFailure) -> ProxyEnvironment.Trust? {
+        guard policy.intercepts else { return nil }
+        guard let folder = DataFolder.trustFiles else {
+            throw CommandFailure(.incomplete, "pintle env: neither XDG_DATA_HOME nor HOME says where files may be")
+        }
+        let authority: CertificateAuthority
+        do throws(TrustError) {
+            authority = try DataFolder.authority(for: policy.configuration.interception)
+        } catch {
+            throw CommandFailure(.incomplete, "pintle env: \(error.message)")
+        }
+        return try TrustFiles.write(for: authority.certificate, into: folder, inherited)
+    }
+
+    /// True where there may be variables that name them.
+    private static var hasTrustFiles: Bool { DataFolder.trustFiles.map { access($0, F_OK) == 0 } ?? false }
 }

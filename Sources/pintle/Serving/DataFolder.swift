@@ -11,6 +11,9 @@ enum DataFolder {
     /// The certificate authority.
     static var authority: AuthorityFolder? { self.path.map { AuthorityFolder($0 + "/ca") } }
 
+    /// The files that let programs trust it, which `pintle env` writes.
+    static var trustFiles: String? { self.path.map { $0 + "/trust" } }
+
     /// Reads the authority that a configuration names.
     ///
     /// - Throws: `.unreadableIdentity` where there is none, or others may read its key.

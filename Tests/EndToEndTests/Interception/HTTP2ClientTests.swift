@@ -105,18 +105,26 @@ struct HTTP2ClientTests {
 
     /// A frame (RFC 9113 §4.1).
     private static func frame(_ type: UInt8, _ flags: UInt8, _ stream: Int, _ payload: [UInt8] = []) -> [UInt8] {
-        let (count, number) = (payload.count, stream)
-        return [
-            UInt8(count >> 16), UInt8(count >> 8 & 0xFF), UInt8(count & 0xFF), type, flags, UInt8(number >> 24),
-            UInt8(number >> 16 & 0xFF), UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF),
-        ] + payload
+        var bytes: [UInt8] = Self.digits(payload.count, 3)
+        bytes += [type, flags]
+        bytes += Self.digits(stream, 4)
+        return bytes + payload
+    }
+
+    private static func digits(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }
 
     /// Literals without indexing and without Huffman's code (RFC 7541 §6.2.2).
     private static func block(_ fields: [(String, String)]) -> [UInt8] {
-        fields.flatMap { name, value in
-            [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
+        var bytes: [UInt8] = []
+        for (name, value) in fields {
+            bytes += [0, UInt8(name.utf8.count)]
+            bytes += Array(name.utf8)
+            bytes.append(UInt8(value.utf8.count))
+            bytes += Array(value.utf8)
         }
+        return bytes
     }
 
     private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + Self.frame(4, 0, 0)

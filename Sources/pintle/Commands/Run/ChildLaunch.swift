@@ -11,6 +11,8 @@ internal import PintleSystem
 /// One run of a command with its proxy, from the first part that is started to the last that has ended.
 struct ChildLaunch: Sendable {
     let policy: Policy
+    /// Nil where nothing is intercepted.
+    let trust: RunTrust?
     /// A path.
     let program: String
     /// The command, byte by byte.
@@ -44,7 +46,8 @@ struct ChildLaunch: Sendable {
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
         let proxy: PrivateProxy
         do throws(CommandFailure) {
-            proxy = try PrivateProxy(self.policy, listener: isolated?.listener, logger: logger, telling: take)
+            proxy = try PrivateProxy(
+                self.policy, trust: self.trust, listener: isolated?.listener, logger: logger, telling: take)
         } catch {
             isolated?.abandon()
             throw error
@@ -87,7 +90,7 @@ struct ChildLaunch: Sendable {
     ) throws(CommandFailure) -> Child {
         let environment = ProxyEnvironment(
             proxy: address, exempt: self.exempt, javaOptions: self.javaOptions,
-            trust: InterceptionTrust.files(of: self.policy))
+            trust: self.trust?.files)
         let command = ChildCommand(
             program: self.program, arguments: self.words,
             environment: ChildCommand.environment(with: environment.variables),

@@ -8,8 +8,9 @@ enum PrivatePolicy {
     /// - Parameters:
     ///   - file: the value of `-c`.
     ///   - place: where the command finds its proxy.
+    ///   - hosts: whose tunnels are intercepted, besides those of the configuration.
     static func load(
-        _ file: String?, listen place: ListenAddress
+        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern]
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
@@ -17,6 +18,7 @@ enum PrivatePolicy {
         configuration.clients = ClientsConfiguration()
         // Another proxy on the way, of the same configuration perhaps, would take a request with its own name for a loop.
         configuration.via = configuration.via.map { "\($0)-\(getpid())" }
+        configuration.interception.hosts += hosts
         guard configuration != policy.configuration else { return (policy, origin) }
         do throws(ConfigurationError) {
             return (try Policy(configuration, file: origin.description), origin)

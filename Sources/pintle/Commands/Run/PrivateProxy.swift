@@ -28,7 +28,8 @@ struct PrivateProxy {
     ///   - listener: what listens at the policy's address already; nil to have it opened.
     ///   - take: given the record of every exchange when it ends, on the thread that it ended on.
     init(
-        _ policy: Policy, listener: Int32?, logger: Logger, telling take: @escaping @Sendable (ExchangeRecord) -> Void
+        _ policy: Policy, trust: RunTrust?, listener: Int32?, logger: Logger,
+        telling take: @escaping @Sendable (ExchangeRecord) -> Void
     ) throws(CommandFailure) {
         let configuration = policy.configuration
         self.engine = try ServingParts.engine(configuration)
@@ -38,7 +39,11 @@ struct PrivateProxy {
         do {
             self.active = try ActiveConfiguration(
                 policy: policy, engine: self.engine, activity: self.activity, counters: counters,
-                exchangeLog: ExchangeLog(givingTo: take), logger: logger, reachability: self.reachability)
+                exchangeLog: ExchangeLog(givingTo: take), logger: logger, reachability: self.reachability
+            ) { configuration throws(TrustError) in
+                if let trust { return trust.authority }
+                return try ActiveConfiguration.noAuthority(configuration)
+            }
         } catch {
             throw CommandFailure(.incomplete, error.message)
         }

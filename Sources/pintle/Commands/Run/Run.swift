@@ -46,7 +46,10 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Leave no_proxy to the command as it is, instead of having nothing exempt.")
     var inheritNoProxy = false
 
-    @Option(help: ArgumentHelp("Not built yet in this version.", valueName: "host"))
+    @Option(
+        help: ArgumentHelp(
+            "Intercept tunnels to these hosts, as in '*.example.com' or '*'; repeatable. The command trusts the proxy's "
+                + "certificates.", valueName: "host"))
     var intercept: [String] = []
 
     @Flag(help: "Run the command in a network of its own, whose only way out is the proxy.")
@@ -80,7 +83,9 @@ struct Run: AsyncParsableCommand {
         let inherited = ProcessInfo.processInfo.environment
         let program = try self.program(search: inherited["PATH"])
         let (policy, origin) = try PrivatePolicy.load(
-            self.configuration.file, listen: self.isolate ? .standard : .loopback)
+            self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts())
+        let trust = try RunTrust.prepare(policy, inherited)
+        defer { trust?.remove() }
         let collector = RunCollector(
             RunTally(
                 redaction: policy.configuration.log.redact ? .on : .off,
@@ -88,7 +93,7 @@ struct Run: AsyncParsableCommand {
         let log = KeptLog()
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
         let launch = ChildLaunch(
-            policy: policy, program: program, words: ChildCommand.lastWords(self.command.count),
+            policy: policy, trust: trust, program: program, words: ChildCommand.lastWords(self.command.count),
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
             javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors)
         let ended = try await launch.run(logger: log.logger, telling: collector.take)
@@ -105,7 +110,6 @@ struct Run: AsyncParsableCommand {
     // MARK: Options
 
     private func reports() throws(CommandFailure) -> [RunReportFile] {
-        if !self.intercept.isEmpty { throw self.refusal("--intercept: not built yet in this version") }
         if self.learn != nil { throw self.refusal("--learn: not built yet in this version") }
         var reports: [RunReportFile] = []
         for text in self.report {
@@ -116,6 +120,18 @@ struct Run: AsyncParsableCommand {
             }
         }
         return reports
+    }
+
+    private func hosts() throws(CommandFailure) -> [HostPattern] {
+        var hosts: [HostPattern] = []
+        for text in self.intercept {
+            do throws(Malformed) {
+                hosts.append(try HostPattern(text))
+            } catch {
+                throw self.refusal("--intercept \(text): \(error.reason)")
+            }
+        }
+        return hosts
     }
 
     private func program(search: String?) throws(CommandFailure) -> String {

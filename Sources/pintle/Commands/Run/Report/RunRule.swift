@@ -13,6 +13,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case certificateInvalid = 307
     case unserializableRequest = 308
     case pastProxy = 309
+    case destinationDenied = 310
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -23,6 +24,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .pinMismatch: self = .pinMismatch
         case .certificateInvalid: self = .certificateInvalid
         case .unserializableRequest: self = .unserializableRequest
+        case .destinationDenied: self = .destinationDenied
         }
     }
 
@@ -41,6 +43,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .certificateInvalid: ViolationKind.certificateInvalid.rawValue
         case .unserializableRequest: ViolationKind.unserializableRequest.rawValue
         case .pastProxy: "past-proxy"
+        case .destinationDenied: ViolationKind.destinationDenied.rawValue
         }
     }
 
@@ -56,6 +59,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .certificateInvalid: "The server's chain is not valid for its name, its roots or its time."
         case .unserializableRequest: "The request is not as its contract declares it."
         case .pastProxy: "The program connected to a server without the proxy."
+        case .destinationDenied: "A rule that only reports would not allow the request."
         }
     }
 
@@ -70,6 +74,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
             "If the server's owner announced a new key, add its pin. Otherwise find out who answers in the server's place."
         case .certificateInvalid: "See what it shows with `pintle pins show`; have the server's owner repair it."
         case .unserializableRequest: "Change the program, or the contract that the route names."
+        case .destinationDenied: "Name the destination in the configuration, under `trust` for instance."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }
     }

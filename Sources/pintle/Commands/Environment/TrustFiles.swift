@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleSystem
+internal import PintleTrust
+
+/// The files that let programs trust what Pintle intercepts: most programs read one in place of the system's roots, so that it
+/// has those, too.
+enum TrustFiles {
+    /// Writes them as the system's roots are now.
+    ///
+    /// - Parameters:
+    ///   - authority: whose certificates clients are shown.
+    ///   - folder: made where it is missing, for this user alone.
+    ///   - environment: in which the programs would run; wget goes on reading the configuration that it names.
+    static func write(
+        for authority: Certificate, into folder: String, _ environment: [String: String]
+    ) throws(CommandFailure) -> ProxyEnvironment.Trust {
+        let trust = ProxyEnvironment.Trust(
+            bundle: folder + "/bundle.pem", authority: folder + "/authority.pem", javaStore: folder + "/store.p12",
+            javaStorePassword: CAExport.storePassword, wgetConfiguration: folder + "/wgetrc")
+        let all = SystemCertificates.current() + [authority]
+        let store: [UInt8]
+        do throws(TrustError) {
+            store = try TrustStore.pkcs12(of: all, password: trust.javaStorePassword)
+        } catch {
+            throw CommandFailure(.incomplete, "\(trust.javaStore): \(error.message)")
+        }
+        let files: [(String, [UInt8])] = [
+            (trust.bundle, Array(PEMText.certificates(all).utf8)),
+            (trust.authority, Array(PEMText.certificates([authority]).utf8)), (trust.javaStore, store),
+            (trust.wgetConfiguration, Self.wgetConfiguration(naming: trust.bundle, environment)),
+        ]
+        var file = folder
+        do throws(SystemError) {
+            try FileWriting.makeFolder(folder, mode: 0o700)
+            for (path, bytes) in files {
+                file = path
+                try FileWriting.replace(path, with: bytes)
+            }
+        } catch {
+            throw CommandFailure(.incomplete, "\(file): cannot be written: \(error)")
+        }
+        return trust
+    }
+
+    /// The user's own configuration, and a line behind it, where it counts.
+    private static func wgetConfiguration(naming bundle: String, _ environment: [String: String]) -> [UInt8] {
+        let own = environment["WGETRC"] ?? environment["HOME"].map { $0 + "/.wgetrc" }
+        let text = own.flatMap { FileBytes.read($0, upTo: 1 << 20) } ?? []
+        return text + Array("\nca_certificate = \(bundle)\n".utf8)
+    }
+}

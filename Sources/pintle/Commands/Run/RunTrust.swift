@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Glibc
+internal import PintlePolicy
+internal import PintleSystem
+internal import PintleTrust
+
+/// The authority of a private proxy that intercepts, and the files by which its command trusts it. They go with it.
+struct RunTrust: Sendable {
+    let authority: CertificateAuthority
+    let files: ProxyEnvironment.Trust
+    private let folder: String
+
+    /// - Returns: nil where nothing is intercepted.
+    static func prepare(
+        _ policy: Policy, _ environment: [String: String]
+    ) throws(CommandFailure) -> RunTrust? {
+        guard policy.intercepts else { return nil }
+        return try RunTrust(policy.configuration.interception, environment)
+    }
+
+    private init(_ configuration: InterceptionConfiguration, _ environment: [String: String]) throws(CommandFailure) {
+        do throws(TrustError) {
+            self.authority = try Self.authority(for: configuration)
+        } catch {
+            throw CommandFailure(.incomplete, "pintle run: \(error.message)")
+        }
+        let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
+        var template = Array("\(base)/pintle-run-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw CommandFailure(.incomplete, "pintle run: \(base): no folder can be made there: \(SystemError.last)")
+        }
+        self.folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        do throws(CommandFailure) {
+            self.files = try TrustFiles.write(for: self.authority.certificate, into: self.folder, environment)
+        } catch {
+            try? FileManager.default.removeItem(atPath: self.folder)
+            throw error
+        }
+    }
+
+    /// The user's own, which other programs may trust already; where there is none, one that nobody else ever sees.
+    private static func authority(
+        for configuration: InterceptionConfiguration
+    ) throws(TrustError) -> CertificateAuthority {
+        if configuration.authority == .ofUser, DataFolder.authority?.isFilled != true {
+            return try CertificateAuthority(named: "Pintle run")
+        }
+        return try DataFolder.authority(for: configuration)
+    }
+
+    /// Takes the files away.
+    func remove() { try? FileManager.default.removeItem(atPath: self.folder) }
+}
