@@ -30,6 +30,7 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 ///
 /// - The Swift runtime and Foundation are inside: one file without a runtime to install beside it, and direct calls into
 ///   it, which shows where every request wakes an idle processor.
+/// - Functions that are the same bytes are one, whose name a profile then shows: nothing here tells functions by their address.
 /// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
@@ -43,15 +44,15 @@ let shipped: [LinkerSetting] =
         .unsafeFlags(
             [
                 "-static-stdlib", "-use-ld=lld",
-                "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=safe", "-Xlinker", "-O2",
+                "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
                 "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
             .when(configuration: .release))
     ]
 
-/// Rooms in which nobody waits for a processor are made for size, where the program is built as it ships: a command line, and
-/// what it does once.
+/// Rooms in which hardly anybody waits for a processor are made for size, where the program is built as it ships: a command line,
+/// what it does once, and rules, which are a small part of any request.
 let small: [SwiftSetting] = isSharingRuntime ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// A room of the house. Imports point one way: only to rooms above it in this list.
@@ -109,7 +110,7 @@ let package = Package(
         room("PintleSystem", []),
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
-        room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"]),
+        room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
@@ -151,7 +152,7 @@ let package = Package(
                 "PintleSession",
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
-            ]),
+            ], small),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
         room(
             "PintleProxy",

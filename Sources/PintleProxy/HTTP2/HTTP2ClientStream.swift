@@ -252,6 +252,8 @@ extension HTTP2ClientStream: ClientStream {
 
     func cut() {
         self.exchange = nil
+        // What was written still arrives: a reset takes with it what waits.
+        self.channel.flush()
         self.write(.rstStream(.internalError))
     }
 

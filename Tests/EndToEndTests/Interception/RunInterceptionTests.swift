@@ -42,8 +42,9 @@ struct RunInterceptionTests {
         #expect(process.exitCode == 0 && process.output == ["hello"], "\(process.lines)")
         let after = try FileManager.default.contentsOfDirectory(atPath: self.site.folder.path).sorted()
         #expect(after.filter { $0 != "report.json" } == before)
-        #expect(
-            String(decoding: fileBytes("\(self.site.folder.path)/report.json") ?? [], as: UTF8.self).contains("GET"))
+        let report = String(decoding: fileBytes("\(self.site.folder.path)/report.json") ?? [], as: UTF8.self)
+        let summary = try jsonObject(report).object("summary")
+        #expect(summary["requests"] as? Int == 1 && summary["tunnels"] as? Int == 1, "\(report)")
     }
 
     @Test func `what a route forbids in a tunnel fails the run`() throws {

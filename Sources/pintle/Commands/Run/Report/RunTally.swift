@@ -136,7 +136,8 @@ struct RunTally: Sendable, Equatable {
 
 extension RunTally.Counts {
     fileprivate mutating func add(_ record: ExchangeRecord) {
-        if record.isTunnel { self.tunnels += 1 } else { self.requests += 1 }
+        // The one that was intercepted is a tunnel, too; what is in it follows as requests.
+        if record.isTunnel || record.method == "CONNECT" { self.tunnels += 1 } else { self.requests += 1 }
         if record.decision == "deny" { self.denied += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
         if record.decision == "error", record.violations.isEmpty { self.failed += 1 }
