@@ -60,8 +60,8 @@ struct HeaderMatchTests {
 
     private static let deny = "routes[0] \"r\", connect: deny"
     private static let lost =
-        "routes[0] \"r\", because a tunnel cannot keep its response.body; connect: tunnel or verify on the route lets it "
-        + "pass"
+        "routes[0] \"r\", because a tunnel cannot keep its response.body; connect: intercept keeps them, tunnel or verify on "
+        + "the route lets it pass"
 
     @Test(arguments: [
         ("connect: deny", true, deny), ("connect: deny", false, nil), ("response: {body: json}", true, lost),

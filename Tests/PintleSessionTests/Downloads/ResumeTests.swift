@@ -18,7 +18,7 @@ import Testing
         self.folder = try TemporaryFolder()
         try self.served.write(self.bytes, to: "big")
         // As slow as it takes for a test to stop it long before its end, also on a busy machine; the rest comes at once.
-        let slowly = "alias \(self.served.path)/big; if ($http_range = '') { set $limit_rate 150k; }"
+        let slowly = "alias \(self.served.path)/big; if ($http_if_range = '') { set $limit_rate 150k; }"
         self.origin = try NginxOrigin(
             locations: """
                 location = /big { \(slowly) }
