@@ -46,7 +46,6 @@ struct ChildSupervisor {
 
     /// True once this process was interrupted as well, by a key or by somebody else.
     private(set) var wasInterrupted = false
-    private var isStopped = false
     private var killing: ContinuousClock.Instant?
 
     init(_ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration) {
@@ -85,7 +84,7 @@ struct ChildSupervisor {
     /// Takes note of what has become of the child.
     ///
     /// - Returns: how it ended; nil where it goes on.
-    private mutating func look() -> ChildEnd? {
+    private func look() -> ChildEnd? {
         while true {
             var status: Int32 = 0
             let found = waitpid(self.child, &status, WNOHANG | WUNTRACED | WCONTINUED)
@@ -96,13 +95,12 @@ struct ChildSupervisor {
                 self.terminal?.takeBack(from: self.child)
                 return end
             case .stopped(let signal): self.stop(with: signal)
-            case .continued: self.isStopped = false
+            case .continued: break
             }
         }
     }
 
-    private mutating func stop(with signal: Int32) {
-        self.isStopped = true
+    private func stop(with signal: Int32) {
         guard let own = self.relay.stop(with: signal) else { return }
         self.terminal?.takeBack(from: self.child)
         // Returns when a shell has continued this process, and at once where no shell could.
@@ -112,11 +110,10 @@ struct ChildSupervisor {
         if self.terminal != nil { self.resume() }
     }
 
-    /// Lets the child go on, in the foreground where a shell has put this process there.
-    private mutating func resume() {
+    /// Lets the child go on, in the foreground where a shell has put this process there. It may have stopped without having
+    /// been looked at yet, and a SIGCONT for one that has not does nothing.
+    private func resume() {
         self.terminal?.lend(to: self.child)
-        guard self.isStopped else { return }
-        self.isStopped = false
         kill(self.terminal == nil ? self.child : -self.child, SIGCONT)
     }
 }
