@@ -12,11 +12,11 @@ extension MultipartForm {
     }
 
     /// The Content-Type of a request that carries this form. The boundary needs no quotes.
-    package var contentType: String { "multipart/form-data; boundary=\(self.boundary)" }
+    public var contentType: String { "multipart/form-data; boundary=\(self.boundary)" }
 
     /// The length of the whole body in bytes: 0 without parts; nil where a stream does not know its own, and for sums
     /// beyond `UInt64`.
-    package var contentLength: UInt64? {
+    public var contentLength: UInt64? {
         var sum: UInt64 = 0
         for segment in self.segments {
             let length: UInt64? =
