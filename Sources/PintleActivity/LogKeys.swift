@@ -40,7 +40,7 @@ package enum LogKeys {
     package static let path = "path"
     /// Why, in words.
     package static let reason = "reason"
-    /// What can be done about it.
+    /// The remedy, in words.
     package static let hint = "hint"
     /// What went wrong.
     package static let error = "error"

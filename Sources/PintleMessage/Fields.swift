@@ -68,7 +68,7 @@ public struct Fields: Sendable {
         self.firstIndex(of: name) != nil
     }
 
-    /// Whether a line called `name` has a value that `accepts` takes. The bytes are valid during the call only.
+    /// True where a line called `name` has a value that `accepts` takes. The bytes are valid during the call only.
     package func contains(_ name: String, where accepts: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         let known = FieldName(name)
         return self.bytes.withUnsafeBytes { all in

@@ -18,7 +18,7 @@ extension Lint {
         ]
     }
 
-    /// What becomes of https destinations that no trust policy names, where it is not the usual.
+    /// The fate of https destinations that no trust policy names, where it is not the usual.
     var unpinnedNotes: [LintFinding] {
         let verb: String
         switch self.configuration.unpinnedHosts {

@@ -19,7 +19,7 @@ package struct TrustTable: Sendable {
     /// One per pattern, in the order of the file.
     private let choices: [TrustChoice]
     private let fallback: TrustChoice
-    /// Whether the policy for everybody else pins: a host that is held to pins is not without.
+    /// True where the policy for everybody else pins: a host that is held to pins is not without.
     private let fallbackPins: Bool
 
     init(_ policies: [TrustConfiguration]) {
@@ -51,7 +51,7 @@ package struct TrustTable: Sendable {
         return self.hosts.first(authority) { _ in true }.map { self.choices[$0] } ?? self.fallback
     }
 
-    /// Whether `choice` was made for want of another: neither a route nor the hosts of a policy name the origin, and
+    /// True where `choice` was made for want of another: neither a route nor the hosts of a policy name the origin, and
     /// `trust.default`, if there is one, pins nothing.
     func isUnpinned(_ choice: TrustChoice) -> Bool { choice == self.fallback && !self.fallbackPins }
 }

@@ -37,7 +37,7 @@ package struct Configuration: Sendable, Equatable {
     package var interception = InterceptionConfiguration()
     /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
     package var trust: [TrustConfiguration] = []
-    /// What becomes of https destinations that no trust policy names. Default `allow`.
+    /// The fate of https destinations that no trust policy names. Default `allow`.
     package var unpinnedHosts: UnpinnedHosts = .allow
     /// The files that are included, in the order in which they are read.
     package var includedFiles: [String] = []

@@ -29,7 +29,7 @@ package struct RequestRules: Sendable, Equatable {
         package init() {}
     }
 
-    /// What is tried again before any byte of a response has come.
+    /// The attempts that follow a failure before any byte of a response has come.
     package struct Retries: Sendable, Equatable {
         /// An occasion on which it is.
         package enum Occasion: String, Sendable, CaseIterable {
@@ -90,7 +90,7 @@ package struct RequestRules: Sendable, Equatable {
     package var timeout: Duration = .seconds(60)
     /// For name, connection and handshake together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
-    /// What is tried again. Default once, where a kept connection turned out to be closed.
+    /// The attempts that follow a failure. Default one, where a kept connection turned out to be closed.
     package var retries = Retries()
     /// Default `pass`.
     package var cookies = Cookies.pass

@@ -58,7 +58,7 @@ extension RouteConfiguration {
             + "route lets it pass"
     }
 
-    /// Whether it says what becomes of a CONNECT to one of its hosts. Method, path and fields of what a tunnel carries are
+    /// True where it says what becomes of a CONNECT to one of its hosts. Method, path and fields of what a tunnel carries are
     /// not known, so only a route for all of them leaves nothing to those behind it.
     ///
     /// - Parameter hasFields: whether the CONNECT has the fields of `match.headers`.

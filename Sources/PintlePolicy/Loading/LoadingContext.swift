@@ -9,7 +9,7 @@ final class LoadingContext {
     }
 
     let file: String
-    /// Whether another file includes it.
+    /// True where another file includes it.
     let isIncluded: Bool
     let surroundings: Surroundings
     /// Where clients are served whatever the file says; nil where it decides.

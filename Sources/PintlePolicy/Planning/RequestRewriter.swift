@@ -21,7 +21,7 @@ package struct RequestRewriter: Sendable {
     }
 
     private let headers: HeaderRules
-    /// Whether clients' cookies are not the origin's.
+    /// True where clients' cookies are not the origin's.
     private let dropsCookies: Bool
     private let authorization: String?
     private let parameters: Parameter?

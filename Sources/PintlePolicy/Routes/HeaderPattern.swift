@@ -40,10 +40,10 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     /// `X-Env: stag*`.
     package var description: String { "\(self.name): \(self.spelling)" }
 
-    /// Whether one of the lines has such a value.
+    /// True where one of the lines has such a value.
     func matches(_ fields: Fields) -> Bool { fields.contains(self.name) { self.matches(value: $0) } }
 
-    /// Whether every field that `other` matches is matched too, as far as that is plain to see.
+    /// True where every field that `other` matches is matched too, as far as that is plain to see.
     func covers(_ other: HeaderPattern) -> Bool {
         guard self.name.lowercased() == other.name.lowercased() else { return false }
         return self.parts == other.parts || (self.parts.count > 1 && self.parts.allSatisfy(\.isEmpty))

@@ -69,7 +69,7 @@ package final class Route: Sendable {
         return self.methods.isEmpty || self.methods.contains(query.method)
     }
 
-    /// Whether the request has the fields that it must have.
+    /// True where the request has the fields that it must have.
     func acceptsHeaders(_ fields: Fields) -> Bool {
         self.headers.isEmpty || self.headers.allSatisfy { $0.matches(fields) }
     }

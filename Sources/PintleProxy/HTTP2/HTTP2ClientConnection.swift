@@ -34,6 +34,8 @@ final class HTTP2ClientConnection {
         on channel: SocketChannel, in tunnel: InterceptedTunnel, of client: Client?, on lane: Lane,
         with bytes: ByteBuffer
     ) {
+        // Who ends a connection of HTTP/2 waits for no answer on it.
+        channel.allowsHalfClosure = false
         let connection = HTTP2ClientConnection(channel, tunnel, client, lane)
         var settings = NIOHTTP2Handler.ConnectionConfiguration()
         settings.initialSettings = [

@@ -11,7 +11,7 @@ package final class CertificateAuthority: @unchecked Sendable {
 
     /// The authority's own certificate.
     package let certificate: Certificate
-    /// What clients must be sent to find a root that they know: the certificate where it is none itself, then its signers.
+    /// The certificates that lead clients to a root which they know: the certificate where it is none itself, then its signers.
     private let issuers: [Certificate]
     private let handle: X509Handle
     private let key: PrivateKey

@@ -16,6 +16,7 @@ func uploadWithProgress(_ file: URL, to url: URL) async throws {
 
 // Why @unchecked holds: a session calls its delegate in turn, on one queue.
 private final class Tenths: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
+    // Why @unchecked holds: a session calls its delegate on one queue, which runs one call at a time.
     private var tenths: Int64 = 0
 
     func urlSession(
