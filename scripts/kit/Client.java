@@ -32,7 +32,12 @@ class Client {
 
         var proxy = URI.create(environment.get("PROXY"));
         var address = new InetSocketAddress(proxy.getHost(), proxy.getPort());
-        var client = HttpClient.newBuilder().proxy(ProxySelector.of(address)).sslContext(tls).build();
+        // The environment says all that there is to say, by JAVA_TOOL_OPTIONS.
+        var alone = environment.containsKey("INTERCEPTED");
+        var builder = alone
+            ? HttpClient.newBuilder().proxy(ProxySelector.getDefault())
+            : HttpClient.newBuilder().proxy(ProxySelector.of(address)).sslContext(tls);
+        var client = builder.build();
         for (var origin : List.of(environment.get("PLAIN"), environment.get("SECURE"))) {
             var url = URI.create(origin + "/client/java/page");
             var get = HttpRequest.newBuilder(url).build();
@@ -41,8 +46,9 @@ class Client {
                 .expectContinue(true).POST(HttpRequest.BodyPublishers.ofByteArray(blob)).build();
             expect(client.send(post, HttpResponse.BodyHandlers.ofByteArray()).body(), blob, "an upload");
 
-            var old = (HttpURLConnection) url.toURL().openConnection(new Proxy(Proxy.Type.HTTP, address));
-            if (old instanceof HttpsURLConnection secure) secure.setSSLSocketFactory(tls.getSocketFactory());
+            var old = (HttpURLConnection) (alone
+                ? url.toURL().openConnection() : url.toURL().openConnection(new Proxy(Proxy.Type.HTTP, address)));
+            if (!alone && old instanceof HttpsURLConnection secure) secure.setSSLSocketFactory(tls.getSocketFactory());
             try (var stream = old.getInputStream()) { expect(stream.readAllBytes(), page, origin); }
 
             // To a proxy, Java 17 sends the request for ws:// as if it were the origin: without the origin in its target.

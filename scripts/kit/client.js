@@ -4,8 +4,10 @@
 'use strict'
 const fs = require('fs'), http = require('http'), https = require('https'), tls = require('tls')
 
-const { PROXY, PLAIN, SECURE, CA, PAGE } = process.env
-const page = fs.readFileSync(PAGE), ca = fs.readFileSync(CA), proxy = new URL(PROXY)
+const { PROXY, PLAIN, SECURE, CA, PAGE, INTERCEPTED, https_proxy } = process.env
+// Where the proxy opens tunnels, the environment says where it is and whom to trust (NODE_EXTRA_CA_CERTS).
+const page = fs.readFileSync(PAGE), ca = INTERCEPTED ? undefined : fs.readFileSync(CA)
+const proxy = new URL(INTERCEPTED ? https_proxy : PROXY)
 const agent = new http.Agent({ keepAlive: true, maxSockets: 2 })
 
 function read(response) {

@@ -13,6 +13,8 @@ import sys
 
 proxy, plain, secure = os.environ["PROXY"], os.environ["PLAIN"], os.environ["SECURE"]
 ca = os.environ["CA"]
+# The environment says all that there is to say.
+alone = "INTERCEPTED" in os.environ
 with open(os.environ["PAGE"], "rb") as file:
     page = file.read()
 blob = os.urandom(3 << 20)
@@ -29,9 +31,10 @@ def use_requests():
     import requests
 
     with requests.Session() as session:
-        session.trust_env = False
-        session.proxies = {"http": proxy, "https": proxy}
-        session.verify = ca
+        if not alone:
+            session.trust_env = False
+            session.proxies = {"http": proxy, "https": proxy}
+            session.verify = ca
         for origin in (plain, secure):
             for _ in range(3):
                 expect(session.get(origin + path).content, page, origin)
@@ -46,7 +49,8 @@ def use_requests():
 def use_httpx():
     import httpx
 
-    with httpx.Client(proxy=proxy, verify=ssl.create_default_context(cafile=ca), trust_env=False) as client:
+    told = {} if alone else {"proxy": proxy, "verify": ssl.create_default_context(cafile=ca), "trust_env": False}
+    with httpx.Client(**told) as client:
         for origin in (plain, secure):
             for _ in range(3):
                 expect(client.get(origin + path).content, page, origin)
@@ -60,10 +64,9 @@ def use_httpx():
 async def use_aiohttp():
     import aiohttp
 
-    context = ssl.create_default_context(cafile=ca)
-    async with aiohttp.ClientSession() as session:
+    options = {} if alone else {"proxy": proxy, "ssl": ssl.create_default_context(cafile=ca)}
+    async with aiohttp.ClientSession(trust_env=alone) as session:
         for origin in (plain, secure):
-            options = {"proxy": proxy, "ssl": context}
 
             async def fetch():
                 async with session.get(origin + path, **options) as response:
@@ -84,9 +87,10 @@ async def use_aiohttp():
 def use_urllib():
     import urllib.request
 
-    opener = urllib.request.build_opener(
+    handlers = [] if alone else [
         urllib.request.ProxyHandler({"http": proxy, "https": proxy}),
-        urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=ca)))
+        urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=ca))]
+    opener = urllib.request.build_opener(*handlers)
     for origin in (plain, secure):
         expect(opener.open(origin + path).read(), page, origin)
         expect(opener.open(origin + "/echo", data=blob).read(), blob, "an upload")

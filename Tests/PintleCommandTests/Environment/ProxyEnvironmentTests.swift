@@ -35,7 +35,7 @@ struct ProxyEnvironmentTests {
     @Test func `files for certificates are told where something may be intercepted`() throws {
         let trust = ProxyEnvironment.Trust(
             bundle: "/d/bundle.pem", authority: "/d/ca.pem", javaStore: "/d d/store.p12", javaStorePassword: "changeit",
-            wgetConfiguration: "/d/wgetrc")
+            wgetConfiguration: "/d/wgetrc", aptConfiguration: "/d/apt.conf")
         let environment = ProxyEnvironment(proxy: try self.address("127.0.0.1:3128"), trust: trust)
         #expect(environment.variables.map(\.name) == ProxyEnvironment.names(trusting: true))
         for name in [
@@ -44,6 +44,7 @@ struct ProxyEnvironmentTests {
             "NIX_SSL_CERT_FILE",
         ] { #expect(self.value(name, environment) == "/d/bundle.pem") }
         #expect(self.value("WGETRC", environment) == "/d/wgetrc")
+        #expect(self.value("APT_CONFIG", environment) == "/d/apt.conf")
         #expect(self.value("NODE_EXTRA_CA_CERTS", environment) == "/d/ca.pem")
         #expect(self.value("DENO_CERT", environment) == "/d/ca.pem")
         #expect(

@@ -15,6 +15,8 @@ struct ProxyEnvironment: Sendable, Equatable {
         var javaStorePassword: String
         /// A configuration of wget that names `bundle`, and has what the user's own says.
         var wgetConfiguration: String
+        /// The same for apt.
+        var aptConfiguration: String
     }
 
     struct Variable: Sendable, Equatable {
@@ -42,6 +44,7 @@ struct ProxyEnvironment: Sendable, Equatable {
         guard let trust else { return variables }
         variables += Self.bundleNames.map { Variable($0, trust.bundle) }
         variables.append(Variable(Self.wgetName, trust.wgetConfiguration))
+        variables.append(Variable(Self.aptName, trust.aptConfiguration))
         return variables + Self.authorityNames.map { Variable($0, trust.authority) }
     }
 
@@ -50,7 +53,7 @@ struct ProxyEnvironment: Sendable, Equatable {
     /// - Parameter trusting: whether those for certificates are among them.
     static func names(trusting: Bool) -> [String] {
         let always = self.proxyNames + self.exemptNames + [self.nodeName, self.javaName]
-        return trusting ? always + self.bundleNames + [self.wgetName] + self.authorityNames : always
+        return trusting ? always + self.bundleNames + [self.wgetName, self.aptName] + self.authorityNames : always
     }
 
     // MARK: Names
@@ -68,6 +71,7 @@ struct ProxyEnvironment: Sendable, Equatable {
         "NIX_SSL_CERT_FILE",
     ]
     private static let wgetName = "WGETRC"
+    private static let aptName = "APT_CONFIG"
     private static let authorityNames = ["NODE_EXTRA_CA_CERTS", "DENO_CERT"]
 
     // MARK: Java

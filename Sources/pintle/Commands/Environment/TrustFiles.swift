@@ -10,14 +10,15 @@ enum TrustFiles {
     ///
     /// - Parameters:
     ///   - authority: whose certificates clients are shown.
-    ///   - folder: made where it is missing, for this user alone.
+    ///   - folder: made where it is missing.
     ///   - environment: in which the programs would run; wget goes on reading the configuration that it names.
     static func write(
         for authority: Certificate, into folder: String, _ environment: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust {
         let trust = ProxyEnvironment.Trust(
             bundle: folder + "/bundle.pem", authority: folder + "/authority.pem", javaStore: folder + "/store.p12",
-            javaStorePassword: CAExport.storePassword, wgetConfiguration: folder + "/wgetrc")
+            javaStorePassword: CAExport.storePassword, wgetConfiguration: folder + "/wgetrc",
+            aptConfiguration: folder + "/apt.conf")
         let all = SystemCertificates.current() + [authority]
         let store: [UInt8]
         do throws(TrustError) {
@@ -25,17 +26,19 @@ enum TrustFiles {
         } catch {
             throw CommandFailure(.incomplete, "\(trust.javaStore): \(error.message)")
         }
-        let files: [(String, [UInt8])] = [
-            (trust.bundle, Array(PEMText.certificates(all).utf8)),
-            (trust.authority, Array(PEMText.certificates([authority]).utf8)), (trust.javaStore, store),
-            (trust.wgetConfiguration, Self.wgetConfiguration(naming: trust.bundle, environment)),
+        // The user's own configurations may have secrets, and stand in two of them.
+        let files: [(String, [UInt8], mode: UInt32)] = [
+            (trust.bundle, Array(PEMText.certificates(all).utf8), 0o644),
+            (trust.authority, Array(PEMText.certificates([authority]).utf8), 0o644), (trust.javaStore, store, 0o644),
+            (trust.wgetConfiguration, Self.wgetConfiguration(naming: trust.bundle, environment), 0o600),
+            (trust.aptConfiguration, Self.aptConfiguration(naming: trust.bundle, environment), 0o600),
         ]
         var file = folder
         do throws(SystemError) {
-            try FileWriting.makeFolder(folder, mode: 0o700)
-            for (path, bytes) in files {
+            try FileWriting.makeFolder(folder)
+            for (path, bytes, mode) in files {
                 file = path
-                try FileWriting.replace(path, with: bytes)
+                try FileWriting.replace(path, with: bytes, mode: mode)
             }
         } catch {
             throw CommandFailure(.incomplete, "\(file): cannot be written: \(error)")
@@ -48,5 +51,11 @@ enum TrustFiles {
         let own = environment["WGETRC"] ?? environment["HOME"].map { $0 + "/.wgetrc" }
         let text = own.flatMap { FileBytes.read($0, upTo: 1 << 20) } ?? []
         return text + Array("\nca_certificate = \(bundle)\n".utf8)
+    }
+
+    /// The same for apt, which reads this file first.
+    private static func aptConfiguration(naming bundle: String, _ environment: [String: String]) -> [UInt8] {
+        let text = environment["APT_CONFIG"].flatMap { FileBytes.read($0, upTo: 1 << 20) } ?? []
+        return text + Array("\nAcquire::https::CAInfo \"\(bundle)\";\n".utf8)
     }
 }

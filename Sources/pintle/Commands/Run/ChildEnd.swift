@@ -22,6 +22,12 @@ enum ChildEnd: Sendable, Equatable {
         }
     }
 
+    /// Reads a status of waitpid(2) for a child that has ended.
+    init?(status: Int32) {
+        guard case .ended(let end) = Self.change(of: status) else { return nil }
+        self = end
+    }
+
     /// Reads a status of waitpid(2), by its layout on Linux.
     static func change(of status: Int32) -> Change {
         let low = status & 0x7F

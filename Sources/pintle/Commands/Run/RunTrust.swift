@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import Glibc
 internal import PintlePolicy
-internal import PintleSystem
 internal import PintleTrust
 
 /// The authority of a private proxy that intercepts, and the files by which its command trusts it. They go with it.
@@ -26,12 +24,7 @@ struct RunTrust: Sendable {
         } catch {
             throw CommandFailure(.incomplete, "pintle run: \(error.message)")
         }
-        let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        var template = Array("\(base)/pintle-run-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw CommandFailure(.incomplete, "pintle run: \(base): no folder can be made there: \(SystemError.last)")
-        }
-        self.folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        self.folder = try PrivateFolder.make("run", environment)
         do throws(CommandFailure) {
             self.files = try TrustFiles.write(for: self.authority.certificate, into: self.folder, environment)
         } catch {
