@@ -41,8 +41,23 @@ public struct ClientIdentity: Sendable {
     init(
         chain: [Certificate], key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
     ) throws(TrustError) {
-        self.credentials = try ClientCredentials(chain, key, certificateFile, keyFile)
+        guard let certificate = chain.first else { preconditionFailure("BUG: an identity without a certificate") }
+        self.credentials = try ClientCredentials(
+            X509Handle(der: certificate.der, source: certificateFile), certificate, Array(chain.dropFirst()), key,
+            certificateFile, keyFile)
         self.chain = chain
+    }
+
+    /// Takes a certificate that was just issued for `key`. It is parsed once: OpenSSL 3.0 takes its time with that.
+    ///
+    /// - Parameter issuers: the signers that are sent with it.
+    init(issued der: [UInt8], by issuers: [Certificate], key: consuming PrivateKey) throws(TrustError) {
+        let leaf = try X509Handle(der: der, source: "the new certificate")
+        guard let certificate = leaf.read({ Certificate($0) }) else {
+            throw OpenSSLErrors.failure(of: "d2i_X509")
+        }
+        self.chain = [certificate] + issuers
+        self.credentials = try ClientCredentials(leaf, certificate, issuers, key, "the new certificate", "its key")
     }
 
     /// Gives every connection of an `SSL_CTX` this identity, for servers that ask for one.
@@ -108,12 +123,11 @@ private final class ClientCredentials: @unchecked Sendable {
     private let key: PrivateKey
 
     init(
-        _ chain: [Certificate], _ key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
+        _ leaf: consuming X509Handle, _ certificate: Certificate, _ signers: [Certificate],
+        _ key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
     ) throws(TrustError) {
-        guard let certificate = chain.first else { preconditionFailure("BUG: an identity without a certificate") }
-        let leaf = try X509Handle(der: certificate.der, source: certificateFile)
         var issuers = try OfflineChain()
-        for issuer in chain.dropFirst() { try issuers.append(issuer) }
+        for issuer in signers { try issuers.append(issuer) }
         OpenSSLErrors.clear()
         let keyPointer = key.pointer
         guard leaf.read({ X509_check_private_key($0.pointer, keyPointer) }) == 1 else {

@@ -42,6 +42,19 @@ struct PrivateKey: ~Copyable {
         EVP_PKEY_free(self.pointer)
     }
 
+    /// The public point of a key on P-256, uncompressed: 65 bytes (SEC 1 §2.3.3).
+    ///
+    /// - Throws: `.library` for any other key.
+    func point() throws(TrustError) -> [UInt8] {
+        OpenSSLErrors.clear()
+        var point = [UInt8](repeating: 0, count: 65)
+        var count = 0
+        guard EVP_PKEY_get_octet_string_param(self.pointer, "encoded-pub-key", &point, point.count, &count) == 1,
+            count == point.count, point[0] == 0x04
+        else { throw OpenSSLErrors.failure(of: "EVP_PKEY_get_octet_string_param") }
+        return point
+    }
+
     /// The key as a PrivateKeyInfo in DER (RFC 5208), readable for everybody.
     func pkcs8() throws(TrustError) -> [UInt8] {
         OpenSSLErrors.clear()

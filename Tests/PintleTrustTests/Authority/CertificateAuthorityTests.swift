@@ -71,6 +71,34 @@ struct CertificateAuthorityTests {
         #expect(short.notAfter == authority.certificate.notAfter)
     }
 
+    @Test func `an authority that outlives 2049 says so in the form that RFC 5280 asks for`() throws {
+        let now = UnixTime(seconds: 2_400_000_000)
+        let certificate = try CertificateAuthority(named: "Test CA", at: now).certificate
+        #expect(certificate.notBefore.seconds == now.seconds - CertificateAuthority.backdating)
+        #expect(certificate.notAfter.seconds == certificate.notBefore.seconds + CertificateAuthority.validity)
+        // A UTCTime of 2046, and a GeneralizedTime of 2056.
+        #expect(String(decoding: certificate.der, as: Unicode.ASCII.self).contains("460119174000Z\u{18}\u{0F}2056"))
+    }
+
+    @Test(arguments: [
+        ["-newkey", "rsa:2048"], ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-384"], ["-newkey", "ed25519"],
+        ["-newkey", "rsa-pss", "-pkeyopt", "rsa_keygen_bits:2048"],
+    ])
+    func `an authority of one's own signs with whatever key it has`(kind: [String]) throws {
+        let (certificate, key) = ("\(self.folder.path)/own.pem", "\(self.folder.path)/own.key")
+        let openssl = try ChildProcess(
+            "/usr/bin/openssl",
+            ["req", "-x509"] + kind + [
+                "-nodes", "-keyout", key, "-out", certificate, "-days", "30", "-subj", "/C=DE/O=One/CN=Own",
+                "-addext", "keyUsage=critical,keyCertSign",
+            ])
+        #expect(try openssl.waitForExit() == 0, "\(openssl.lines)")
+        let authority = try CertificateAuthority(certificateFile: certificate, keyFile: key)
+        let identity = try authority.identity(for: try self.names("api.example.test"))
+        let verdict = try self.verify(identity, of: authority, "-verify_hostname", "api.example.test")
+        #expect(verdict.isTrusted, "\(verdict.words)")
+    }
+
     @Test func `two authorities have neither key nor name in common`() throws {
         let (one, other) = (try CertificateAuthority(named: "Test CA"), try CertificateAuthority(named: "Test CA"))
         #expect(one.certificate.spkiPin != other.certificate.spkiPin)
