@@ -170,8 +170,8 @@ let package = Package(
         .executableTarget(
             name: "pintle",
             dependencies: [
-                "PintleSystem", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
+                "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
+                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
                 "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
@@ -226,8 +226,8 @@ let package = Package(
         tests(
             "PintleCommandTests",
             [
-                "pintle", "PintleMessage", "PintleActivity", "PintlePolicy", "PintleSession", "PintleTrust", nio,
-                arguments,
+                "pintle", "PintleMessage", "PintleActivity", "PintleSchema", "PintlePolicy", "PintleSession",
+                "PintleProxy", "PintleTrust", nio, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

@@ -24,6 +24,8 @@ package final class ActiveConfiguration: Sendable {
     let activity: Activity
     let counters: Counters
     let exchangeLog: ExchangeLog
+    /// Told of what the exchange log writes, where anybody learns from it.
+    let observer: ExchangeObserver?
     let logger: Logger
     let precheck: NetworkPrecheck
     /// Where this proxy listens, once it does.
@@ -52,13 +54,14 @@ package final class ActiveConfiguration: Sendable {
     /// Makes the sessions on `engine`.
     ///
     /// - Parameters:
+    ///   - observer: told of each exchange that `exchangeLog` takes.
     ///   - reachability: the system's, which explains failures; nil where the network is not watched.
     ///   - previous: the configuration whose place this one takes.
     ///   - authority: issues the certificates of intercepted tunnels; read only where the policy has such.
     /// - Throws: `TrustError` when roots cannot be loaded, or the authority cannot be read.
     package init(
         policy: Policy, engine: Engine, activity: Activity, counters: Counters, exchangeLog: ExchangeLog,
-        logger: Logger,
+        observer: ExchangeObserver? = nil, logger: Logger,
         reachability: Reachability? = nil, continuing previous: ActiveConfiguration? = nil,
         authority: (InterceptionConfiguration) throws(TrustError) -> CertificateAuthority = ActiveConfiguration
             .noAuthority
@@ -85,6 +88,7 @@ package final class ActiveConfiguration: Sendable {
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
+        self.observer = observer
         self.logger = logger
         self.precheck = NetworkPrecheck(reachability: reachability)
         self.tunnelProofs = TunnelProofs(validity: TimeAmount(configuration.tunnels.verifyTTL))

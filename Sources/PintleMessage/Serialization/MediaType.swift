@@ -25,7 +25,7 @@ package enum MediaType {
     }
 
     /// Whether documents of the type are JSON, by name or by structured suffix (RFC 6839 §3.1).
-    static func isJSON(_ essence: String) -> Bool {
+    package static func isJSON(_ essence: String) -> Bool {
         essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json")
     }
 

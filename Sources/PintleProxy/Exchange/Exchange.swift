@@ -475,11 +475,12 @@ final class Exchange {
 
     private func pass(_ head: ResponseHead, length: UInt64?, mark: ValidationError?, inspection: ResponseInspection?) {
         self.report.status = head.status
+        self.report.observe(head, in: self.active)
         self.answer = .passing(inspection)
         // The origin may say how long the body would be that there is none of.
         let wouldBe = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : length
         self.client.send(self.forwarded(head, mark: mark), length: wouldBe)
-        if inspection == nil, self.client.takesPipes { self.origin?.takePipes() }
+        if inspection == nil, self.report.tap?.wantsBody != true, self.client.takesPipes { self.origin?.takePipes() }
     }
 
     /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
@@ -492,6 +493,7 @@ final class Exchange {
     /// Writes a piece of the body: every byte of it is written, and counted, here.
     private func write(_ bytes: UnsafeRawBufferPointer) {
         self.report.bytesOut += self.client.send(bytes)
+        self.report.tap?.take(bytes)
         if !self.client.isWritable { self.origin?.pauseReading() }
     }
 

@@ -63,6 +63,8 @@ struct ExchangeReport {
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
     private var assurance: Assurance?
+    /// Looks at the response for an observer.
+    private(set) var tap: ResponseTap?
     /// True once the verdict on an https parent was noted: a tunnel may have two connections by it.
     private var hasNotedParent = false
     /// True once the exchange was counted as started.
@@ -219,6 +221,11 @@ struct ExchangeReport {
         if isFirst { self.noteReported(verdict) }
     }
 
+    /// Has the body that follows looked at, where anybody observes.
+    mutating func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
+        self.tap = active.observer.map { ResponseTap(head, to: self.method, for: $0) }
+    }
+
     /// Tells the counters what has moved since they were told last.
     mutating func tellProgress() {
         guard self.bytesIn != self.told.up || self.bytesOut != self.told.down else { return }
@@ -234,7 +241,12 @@ struct ExchangeReport {
             bytesDown: self.bytesOut - self.told.down)
         if self.holdsTunnel { self.lane.census.leaveTunnel(self.client) }
         guard active.exchangeLog.isEnabled else { return }
-        active.exchangeLog.write(self.record(outcome))
+        let record = self.record(outcome)
+        active.exchangeLog.write(record)
+        active.observer?.tell(
+            ObservedExchange(
+                record: record, target: self.target, isComplete: outcome == .completed, verdict: self.verdict,
+                response: self.tap?.finish()))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {

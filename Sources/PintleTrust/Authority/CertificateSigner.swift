@@ -15,7 +15,8 @@ struct CertificateSigner: ~Copyable {
     init(_ key: consuming PrivateKey) throws(TrustError) {
         OpenSSLErrors.clear()
         var wanted: CInt = 0
-        let digest = EVP_PKEY_get_default_digest_nid(key.pointer, &wanted) <= 0 || wanted != NID_undef ? EVP_sha256() : nil
+        let digestsItself = EVP_PKEY_get_default_digest_nid(key.pointer, &wanted) > 0 && wanted == NID_undef
+        let digest = digestsItself ? nil : EVP_sha256()
         self.algorithm = try Self.algorithm(of: key.pointer, digest)
         self.digest = digest
         self.key = key

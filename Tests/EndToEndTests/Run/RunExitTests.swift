@@ -46,7 +46,7 @@ struct RunExitTests {
         arguments: [
             ["run"], ["run", "true"], ["run", "--nosuch", "--", "true"], ["run", "--report", "pdf=x", "--", "true"],
             ["run", "--report", "json=-", "--", "true"], ["run", "--fail-on", "never-ever", "--", "true"],
-            ["run", "--intercept", "a b", "--", "true"], ["run", "--learn", "x", "--", "true"],
+            ["run", "--intercept", "a b", "--", "true"], ["run", "--learn", "broken.yaml", "--", "true"],
             ["run", "-c", "broken.yaml", "--", "true"], ["run", "-c", "nowhere.yaml", "--", "true"],
         ])
     func `what Pintle cannot do is 125, and the command is not run`(arguments: [String]) throws {
@@ -56,11 +56,6 @@ struct RunExitTests {
             folder: self.stage.folder.path)
         #expect(process.exitCode == 125 && !process.errors.isEmpty, "\(process.lines)")
         #expect(fileBytes("\(self.stage.folder.path)/ran") == nil)
-    }
-
-    @Test func `options that are not built yet say so`() throws {
-        let learn = try self.stage.run(["--learn", "x"], ["true"])
-        #expect(learn.errors == ["pintle run: --learn: not built yet in this version"])
     }
 
     // MARK: Signals

@@ -6,6 +6,7 @@ internal import Logging
 internal import PintleActivity
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleSystem
 
 /// One run of a command with its proxy, from the first part that is started to the last that has ended.
@@ -24,6 +25,8 @@ struct ChildLaunch: Sendable {
     /// True where the command gets a network of its own.
     let isIsolated: Bool
     let descriptors: OwnDescriptors
+    /// Nil where nobody learns from the run.
+    let observer: ExchangeObserver?
 
     /// The end of a run.
     struct Ended: Sendable {
@@ -47,7 +50,8 @@ struct ChildLaunch: Sendable {
         let proxy: PrivateProxy
         do throws(CommandFailure) {
             proxy = try PrivateProxy(
-                self.policy, trust: self.trust, listener: isolated?.listener, logger: logger, telling: take)
+                self.policy, trust: self.trust, listener: isolated?.listener, observer: self.observer, logger: logger,
+                telling: take)
         } catch {
             isolated?.abandon()
             throw error

@@ -9,8 +9,9 @@ enum PrivatePolicy {
     ///   - file: the value of `-c`.
     ///   - place: where the command finds its proxy.
     ///   - hosts: whose tunnels are intercepted, besides those of the configuration.
+    ///   - isLearning: true where clients that pin are to go on, whatever the configuration says.
     static func load(
-        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern]
+        _ file: String?, listen place: ListenAddress, intercepting hosts: [HostPattern], isLearning: Bool = false
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
         let (policy, origin) = try ConfigurationOptions.load(file, listen: [place])
         var configuration = policy.configuration
@@ -19,6 +20,7 @@ enum PrivatePolicy {
         // Another proxy on the way, of the same configuration perhaps, would take a request with its own name for a loop.
         configuration.via = configuration.via.map { "\($0)-\(getpid())" }
         configuration.interception.hosts += hosts
+        if isLearning { configuration.interception.passesThroughOnAlert = true }
         guard configuration != policy.configuration else { return (policy, origin) }
         do throws(ConfigurationError) {
             return (try Policy(configuration, file: origin.description), origin)

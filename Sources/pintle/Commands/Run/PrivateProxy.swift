@@ -26,9 +26,10 @@ struct PrivateProxy {
     ///
     /// - Parameters:
     ///   - listener: what listens at the policy's address already; nil to have it opened.
+    ///   - observer: told more of it than the record has; nil where nobody learns.
     ///   - take: given the record of every exchange when it ends, on the thread that it ended on.
     init(
-        _ policy: Policy, trust: RunTrust?, listener: Int32?, logger: Logger,
+        _ policy: Policy, trust: RunTrust?, listener: Int32?, observer: ExchangeObserver?, logger: Logger,
         telling take: @escaping @Sendable (ExchangeRecord) -> Void
     ) throws(CommandFailure) {
         let configuration = policy.configuration
@@ -39,7 +40,8 @@ struct PrivateProxy {
         do {
             self.active = try ActiveConfiguration(
                 policy: policy, engine: self.engine, activity: self.activity, counters: counters,
-                exchangeLog: ExchangeLog(givingTo: take), logger: logger, reachability: self.reachability
+                exchangeLog: ExchangeLog(givingTo: take), observer: observer, logger: logger,
+                reachability: self.reachability
             ) { configuration throws(TrustError) in
                 if let trust { return trust.authority }
                 return try ActiveConfiguration.noAuthority(configuration)

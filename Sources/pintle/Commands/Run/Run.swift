@@ -12,7 +12,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <when>] [--isolate] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <when>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -55,7 +55,10 @@ struct Run: AsyncParsableCommand {
     @Flag(help: "Run the command in a network of its own, whose only way out is the proxy.")
     var isolate = false
 
-    @Option(help: ArgumentHelp("Not built yet in this version.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Write a configuration to this new file that allows what the command did, for you to read; tunnels are "
+                + "intercepted for it, all of them unless --intercept names some.", valueName: "file"))
     var learn: String?
 
     @Argument(
@@ -82,8 +85,12 @@ struct Run: AsyncParsableCommand {
         let reports = try self.reports()
         let inherited = ProcessInfo.processInfo.environment
         let program = try self.program(search: inherited["PATH"])
+        if let learn { try RunLearning.check(learn) }
         let (policy, origin) = try PrivatePolicy.load(
-            self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts())
+            self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
+            isLearning: self.learn != nil)
+        var learning: RunLearning?
+        if let learn { learning = try RunLearning(learn, policy, origin) }
         let trust = try RunTrust.prepare(policy, inherited)
         defer { trust?.remove() }
         let collector = RunCollector(
@@ -95,22 +102,21 @@ struct Run: AsyncParsableCommand {
         let launch = ChildLaunch(
             policy: policy, trust: trust, program: program, words: ChildCommand.lastWords(self.command.count),
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
-            javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors)
+            javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors,
+            observer: learning?.observer)
         let ended = try await launch.run(logger: log.logger, telling: collector.take)
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
             tally: collector.tally, past: ended.past, morePast: ended.morePast)
         return RunOutcome(
-            report: report, reports: reports, logged: log.lines, failsOnFindings: self.failOn == .violation,
-            isInterrupted: ended.isInterrupted,
-            environment: inherited)
+            report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
+            failsOnFindings: self.failOn == .violation, isInterrupted: ended.isInterrupted, environment: inherited)
     }
 
     // MARK: Options
 
     private func reports() throws(CommandFailure) -> [RunReportFile] {
-        if self.learn != nil { throw self.refusal("--learn: not built yet in this version") }
         var reports: [RunReportFile] = []
         for text in self.report {
             do throws(Malformed) {
@@ -124,7 +130,7 @@ struct Run: AsyncParsableCommand {
 
     private func hosts() throws(CommandFailure) -> [HostPattern] {
         var hosts: [HostPattern] = []
-        for text in self.intercept {
+        for text in self.intercept.isEmpty && self.learn != nil ? ["*"] : self.intercept {
             do throws(Malformed) {
                 hosts.append(try HostPattern(text))
             } catch {

@@ -8,6 +8,8 @@ struct RunOutcome {
     let reports: [RunReportFile]
     /// The lines that were logged meanwhile.
     let logged: [String]
+    /// Nil where nothing was to be learnt.
+    let learnt: RunLearning.Result?
     let failsOnFindings: Bool
     /// True where the command has ended by an interruption that was meant for Pintle too.
     let isInterrupted: Bool
@@ -26,7 +28,8 @@ struct RunOutcome {
         let isColoured = terminal.hasColour && (terminal.showsBars || server == .gitlab)
         let summary = RunSummary(report: report, isColoured: isColoured).text
         Output.status(server?.framed(summary, report) ?? summary)
-        var isIncomplete = false
+        if let learnt { Output.error(learnt.line) }
+        var isIncomplete = learnt?.isWhole == false
         for file in self.reports where !self.write(file, report) { isIncomplete = true }
         if let obstacle = server?.tell(report) { Output.error("pintle run: \(obstacle)") }
         return report.end.runCode(hasFindings: hasFindings, isIncomplete: isIncomplete)

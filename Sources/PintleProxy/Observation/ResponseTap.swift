@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleActivity
+internal import PintleMessage
+
+/// Keeps a copy of a JSON body while it passes, for an observer. Lives on the loop of its exchange, and changes nothing.
+final class ResponseTap {
+    private let budget: MemoryBudget
+    private var response: ObservedResponse
+    private var bytes: [UInt8] = []
+    /// True while the bytes that pass are kept.
+    private(set) var wantsBody: Bool
+
+    /// - Parameter head: as the origin sent it.
+    init(_ head: ResponseHead, to method: String, for observer: ExchangeObserver) {
+        self.budget = observer.budget
+        let types = head.fields.values(of: "Content-Type").map { MediaType.essence(of: $0) }
+        let isBodiless = head.forbidsBody(to: method)
+        self.response = ObservedResponse(
+            contentTypes: types, codings: head.fields.values(of: "Content-Encoding"), isBodiless: isBodiless,
+            body: .other)
+        self.wantsBody = !isBodiless && types.contains(where: MediaType.isJSON)
+    }
+
+    deinit { self.budget.change(by: -self.bytes.count) }
+
+    func take(_ piece: UnsafeRawBufferPointer) {
+        guard self.wantsBody else { return }
+        guard self.bytes.count + piece.count <= ExchangeObserver.longestBody else { return self.giveUp(.tooLong) }
+        guard self.budget.take(piece.count, limit: ExchangeObserver.mostKept) else { return self.giveUp(.noRoom) }
+        self.bytes.append(contentsOf: piece)
+    }
+
+    private func giveUp(_ body: ObservedResponse.Body) {
+        self.wantsBody = false
+        self.response.body = body
+        self.budget.change(by: -self.bytes.count)
+        self.bytes = []
+    }
+
+    /// What was seen; the bytes that are kept go with it.
+    func finish() -> ObservedResponse {
+        if self.wantsBody {
+            self.response.body = .kept(ObservedBody(self.bytes, drawnFrom: self.budget))
+            self.bytes = []
+            self.wantsBody = false
+        }
+        return self.response
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleAudit
+internal import PintleMessage
+internal import PintlePins
+internal import PintlePolicy
+internal import PintleSession
+
+/// A configuration that allows what was seen, with the JSON Schemas that it names.
+struct LearnedConfiguration {
+    struct SchemaFile: Sendable, Equatable {
+        let name: String
+        let text: String
+    }
+
+    /// The circumstances of the run, for those who read what was learnt.
+    struct Origin {
+        /// Of Pintle.
+        var version: String
+        /// The first word of the command.
+        var program: String
+        var moment: String
+        /// The configuration that was in force.
+        var base: String
+    }
+
+    /// Stands where destinations that are denied are told: nothing can have this name (RFC 6761 §6.4).
+    private static let nowhere = "not-learnt"
+    private static let nowhereHost = "not-learnt.invalid"
+
+    private let traffic: LearnedTraffic
+    private let base: Configuration
+    /// The folder of the schemas, as the configuration names it.
+    private let folder: String
+    private let hosts: [LearnedTrust.Named]
+    private(set) var schemas: [SchemaFile] = []
+    private var routeLines: [String] = []
+    private(set) var routes = 0
+    private(set) var text = ""
+
+    /// The number of destinations.
+    var hostCount: Int { self.hosts.count }
+
+    init(_ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String) {
+        self.traffic = traffic
+        self.base = base
+        self.folder = folder
+        var hosts: [LearnedTrust.Named] = []
+        for (authority, host) in traffic.hosts {
+            if let pattern = Self.pattern(authority) { hosts.append((pattern, authority, host)) }
+        }
+        self.hosts = hosts.sorted { ($0.authority.host, $0.authority.port) < ($1.authority.host, $1.authority.port) }
+        self.writeRoutes()
+        let trust = LearnedTrust(policies: base.trust).lines(for: self.hosts)
+        let sections = [
+            self.head(origin), ["version: 1"], self.parents, self.destinations(arePinned: !trust.isEmpty),
+            self.interception, trust, self.routeLines, self.leftOut,
+        ]
+        self.text = sections.filter { !$0.isEmpty }.map { $0.map { "\($0)\n" }.joined() }.joined(separator: "\n")
+    }
+
+    /// The host and the port as a pattern that matches nothing else; nil where there is none.
+    private static func pattern(_ authority: Authority) -> String? {
+        let text = authority.description
+        // A host may be called `env` or `file`, whose values would be read from elsewhere.
+        let spelled = text.hasPrefix("env:") || text.hasPrefix("file:") ? text.uppercased() : text
+        guard let pattern = try? HostPattern(spelled), pattern.matches(authority) else { return nil }
+        return spelled
+    }
+
+    // MARK: Sections
+
+    private func head(_ origin: Origin) -> [String] {
+        let requests = self.traffic.hosts.values.reduce(0) { $0 + $1.requests }
+        let tunnels = self.traffic.hosts.values.reduce(0) { $0 + $1.intercepted + $1.relayed }
+        let counts = "\(ReportText.count(requests, "request")) and \(ReportText.count(tunnels, "tunnel"))"
+        var lines = [
+            "Learnt by pintle \(origin.version) from a run of \(ReportText.line(origin.program)),",
+            "\(origin.moment): \(counts).",
+            "",
+            "It allows what was seen then, and nothing else. It is no proof that what was seen is right, and says nothing of",
+            "what the command did not do: read it, and make it yours, before you use it.",
+            "Of paths, words stay and what looks like an identifier is a star; no query, field or value is here.",
+        ]
+        let hadRules =
+            !self.base.routes.isEmpty || self.base.contract != nil
+            || self.base.destinations != DestinationsConfiguration()
+        if hadRules {
+            lines.append("The rules of \(ReportText.line(origin.base)) held during the run; they are not here.")
+        }
+        if self.traffic.room.isShort {
+            lines.append("NOT WHOLE: there was more than is kept apart; what is missing is denied, or judged as one.")
+        }
+        if self.traffic.missed > 0 {
+            lines.append(
+                "NOT WHOLE: \(ReportText.count(self.traffic.missed, "exchange")) came too fast to be looked at.")
+        }
+        return lines.map { $0.isEmpty ? "#" : "# \($0)" }
+    }
+
+    private var parents: [String] {
+        guard let proxy = self.base.upstreamProxy, let parent = proxy.https ?? proxy.http else { return [] }
+        guard parent.source == "upstream_proxy.url" else { return ["upstream_proxy: env"] }
+        let exceptions = proxy.exceptions.descriptions.map(\.yamlQuoted).joined(separator: ", ")
+        let lines = ["upstream_proxy:", "  url: \(parent.url.yamlQuoted)"]
+        return lines + (exceptions.isEmpty ? [] : ["  no_proxy: [\(exceptions)]"])
+            + (parent.server.credential == nil ? [] : ["  # Add its username and password, as env:NAME or file:PATH."])
+    }
+
+    private func destinations(arePinned: Bool) -> [String] {
+        ["destinations:", "  default: deny", self.hosts.isEmpty ? "  allow: []" : "  allow:"]
+            + self.hosts.map { "    - \($0.pattern.yamlQuoted)" }
+            + ["  deny: [\"\(Self.nowhereHost)\"]  # For the last route.", "  resolve: off"]
+            + (arePinned ? ["unpinned_hosts: deny"] : [])
+    }
+
+    private var interception: [String] {
+        let hosts = self.hosts.filter { $0.host.tunnels == .intercepted }
+        guard !hosts.isEmpty else { return [] }
+        var lines = ["interception:", "  hosts: \(Self.list(hosts.map(\.pattern)))"]
+        if hosts.contains(where: { $0.host.relayed > 0 }) {
+            lines += [
+                "  # A client refused our certificate for one of them, and went on unseen in tunnels of its own.",
+                "  pass_through_on_alert: on",
+            ]
+        }
+        return lines
+    }
+
+    private var leftOut: [String] {
+        guard !self.traffic.refusals.isEmpty else { return [] }
+        let lines = self.traffic.refusals.sorted { $0.key < $1.key }.map { sentence, count in
+            "#   \(ReportText.line(sentence))\(count > 1 ? " (\(count) times)" : "")"
+        }
+        return ["# Not allowed here, since nothing came of it:"] + lines
+    }
+
+    private static func list(_ texts: [String]) -> String {
+        "[\(texts.map(\.yamlQuoted).joined(separator: ", "))]"
+    }
+
+    // MARK: Routes
+
+    private mutating func writeRoutes() {
+        var names = LearnedNames(reserving: [Self.nowhere, "tunnels-verify", "tunnels-tunnel"])
+        for host in self.hosts {
+            for leaf in host.host.paths.leaves { self.writeRoutes(for: leaf, host, &names) }
+        }
+        for (mode, tunnels) in [("verify", LearnedHost.Tunnels.verified), ("tunnel", .relayed)] {
+            self.writeTunnels(mode, self.hosts.filter { $0.host.requests == 0 && $0.host.tunnels == tunnels })
+        }
+        let judged = self.hosts.filter { $0.host.requests > 0 }.map(\.pattern)
+        if !judged.isEmpty {
+            self.routeLines += [
+                "  # Everything else that these hosts are asked for is denied, by destinations.deny.",
+                "  - name: \(Self.nowhere)", "    match: {hosts: \(Self.list(judged))}",
+                "    upstream: \"http://\(Self.nowhereHost)/\"",
+            ]
+        }
+        if !self.routeLines.isEmpty { self.routeLines.insert("routes:", at: 0) }
+    }
+
+    private mutating func writeRoutes(
+        for leaf: PathNode.Leaf, _ host: LearnedTrust.Named, _ names: inout LearnedNames
+    ) {
+        for (rules, methods) in LearnedRules.all(of: leaf) {
+            let name = names.name(methods.prefix(1).map { $0.lowercased() } + [host.authority.host + leaf.pattern])
+            let methodText = methods.isEmpty ? "" : "methods: [\(methods.joined(separator: ", "))], "
+            var lines = [
+                "match: {hosts: \(Self.list([host.pattern])), \(methodText)paths: \(Self.list([leaf.pattern]))}"
+            ]
+            switch host.host.tunnels {
+            case .none: break
+            case .intercepted: lines.append("connect: intercept")
+            case .verified: lines.append("connect: verify")
+            case .relayed: lines.append("connect: tunnel")
+            }
+            let file = rules.schema.map { self.addSchema($0, name) }
+            self.routeLines.append("  - name: \(name.yamlQuoted)")
+            self.routeLines += (lines + rules.lines(schemaFile: file)).map { "    \($0)" }
+            self.routes += 1
+        }
+    }
+
+    private mutating func writeTunnels(_ mode: String, _ hosts: [LearnedTrust.Named]) {
+        guard !hosts.isEmpty else { return }
+        self.routeLines += [
+            "  # What is in these tunnels was not seen: their clients pin, sent nothing, or speak another protocol.",
+            "  - name: tunnels-\(mode)", "    match: {hosts: \(Self.list(hosts.map(\.pattern)))}",
+            "    connect: \(mode)",
+        ]
+        self.routes += 1
+    }
+
+    /// - Returns: the file's path, as the configuration names it.
+    private mutating func addSchema(_ schema: Parameter, _ name: String) -> String {
+        var entries: [Parameter.Entry] = [
+            Parameter.Entry("$schema", "https://json-schema.org/draft/2020-12/schema")
+        ]
+        if case .dictionary(let rest) = schema { entries += rest }
+        let bytes = (try? JSONWriter.write(.dictionary(entries), options: .pretty)) ?? []
+        let file = SchemaFile(name: "\(name).json", text: String(decoding: bytes, as: UTF8.self) + "\n")
+        self.schemas.append(file)
+        let path = "\(self.folder)/\(file.name)"
+        return path.hasPrefix("env:") || path.hasPrefix("file:") ? "./\(path)" : path
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// Asks the destinations of tunnels that nobody has looked into for their chains, as `tunnels.verify` would: by a handshake of
+/// our own, over which nothing is sent.
+enum LearnedProofs {
+    /// The most destinations that are asked, one after the other.
+    private static let most = 32
+    private static let patience = Duration.seconds(5)
+
+    /// Adds what was proved. Destinations that are reached by a parent are not asked.
+    static func add(to traffic: inout LearnedTraffic, under policy: Policy) async {
+        let unproved = traffic.hosts.filter { $0.value.tunnels == .relayed }.keys
+            .filter { if case .parent = policy.parents.way(to: $0, .https) { false } else { true } }
+            .sorted { ($0.host, $0.port) < ($1.host, $1.port) }
+        guard !unproved.isEmpty, let loop = try? Loop(name: "probe") else { return }
+        defer { loop.stop() }
+        for authority in unproved.prefix(self.most) {
+            let choice = policy.trust.choose(for: authority, route: nil)
+            let rules = choice.index.map { policy.securityPolicies[$0] } ?? .default
+            guard let evaluator = try? TrustEvaluator(policy: rules),
+                let verdict = await self.ask(authority, evaluator, loop)
+            else { continue }
+            traffic.prove(authority, verdict, by: choice.index == nil ? nil : choice.name)
+        }
+    }
+
+    /// The verdict on the first address that shows a chain.
+    private static func ask(_ authority: Authority, _ evaluator: TrustEvaluator, _ loop: Loop) async -> Verdict? {
+        let addresses = try? await HostResolver.addresses(
+            of: authority.host, port: authority.port, within: self.patience, on: loop)
+        for address in addresses ?? [] {
+            var probe = Probe(address: address, host: authority.host, evaluator: evaluator)
+            probe.timeLimit = self.patience
+            let result = await probe.run(on: loop)
+            // A handshake that does not end, for want of a certificate of the client for instance, would fail as a proof.
+            if result.negotiated != nil { return result.verdict }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+internal import PintlePins
+
+/// What a route demands of responses: everything that was seen keeps it.
+struct LearnedRules: Sendable, Equatable {
+    /// As the configuration has them; empty for all.
+    let statuses: [String]
+    /// Empty for all.
+    let types: [String]
+    /// Nil where bodies are not looked at.
+    let body: LearnedAnswers.BodyRule?
+    /// True where JSON may be a string, a number, a truth value or null.
+    let takesFragments: Bool
+    /// With ``LearnedAnswers/BodyRule/schema``.
+    let schema: Parameter?
+    /// Why no more is said of bodies.
+    let reason: String?
+
+    /// More statuses than these are told by their hundreds.
+    private static let mostStatuses = 8
+
+    init(_ answers: LearnedAnswers) {
+        let sorted = answers.statuses.sorted()
+        if answers.hasAnyStatus {
+            self.statuses = []
+        } else if sorted.count <= Self.mostStatuses {
+            self.statuses = sorted.map { "\($0)" }
+        } else {
+            self.statuses = Set(sorted.map { $0 / 100 }).sorted().map { "\($0)xx" }
+        }
+        self.types = answers.hasAnyType ? [] : answers.types.sorted()
+        let isJSON = answers.hasJSON && !answers.hasAnyType && answers.rule != .any
+        self.body = isJSON ? answers.rule : nil
+        self.schema = isJSON && answers.rule == .schema ? answers.schema : nil
+        self.takesFragments = isJSON && answers.hasFragments
+        self.reason = answers.hasJSON && self.schema == nil ? answers.reason : nil
+    }
+
+    /// The lines of `response`, none where nothing is demanded.
+    ///
+    /// - Parameter file: of the schema, as the configuration names it.
+    func lines(schemaFile file: String?) -> [String] {
+        var lines: [String] = []
+        if !self.statuses.isEmpty { lines.append("status: [\(self.statuses.joined(separator: ", "))]") }
+        if !self.types.isEmpty {
+            lines.append("content_types: [\(self.types.map(\.yamlQuoted).joined(separator: ", "))]")
+        }
+        var rules = self.takesFragments ? ["fragments: true"] : []
+        if self.schema != nil, let file { rules.append("schema: \(file.yamlQuoted)") }
+        if self.body != nil {
+            lines.append(rules.isEmpty ? "body: json" : "body: {json: {\(rules.joined(separator: ", "))}}")
+        }
+        if let reason {
+            lines.append("# \(self.body == nil ? "Bodies are not judged" : "There is no schema"): \(reason).")
+        }
+        // Comments alone would leave the key without a value.
+        return lines.contains { !$0.hasPrefix("#") } ? ["response:"] + lines.map { "  \($0)" } : lines
+    }
+
+    /// The rules of a leaf, each with the methods that it holds for; none stand for all methods, and come last.
+    static func all(of leaf: PathNode.Leaf) -> [(rules: LearnedRules, methods: [String])] {
+        var all: [(rules: LearnedRules, methods: [String])] = []
+        for method in leaf.answers.keys.sorted() where !method.isEmpty {
+            guard let answers = leaf.answers[method] else { continue }
+            let rules = LearnedRules(answers)
+            if let place = all.firstIndex(where: { $0.rules == rules }) {
+                all[place].methods.append(method)
+            } else {
+                all.append((rules, [method]))
+            }
+        }
+        if let others = leaf.answers[""] { all.append((LearnedRules(others), [])) }
+        return all
+    }
+}
+
+/// Gives names to what is written: letters, digits and `-._`, at most 64, each once.
+struct LearnedNames {
+    private var taken: Set<String>
+
+    init(reserving names: Set<String>) { self.taken = names }
+
+    /// - Parameter words: in the order of their weight; what has no place in a name separates them.
+    mutating func name(_ words: [String]) -> String {
+        var base = ""
+        for byte in words.joined(separator: "-").utf8.prefix(200) where base.utf8.count < 56 {
+            let isPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._".utf8.contains(byte)
+            if isPlain {
+                base.unicodeScalars.append(UnicodeScalar(byte))
+            } else if byte == UInt8(ascii: "*"), !base.hasSuffix("any") {
+                base += base.isEmpty || base.hasSuffix("-") ? "any" : "-any"
+            } else if !base.isEmpty, !base.hasSuffix("-") {
+                base += "-"
+            }
+        }
+        while base.hasSuffix("-") { base.removeLast() }
+        if base.isEmpty { base = "learnt" }
+        var (name, number) = (base, 2)
+        while !self.taken.insert(name).inserted {
+            name = "\(base)-\(number)"
+            number += 1
+        }
+        return name
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import PintleMessage
+internal import PintlePins
+internal import PintlePolicy
+internal import PintleTrust
+
+/// The section `trust` of a configuration that was learnt: an entry for all hosts whose chains end alike.
+struct LearnedTrust {
+    /// A host as the configuration names it.
+    typealias Named = (pattern: String, authority: Authority, host: LearnedHost)
+
+    private struct Kind: Hashable {
+        let ends: Set<String>
+        let policy: String?
+    }
+
+    /// The policies that were in force during the run.
+    let policies: [TrustConfiguration]
+
+    /// The section, with its name first; empty where no host needs an entry.
+    func lines(for hosts: [Named]) -> [String] {
+        var kinds: [Kind] = []
+        var members: [Kind: [Named]] = [:]
+        for host in hosts where host.host.needsTrust {
+            let ends = host.host.anchors.map { "\($0.position.rawValue) \($0.pin)" }
+            let kind = Kind(ends: Set(ends), policy: host.host.trust)
+            if members[kind] == nil { kinds.append(kind) }
+            members[kind, default: []].append(host)
+        }
+        var names = LearnedNames(reserving: ["system", TrustConfiguration.defaultName])
+        let lines = kinds.flatMap { kind in
+            self.entry(for: members[kind] ?? [], self.policies.first { $0.name == kind.policy }, &names)
+        }
+        return lines.isEmpty ? [] : ["trust:"] + lines
+    }
+
+    private func entry(
+        for hosts: [Named], _ policy: TrustConfiguration?, _ names: inout LearnedNames
+    ) -> [String] {
+        guard let first = hosts.first else { return [] }
+        var lines = [
+            "  \(names.name([first.authority.host]).yamlQuoted):",
+            "    hosts: [\(hosts.map(\.pattern.yamlQuoted).joined(separator: ", "))]",
+        ]
+        if let policy, policy.pinning != .none {
+            lines += Self.pins(of: policy)
+        } else if first.host.anchors.isEmpty {
+            lines.append("    # None of them has shown a chain that holds: nothing is pinned.")
+        } else {
+            lines += Self.pins(of: first)
+        }
+        return lines + (policy.map(Self.carried) ?? [])
+    }
+
+    private static func pins(of first: Named) -> [String] {
+        let anchors = first.host.anchors.sorted { $0.pin < $1.pin }
+        let positions = Set(anchors.map(\.position.rawValue))
+        var lines = [
+            "    pinning: public_key", "    match: \(positions.count == 1 ? positions.first ?? "any" : "any")",
+            "    pins:",
+        ]
+        lines += anchors.map { "      - \($0.pin.yamlQuoted)  # \($0.position.rawValue): \($0.label)" }
+        if anchors.count == 1 {
+            lines += [
+                "      # No backup: when this key is no longer above the server's, nothing gets through. Before that, add the",
+                "      # pin of another authority that you would move to. `pintle pins show` shows the chain of a server, and",
+                "      # `pintle pins lint` what is wrong with pins.",
+            ]
+        }
+        // Of one host: that of others may differ below the anchor.
+        lines += anchors.first.map { $0.others.map { "      # Below it, at \(first.pattern): \($0)" } } ?? []
+        return lines
+    }
+
+    // MARK: What was in force
+
+    /// The pins that somebody has chosen, as they were.
+    private static func pins(of policy: TrustConfiguration) -> [String] {
+        var lines = ["    pinning: \(policy.pinning.rawValue)"]
+        if !policy.pins.isEmpty { lines.append("    pins: \(self.list(policy.pins.map(\.value)))") }
+        if !policy.certificates.isEmpty { lines.append("    certificates: \(self.paths(policy.certificates))") }
+        if policy.match != .any { lines.append("    match: \(policy.match.rawValue)") }
+        if let expires = policy.expires {
+            lines += ["    expires: \("\(expires)".yamlQuoted)", "    on_expiry: \(policy.onExpiry.rawValue)"]
+        }
+        return lines
+    }
+
+    /// What decided which chains hold.
+    private static func carried(from policy: TrustConfiguration) -> [String] {
+        var lines: [String] = []
+        if case .files(let files) = policy.roots { lines.append("    roots: \(self.paths(files))") }
+        if !policy.extraRoots.isEmpty { lines.append("    extra_roots: \(self.paths(policy.extraRoots))") }
+        if !policy.revocationLists.isEmpty { lines.append("    crl_files: \(self.paths(policy.revocationLists))") }
+        if policy.allowInvalidCertificates { lines.append("    allow_invalid_certificates: true") }
+        if !policy.validatesDomainName { lines.append("    validates_domain_name: false") }
+        if policy.allowCommonName { lines.append("    allow_common_name: true") }
+        if policy.form == .strict { lines.append("    form: strict") }
+        if policy.stapling != .off { lines.append("    ocsp_stapling: \(policy.stapling.rawValue)") }
+        if policy.enforcement == .report { lines.append("    enforcement: report") }
+        if let minimum = policy.minTLS { lines.append("    min_tls: \(minimum.rawValue.yamlQuoted)") }
+        if let identity = policy.clientCertificate {
+            let key = identity.key.map { ", key: \(self.path($0))" } ?? ""
+            lines.append("    client_certificate: {certificate: \(self.path(identity.certificate))\(key)}")
+            if identity.password != nil {
+                lines.append("    # Its key is encrypted: add password: \"env:NAME\" to the line above.")
+            }
+        }
+        return lines.isEmpty ? [] : ["    # As in the policy \(policy.name) of the run:"] + lines
+    }
+
+    private static func list(_ texts: [String]) -> String {
+        "[\(texts.map(\.yamlQuoted).joined(separator: ", "))]"
+    }
+
+    private static func paths(_ files: [Located<String>]) -> String {
+        "[\(files.map(self.path).joined(separator: ", "))]"
+    }
+
+    /// Absolute: what is learnt may lie elsewhere than what it was learnt under.
+    private static func path(_ file: Located<String>) -> String {
+        let folder = file.value.hasPrefix("/") ? "" : "\(FileManager.default.currentDirectoryPath)/"
+        return "\(folder)\(file.value)".yamlQuoted
+    }
+}
