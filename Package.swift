@@ -32,6 +32,8 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 ///   it, which shows where every request wakes an idle processor.
 /// - Functions that are the same bytes are one, whose name a profile then shows: nothing here tells functions by their address.
 /// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
+/// - The index of the unwind tables goes: no C++ exception passes through the program, and who looks at a stack follows the frame
+///   pointers, which Swift keeps, or reads the tables themselves.
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
 /// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
@@ -45,6 +47,7 @@ let shipped: [LinkerSetting] =
             [
                 "-static-stdlib", "-use-ld=lld",
                 "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
+                "-Xlinker", "--no-eh-frame-hdr",
                 "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
@@ -52,7 +55,7 @@ let shipped: [LinkerSetting] =
     ]
 
 /// Rooms in which hardly anybody waits for a processor are made for size, where the program is built as it ships: a command line,
-/// what it does once, and rules, which are a small part of any request.
+/// what it does once, and certificates, whose time is OpenSSL's.
 let small: [SwiftSetting] = isSharingRuntime ? [] : [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
 /// A room of the house. Imports point one way: only to rooms above it in this list.
@@ -111,10 +114,10 @@ let package = Package(
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
-        room("PintleImage", ["PintleMessage"]),
+        room("PintleImage", ["PintleMessage"], small),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
-        room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"]),
+        room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
         room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
         room(
             "PintleSession",
@@ -124,7 +127,7 @@ let package = Package(
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
-            "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks]),
+            "PintleReachability", ["PintleSystem", "PintleLoop", "PintleSession", "CPintleLinux", nio, nioLocks], small),
         room(
             "PintleTelemetry",
             [
@@ -152,7 +155,7 @@ let package = Package(
                 "PintleSession",
                 "CPintleCrypt", nio,
                 .product(name: "Yams", package: "Yams", condition: forProgram),
-            ], small),
+            ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
         room(
             "PintleProxy",

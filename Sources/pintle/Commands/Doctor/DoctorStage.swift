@@ -45,7 +45,7 @@ struct DoctorStage {
             let records = DoctorRecords()
             let log = KeptLog()
             self.proxy = try PrivateProxy(
-                policy, trust: trust, listener: nil, logger: log.logger, telling: records.take)
+                policy, trust: trust, logger: log.logger, telling: records.take)
             self.records = records
         } catch {
             Self.remove(folder, origins, trust)

@@ -29,7 +29,7 @@ struct PrivateProxy {
     ///   - observer: told more of it than the record has; nil where nobody learns.
     ///   - take: given the record of every exchange when it ends, on the thread that it ended on.
     init(
-        _ policy: Policy, trust: RunTrust?, listener: Int32?, observer: ExchangeObserver?, logger: Logger,
+        _ policy: Policy, trust: RunTrust?, listener: Int32? = nil, observer: ExchangeObserver? = nil, logger: Logger,
         telling take: @escaping @Sendable (ExchangeRecord) -> Void
     ) throws(CommandFailure) {
         let configuration = policy.configuration
