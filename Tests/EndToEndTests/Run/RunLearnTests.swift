@@ -144,6 +144,27 @@ struct RunLearnTests {
         #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
     }
 
+    @Test func `where one client pins and another does not, both pass again`() throws {
+        let pinning = "curl --silent --cacert root.pem \(self.https)/hello"
+        let command = ["sh", "-c", "curl --silent \(self.https)/json >/dev/null; \(pinning) || \(pinning)"]
+        let learning = try self.run(["--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0 && learning.output == ["hello"], "\(learning.lines)")
+        let text = self.learnt()
+        #expect(text.contains("  pass_through_on_alert: on") && text.contains("paths: [\"/json\"]"), "\(text)")
+        let again = try self.run(["-c", "learnt.yaml"], command)
+        #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
+    }
+
+    @Test func `tunnels to hosts that are not named are learnt as tunnels`() throws {
+        let curl = ["curl", "-sS", "--cacert", "root.pem", "\(self.https)/hello"]
+        let learning = try self.run(["--intercept", "other.test", "--learn", "learnt.yaml"], curl)
+        #expect(learning.exitCode == 0 && learning.output == ["hello"], "\(learning.lines)")
+        #expect(learning.errors.last?.hasPrefix("learnt: 1 host, 1 route, 0 schemas") == true)
+        #expect(self.learnt().contains("connect: verify"))
+        let again = try self.run(["-c", "learnt.yaml"], curl)
+        #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
+    }
+
     @Test func `bodies reach the client byte by byte, whatever their type and length`() throws {
         let long = "[\"\(String(repeating: "x", count: 3 << 20))\"]"
         try self.site.origin.serve(Array(long.utf8), as: "long.json")

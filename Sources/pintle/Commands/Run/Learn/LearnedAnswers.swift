@@ -7,7 +7,7 @@ internal import PintlePolicy
 internal import PintleProxy
 
 /// What remains to be learnt: everything that grows with what is seen draws from it.
-struct LearningRoom: Sendable, Equatable {
+struct LearningRoom: Sendable {
     /// Hosts, each with a port.
     var hosts = 200
     /// Segments of paths that are told apart.
@@ -21,7 +21,7 @@ struct LearningRoom: Sendable, Equatable {
 }
 
 /// The responses to requests of one method for one pattern.
-struct LearnedAnswers: Sendable, Equatable {
+struct LearnedAnswers: Sendable {
     /// What can be said of bodies, the most first.
     enum BodyRule: Int, Sendable, Comparable {
         case schema, json, any

@@ -8,7 +8,7 @@ internal import PintleSession
 
 /// A configuration that allows what was seen, with the JSON Schemas that it names.
 struct LearnedConfiguration {
-    struct SchemaFile: Sendable, Equatable {
+    struct SchemaFile: Sendable {
         let name: String
         let text: String
     }

@@ -117,7 +117,7 @@ struct LearnedTraffic: Sendable {
 /// One destination: a host with its port.
 struct LearnedHost: Sendable {
     /// The end of a chain that was verified.
-    struct Anchor: Sendable, Hashable {
+    struct Anchor: Sendable {
         let position: ChainEntry.Position
         let pin: String
         let label: String
@@ -126,7 +126,7 @@ struct LearnedHost: Sendable {
     }
 
     /// How tunnels to it are to be treated.
-    enum Tunnels: Sendable, Hashable {
+    enum Tunnels: Sendable {
         /// There were none.
         case none
         /// Requests inside were seen.

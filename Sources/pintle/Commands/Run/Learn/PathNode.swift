@@ -4,9 +4,9 @@
 ///
 /// Many siblings become one, `*`, and where there is no room for more everything below becomes `**`. So a path always leads to
 /// one node, by its segments alone.
-struct PathNode: Sendable, Equatable {
+struct PathNode: Sendable {
     /// One pattern, and the answers to its requests by method; a method that cannot be written is empty.
-    struct Leaf: Sendable, Equatable {
+    struct Leaf: Sendable {
         let pattern: String
         let answers: [String: LearnedAnswers]
     }

@@ -6,9 +6,9 @@ internal import PintleMessage
 /// of any of them.
 ///
 /// The schema that is written from it takes every document that went into it.
-struct SchemaSketch: Sendable, Equatable {
+struct SchemaSketch: Sendable {
     /// The types of JSON Schema.
-    struct Kinds: OptionSet, Sendable, Equatable {
+    struct Kinds: OptionSet, Sendable {
         let rawValue: UInt8
 
         static let array = Kinds(rawValue: 1)
@@ -23,7 +23,7 @@ struct SchemaSketch: Sendable, Equatable {
         static let names = ["array", "boolean", "integer", "null", "number", "object", "string"]
     }
 
-    private struct Member: Sendable, Equatable {
+    private struct Member: Sendable {
         /// The objects that have it.
         var count: Int
         var sketch: SchemaSketch
