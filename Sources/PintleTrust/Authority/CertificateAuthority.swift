@@ -13,9 +13,8 @@ package final class CertificateAuthority: @unchecked Sendable {
     package let certificate: Certificate
     /// The certificates that lead clients to a root which they know: the certificate where it is none itself, then its signers.
     private let issuers: [Certificate]
-    private let signer: CertificateSigner
-    /// Its name in DER, as what it signs names it.
-    private let name: [UInt8]
+    private let handle: X509Handle
+    private let key: PrivateKey
     private let keyIdentifier: [UInt8]?
 
     /// How long a new authority holds: ten years. Users put it into their stores by hand, and would not do that often.
@@ -34,19 +33,21 @@ package final class CertificateAuthority: @unchecked Sendable {
     package convenience init(
         named name: String, permitting permitted: PermittedNames? = nil, at now: UnixTime = .now
     ) throws(TrustError) {
-        let signer = try CertificateSigner(PrivateKey.onP256())
-        var draft = try CertificateDraft(
-            commonName: "\(name) \(String(UInt32.random(in: .min ... .max), radix: 16))", key: signer.key,
+        let key = try PrivateKey.onP256()
+        let draft = try CertificateDraft(
+            commonName: "\(name) \(String(UInt32.random(in: .min ... .max), radix: 16))", key: key,
             validity: Self.period(from: now, Self.validity))
         // An authority whose certificates sign no others.
-        draft.add(
-            .basicConstraints, critical: true, DERWriter.sequence(DERWriter.true, DERWriter.value(0x02, [0])))
+        try draft.add(
+            NID_basic_constraints, critical: true,
+            DERWriter.sequence(DERWriter.true, DERWriter.value(0x02, [0])))
         // keyCertSign and cRLSign.
-        draft.add(.keyUsage, critical: true, DERWriter.namedBits(0b0000_0110))
-        if let permitted { draft.add(.nameConstraints, critical: true, permitted.nameConstraints) }
-        try draft.addKeyIdentifier()
-        let der = try draft.signed(by: signer, as: nil)
-        try self.init(chain: [Certificate(der: der)], signer: signer, "the new authority", "its key")
+        try draft.add(NID_key_usage, critical: true, DERWriter.namedBits(0b0000_0110))
+        if let permitted { try draft.add(NID_name_constraints, critical: true, permitted.nameConstraints) }
+        _ = try draft.addKeyIdentifier()
+        let signed = try draft.signed(by: key, as: nil)
+        guard let certificate = signed.read({ Certificate($0) }) else { throw OpenSSLErrors.failure(of: "i2d_X509") }
+        try self.init(chain: [certificate], key: key, "the new authority", "its key")
     }
 
     /// Reads an authority from PEM files.
@@ -67,17 +68,16 @@ package final class CertificateAuthority: @unchecked Sendable {
         }
         let keys = if let keyFile { try IdentityFile(keyFile) } else { certificates }
         let key = try keys.privateKey(password: password)
-        try self.init(
-            chain: chain, signer: CertificateSigner(key), certificateFile, keyFile ?? certificateFile)
+        try self.init(chain: chain, key: key, certificateFile, keyFile ?? certificateFile)
     }
 
     private init(
-        chain: [Certificate], signer: consuming CertificateSigner, _ certificateFile: String, _ keyFile: String
+        chain: [Certificate], key: consuming PrivateKey, _ certificateFile: String, _ keyFile: String
     ) throws(TrustError) {
         let certificate = chain[0]
         let handle = try X509Handle(der: certificate.der, source: certificateFile)
         OpenSSLErrors.clear()
-        let pointer = signer.key.pointer
+        let pointer = key.pointer
         guard handle.read({ X509_check_private_key($0.pointer, pointer) }) == 1 else {
             throw TrustError.identity(
                 keyFile, "the private key does not belong to the certificate \(certificate.label)",
@@ -94,8 +94,8 @@ package final class CertificateAuthority: @unchecked Sendable {
         self.keyIdentifier = handle.read { view in
             X509_get0_subject_key_id(view.pointer).map { X509View.bytes(of: $0) }
         }
-        self.name = handle.read { X509View.encoding(of: X509_get_subject_name($0.pointer)) }
-        self.signer = signer
+        self.handle = handle
+        self.key = key
     }
 
     /// Issues a certificate for a server, with a new key on P-256.
@@ -111,18 +111,20 @@ package final class CertificateAuthority: @unchecked Sendable {
         var commonName: String?
         if case .dns(let name)? = names.first, name.utf8.count <= 64 { commonName = name }
         let isNamed = commonName != nil
-        var draft = try CertificateDraft(
+        let draft = try CertificateDraft(
             commonName: commonName, key: key,
             validity: self.limited(Self.period(from: now, Self.leafValidity)))
-        draft.add(.basicConstraints, critical: true, DERWriter.sequence())
+        try draft.add(NID_basic_constraints, critical: true, DERWriter.sequence())
         // digitalSignature
-        draft.add(.keyUsage, critical: true, DERWriter.namedBits(0b1000_0000))
-        draft.add(.extendedKeyUsage, Self.serverAuthentication)
+        try draft.add(NID_key_usage, critical: true, DERWriter.namedBits(0b1000_0000))
+        try draft.add(NID_ext_key_usage, Self.serverAuthentication)
         // Critical where there is no other name (RFC 5280 §4.2.1.6).
-        draft.add(.subjectAltName, critical: !isNamed, DERWriter.value(0x30, names.flatMap(\.generalName)))
-        try draft.addKeyIdentifier()
-        if let keyIdentifier { draft.add(issuerKeyIdentifier: keyIdentifier) }
-        return try ClientIdentity(issued: try draft.signed(by: self.signer, as: self.name), by: self.issuers, key: key)
+        try draft.add(
+            NID_subject_alt_name, critical: !isNamed, DERWriter.value(0x30, names.flatMap(\.generalName)))
+        _ = try draft.addKeyIdentifier()
+        if let keyIdentifier { try draft.add(issuerKeyIdentifier: keyIdentifier) }
+        let name = self.handle.read { X509_get_subject_name($0.pointer) }
+        return try ClientIdentity(issued: draft.signed(by: self.key, as: name), by: self.issuers, key: key)
     }
 
     private static func period(from now: UnixTime, _ length: Int64) -> ClosedRange<UnixTime> {
@@ -147,5 +149,5 @@ package final class CertificateAuthority: @unchecked Sendable {
     package var certificatePEM: String { PEMText.certificates([self.certificate]) }
 
     /// The private key in PKCS#8, as a PEM text without a password. Keep it from everybody else.
-    package func keyPEM() throws(TrustError) -> String { PEMText.block("PRIVATE KEY", try self.signer.key.pkcs8()) }
+    package func keyPEM() throws(TrustError) -> String { PEMText.block("PRIVATE KEY", try self.key.pkcs8()) }
 }

@@ -1,85 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A certificate for a key on P-256 that is being written (RFC 5280 §4.1), until it is signed.
-///
-/// Written byte by byte: OpenSSL 3.0 looks through all its encoders and decoders when it is given a key for a certificate, which
-/// takes longer than to make the key and to sign.
-struct CertificateDraft {
-    /// An extension, by the last number of its identifier 2.5.29.N (RFC 5280 §4.2.1).
-    enum Extension: UInt8 {
-        case subjectKeyIdentifier = 14
-        case keyUsage = 15
-        case subjectAltName = 17
-        case basicConstraints = 19
-        case nameConstraints = 30
-        case authorityKeyIdentifier = 35
-        case extendedKeyUsage = 37
-    }
+internal import CPintleOpenSSL
+internal import Glibc
 
-    private let subject: [UInt8]
-    private let point: [UInt8]
-    private let validity: ClosedRange<UnixTime>
-    private var extensions: [UInt8] = []
+/// A certificate that is being written (RFC 5280 §4.1), until it is signed.
+struct CertificateDraft: ~Copyable {
+    private let pointer: OpaquePointer
 
-    /// Begins a certificate of version 3.
+    /// Begins a certificate of version 3, with a serial number that nobody can guess.
     ///
     /// - Parameters:
     ///   - commonName: left out where it is nil.
-    ///   - key: that it is for, on P-256.
-    ///   - validity: from the first to the last moment, in years of four digits.
+    ///   - key: that it is for.
+    ///   - validity: from the first to the last moment.
     /// - Throws: `.library` when OpenSSL has trouble.
     init(
         commonName: String?, key: borrowing PrivateKey, validity: ClosedRange<UnixTime>
     ) throws(TrustError) {
-        self.point = try key.point()
-        self.validity = validity
-        // One attribute, 2.5.4.3, as a UTF8String.
-        let name = commonName.map { name in
-            DERWriter.value(
-                0x31, DERWriter.sequence([0x06, 0x03, 0x55, 0x04, 0x03], DERWriter.value(0x0C, Array(name.utf8))))
+        OpenSSLErrors.clear()
+        guard let pointer = X509_new() else { throw OpenSSLErrors.failure(of: "X509_new") }
+        guard Self.fill(pointer, commonName, key.pointer, validity) else {
+            X509_free(pointer)
+            throw OpenSSLErrors.failure(of: "X509_set_pubkey")
         }
-        self.subject = DERWriter.sequence(name ?? [])
+        self.pointer = pointer
     }
+
+    private static func fill(
+        _ draft: OpaquePointer, _ commonName: String?, _ key: OpaquePointer, _ validity: ClosedRange<UnixTime>
+    ) -> Bool {
+        // Not negative, not zero, and 126 bits of chance (§4.1.2.2 allows 20 bytes).
+        let serial = withUnsafeBytes(of: UInt128.random(in: (1 << 126)..<(1 << 127)).bigEndian, Array.init)
+        let number = BN_bin2bn(serial, CInt(serial.count), nil)
+        defer { BN_free(number) }
+        guard
+            X509_set_version(draft, 2) == 1, BN_to_ASN1_INTEGER(number, X509_get_serialNumber(draft)) != nil,
+            ASN1_TIME_set(X509_getm_notBefore(draft), time_t(validity.lowerBound.seconds)) != nil,
+            ASN1_TIME_set(X509_getm_notAfter(draft), time_t(validity.upperBound.seconds)) != nil,
+            X509_set_pubkey(draft, key) == 1
+        else { return false }
+        guard let commonName else { return true }
+        let text = Array(commonName.utf8)
+        let name = X509_get_subject_name(draft)
+        return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, text, CInt(text.count), -1, 0) == 1
+    }
+
+    deinit { X509_free(self.pointer) }
 
     /// Adds an extension.
     ///
-    /// - Parameter value: in DER.
-    mutating func add(_ kind: Extension, critical: Bool = false, _ value: [UInt8]) {
-        self.extensions += DERWriter.sequence(
-            [0x06, 0x03, 0x55, 0x1D, kind.rawValue], critical ? DERWriter.true : [], DERWriter.octets(value))
+    /// - Parameters:
+    ///   - identifier: OpenSSL's number of it.
+    ///   - value: in DER.
+    func add(_ identifier: CInt, critical: Bool = false, _ value: [UInt8]) throws(TrustError) {
+        let octets = ASN1_OCTET_STRING_new()
+        defer { ASN1_OCTET_STRING_free(octets) }
+        guard ASN1_OCTET_STRING_set(octets, value, CInt(value.count)) == 1 else {
+            throw OpenSSLErrors.failure(of: "ASN1_OCTET_STRING_set")
+        }
+        let made = X509_EXTENSION_create_by_NID(nil, identifier, critical ? 1 : 0, octets)
+        defer { X509_EXTENSION_free(made) }
+        guard let made, X509_add_ext(self.pointer, made, -1) == 1 else {
+            throw OpenSSLErrors.failure(of: "X509_add_ext")
+        }
     }
 
-    /// Names its key, as its issuer's certificate must for verifiers that take RFC 5280 §4.2.1.2 at its word: by the SHA-1 of the
-    /// key's bits, which is a name and no signature.
-    mutating func addKeyIdentifier() throws(TrustError) {
-        self.add(.subjectKeyIdentifier, DERWriter.octets(try MessageDigest.sha1.digest(of: self.point)))
+    /// Names its key, as its issuer's certificate must for verifiers that take RFC 5280 §4.2.1.2 at its word.
+    ///
+    /// - Returns: the identifier: the SHA-1 of the key's bits, which is a name and no signature.
+    func addKeyIdentifier() throws(TrustError) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: CUnsignedInt = 0
+        guard X509_pubkey_digest(self.pointer, EVP_sha1(), &digest, &count) == 1 else {
+            throw OpenSSLErrors.failure(of: "X509_pubkey_digest")
+        }
+        let identifier = Array(digest.prefix(Int(count)))
+        try self.add(NID_subject_key_identifier, DERWriter.octets(identifier))
+        return identifier
     }
 
     /// Names the key that signs it (RFC 5280 §4.2.1.1).
-    mutating func add(issuerKeyIdentifier identifier: [UInt8]) {
-        self.add(.authorityKeyIdentifier, DERWriter.sequence(DERWriter.value(0x80, identifier)))
+    func add(issuerKeyIdentifier identifier: [UInt8]) throws(TrustError) {
+        try self.add(NID_authority_key_identifier, DERWriter.sequence(DERWriter.value(0x80, identifier)))
     }
 
-    /// Signs it.
+    /// Signs it, with SHA-256 where the key wants a digest.
     ///
-    /// - Parameter issuer: a Name in DER; nil where the certificate signs itself.
-    /// - Returns: the certificate in DER.
-    /// - Throws: `.library` when OpenSSL has trouble.
-    func signed(by signer: borrowing CertificateSigner, as issuer: [UInt8]?) throws(TrustError) -> [UInt8] {
-        // Not negative, not zero, and 126 bits of chance (§4.1.2.2 allows 20 bytes).
-        let serial = withUnsafeBytes(of: UInt128.random(in: (1 << 126)..<(1 << 127)).bigEndian, Array.init)
-        let content = DERWriter.sequence(
-            Self.version3, DERWriter.value(0x02, serial), signer.algorithm, issuer ?? self.subject,
-            DERWriter.sequence(DERWriter.time(self.validity.lowerBound), DERWriter.time(self.validity.upperBound)),
-            self.subject, Self.keyHead + self.point,
-            DERWriter.value(0xA3, DERWriter.sequence(self.extensions)))
-        return DERWriter.sequence(content, signer.algorithm, DERWriter.bits(try signer.sign(content)))
+    /// - Parameter issuer: an `X509_NAME`; nil where the certificate signs itself.
+    /// - Returns: the certificate as it is: OpenSSL 3.0 takes longer to read one than to sign it.
+    consuming func signed(by key: borrowing PrivateKey, as issuer: OpaquePointer?) throws(TrustError) -> X509Handle {
+        let name = issuer ?? X509_get_subject_name(self.pointer)
+        let digest = Self.needsDigest(key) ? EVP_sha256() : nil
+        guard X509_set_issuer_name(self.pointer, name) == 1, X509_sign(self.pointer, key.pointer, digest) > 0 else {
+            throw OpenSSLErrors.failure(of: "X509_sign")
+        }
+        return X509Handle(sharing: self.pointer)
     }
 
-    private static let version3 = DERWriter.value(0xA0, DERWriter.value(0x02, [2]))
-
-    /// A SubjectPublicKeyInfo of id-ecPublicKey and secp256r1 (RFC 5480 §2), up to its point of 65 bytes.
-    private static let keyHead: [UInt8] =
-        [0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
-        + [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00]
+    /// False for Ed25519 and its like, which digest by themselves.
+    private static func needsDigest(_ key: borrowing PrivateKey) -> Bool {
+        var name = [CChar](repeating: 0, count: 32)
+        let isKnown = EVP_PKEY_get_default_digest_name(key.pointer, &name, name.count) > 0
+        return !isKnown || name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)) != Array("UNDEF".utf8)
+    }
 }

@@ -89,6 +89,12 @@ extension Certificate: Hashable {
 struct X509Handle: ~Copyable {
     private let pointer: OpaquePointer
 
+    /// Shares a certificate with whoever has it already.
+    init(sharing pointer: OpaquePointer) {
+        X509_up_ref(pointer)
+        self.pointer = pointer
+    }
+
     init(der: [UInt8], source: String) throws(TrustError) {
         OpenSSLErrors.clear()
         let (parsed, consumed) = der.withUnsafeBufferPointer { bytes in

@@ -48,14 +48,13 @@ public struct ClientIdentity: Sendable {
         self.chain = chain
     }
 
-    /// Takes a certificate that was just issued for `key`. It is parsed once: OpenSSL 3.0 takes its time with that.
+    /// Takes a certificate that was just issued for `key`.
     ///
     /// - Parameter issuers: the signers that are sent with it.
-    init(issued der: [UInt8], by issuers: [Certificate], key: consuming PrivateKey) throws(TrustError) {
-        let leaf = try X509Handle(der: der, source: "the new certificate")
-        guard let certificate = leaf.read({ Certificate($0) }) else {
-            throw OpenSSLErrors.failure(of: "d2i_X509")
-        }
+    init(
+        issued leaf: consuming X509Handle, by issuers: [Certificate], key: consuming PrivateKey
+    ) throws(TrustError) {
+        guard let certificate = leaf.read({ Certificate($0) }) else { throw OpenSSLErrors.failure(of: "i2d_X509") }
         self.chain = [certificate] + issuers
         self.credentials = try ClientCredentials(leaf, certificate, issuers, key, "the new certificate", "its key")
     }

@@ -15,7 +15,9 @@ struct PrivateKey: ~Copyable {
     /// - Throws: `.library` when OpenSSL has trouble.
     static func onP256() throws(TrustError) -> PrivateKey {
         OpenSSLErrors.clear()
-        guard let pointer = pintle_pkey_new_ec("P-256") else { throw OpenSSLErrors.failure(of: "EVP_EC_gen") }
+        guard let pointer = pintle_pkey_new_p256() else {
+            throw OpenSSLErrors.failure(of: "EC_KEY_generate_key")
+        }
         return PrivateKey(owning: pointer)
     }
 
@@ -40,19 +42,6 @@ struct PrivateKey: ~Copyable {
 
     deinit {
         EVP_PKEY_free(self.pointer)
-    }
-
-    /// The public point of a key on P-256, uncompressed: 65 bytes (SEC 1 §2.3.3).
-    ///
-    /// - Throws: `.library` for any other key.
-    func point() throws(TrustError) -> [UInt8] {
-        OpenSSLErrors.clear()
-        var point = [UInt8](repeating: 0, count: 65)
-        var count = 0
-        guard EVP_PKEY_get_octet_string_param(self.pointer, "encoded-pub-key", &point, point.count, &count) == 1,
-            count == point.count, point[0] == 0x04
-        else { throw OpenSSLErrors.failure(of: "EVP_PKEY_get_octet_string_param") }
-        return point
     }
 
     /// The key as a PrivateKeyInfo in DER (RFC 5208), readable for everybody.
