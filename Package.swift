@@ -158,7 +158,7 @@ let package = Package(
             "PintleProxy",
             [
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintleReachability", "PintlePolicy", "PintleLoop", nio, nioLocks, logging,
+                "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
