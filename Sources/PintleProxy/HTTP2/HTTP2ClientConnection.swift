@@ -156,6 +156,9 @@ final class HTTP2ClientConnection {
         if self.ownResets > Self.mostOwnResets { self.fail(.enhanceYourCalm) }
     }
 
+    /// Sets whether the client is read.
+    func setReading(_ on: Bool) { self.channel.setAutoRead(on) }
+
     // MARK: Memory
 
     /// False while the client does not take what it has asked for.

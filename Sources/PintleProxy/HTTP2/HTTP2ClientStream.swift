@@ -74,7 +74,9 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
-        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        // The codec takes them for what was asked for, so that it must be asked again.
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate:
+            if self.socket?.isEmpty ?? self.waiting.isEmpty, !self.hasRequest { self.channel.read() }
         }
     }
 

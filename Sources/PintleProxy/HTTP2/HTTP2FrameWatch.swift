@@ -10,6 +10,7 @@ internal import PintleLoop
 ///   sends. It is told of no more than the 4 KiB that every client has.
 /// - What has come of bodies and was not taken yet is counted.
 /// - Frames of nothing, of which the codec counts those of a whole connection, must not follow each other for long.
+/// - A turn takes no more than some frames of one connection: each may be a request, and others want their share.
 /// - A connection error is told apart from that of a stream: the codec fires both, and only the former has a GOAWAY.
 final class HTTP2FrameWatch: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -55,6 +56,10 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     private static let tableSize: (identifier: UInt16, most: UInt32) = (1, 4096)
     /// Frames of nothing that may follow each other on a connection.
     private static let mostEmpty = 100
+    /// Frames that a turn takes.
+    private static let mostFrames = 32
+    /// Values in one SETTINGS; there are not as many kinds.
+    private static let mostSettings = 64
     /// The longest frame that this side allows; the codec refuses a longer one.
     private static let longestFrame = 16 * 1024
 
@@ -65,6 +70,12 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     /// The beginning of what is only looked at as a whole.
     private var held = ByteBuffer()
     private var empty = 0
+    private var frames = 0
+    /// The turn that these were counted in.
+    private var turn: UInt64 = 0
+    /// True while the rest of what has come waits for the next turn.
+    private var isPausing = false
+    private var context: ChannelHandlerContext?
     /// The bytes that are left of the frame that is written.
     private var leftToWrite = 0
     /// True once the client was told of an error of the connection. What it sends is thrown away then.
@@ -81,25 +92,55 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
 
     // MARK: From the client
 
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !self.hasFailed else { return }
         var bytes = self.unwrapInboundIn(data)
         if self.held.readableBytes > 0 {
             self.held.writeBuffer(&bytes)
+            guard !self.isPausing else { return }
             bytes = self.held
             self.held = ByteBuffer()
         }
+        self.pass(bytes, context)
+    }
+
+    /// Lets the codec have what may go on, and keeps the rest.
+    private func pass(_ received: ByteBuffer, _ context: ChannelHandlerContext) {
+        var bytes = received
+        if self.turn != self.loop.turn { (self.turn, self.frames) = (self.loop.turn, 0) }
         let end = self.look(at: &bytes)
         if end < bytes.writerIndex {
             // In memory of its own: the buffer is the loop's.
             self.held = ByteBuffer(bytes: bytes.viewBytes(at: end, length: bytes.writerIndex - end) ?? ByteBufferView())
             bytes.moveWriterIndex(to: end)
         }
+        if self.isPausing { self.goOnLater() }
         guard bytes.readableBytes > 0 else { return }
         context.fireChannelRead(self.wrapInboundOut(bytes))
     }
 
-    /// - Returns: the index up to which the codec may have it.
+    private func goOnLater() {
+        self.connection.setReading(false)
+        let box = NIOLoopBound(self, eventLoop: self.loop)
+        self.loop.execute { box.value.goOn() }
+    }
+
+    private func goOn() {
+        guard let context, !self.hasFailed else { return self.held = ByteBuffer() }
+        guard self.turn != self.loop.turn else { return self.goOnLater() }
+        self.isPausing = false
+        let bytes = self.held
+        self.held = ByteBuffer()
+        self.pass(bytes, context)
+        context.fireChannelReadComplete()
+        if !self.isPausing { self.connection.setReading(true) }
+    }
+
+    /// - Returns: the index up to which the codec may have it in this turn.
     private func look(at bytes: inout ByteBuffer) -> Int {
         var index = bytes.readerIndex
         while index < bytes.writerIndex {
@@ -108,7 +149,13 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
             index += skipped
             guard self.left == 0, self.endFrame(), index < bytes.writerIndex else { break }
             guard let head = Head(bytes, at: index) else { return index }
+            guard self.frames < Self.mostFrames else {
+                self.isPausing = true
+                return index
+            }
             switch head.type {
+            case Kind.settings where head.length > 6 * Self.mostSettings && head.length <= Self.longestFrame:
+                self.connection.fail(.enhanceYourCalm)
             case Kind.settings where !head.isEnd && head.length <= Self.longestFrame:
                 guard index + Head.size + head.length <= bytes.writerIndex else { return index }
                 self.limitTable(in: &bytes, from: index + Head.size, head.length)
@@ -119,6 +166,7 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
                 self.endsSection = head.endsHeaders
             default: break
             }
+            self.frames += 1
             index += Head.size
             self.left = head.length
             if self.left == 0 { _ = self.endFrame() }

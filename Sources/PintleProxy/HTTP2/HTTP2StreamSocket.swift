@@ -38,6 +38,9 @@ final class HTTP2StreamSocket: RelayStream {
         self.hasInput = !hasEnded
     }
 
+    /// True where nothing waits to be read.
+    var isEmpty: Bool { self.waiting.isEmpty }
+
     // MARK: The stream's events
 
     func received(_ bytes: ByteBuffer) {
