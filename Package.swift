@@ -161,7 +161,7 @@ let package = Package(
             "PintleProxy",
             [
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintleReachability", "PintlePolicy", "PintleLoop", nio, nioLocks, logging,
+                "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(
@@ -235,7 +235,10 @@ let package = Package(
         // The binaries themselves are what these tests start.
         tests(
             "EndToEndTests",
-            ["pintle", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio]),
+            [
+                "pintle", "PintleExamples", "PintleMessage", "PintleSession", "PintleTrust", nio,
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
+            ]),
     ]
 )
 
@@ -244,8 +247,9 @@ let package = Package(
 package.targets.append(
     .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
 for name in [
-    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "Image", "JSON",
-    "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
+    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "HTTP2", "Image",
+    "JSON",
+    "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
 ] {
     let (place, libraries): (String, [Target.Dependency]) = (
@@ -254,6 +258,12 @@ for name in [
             "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
             "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
         ]
+            + (name == "HTTP2"
+                ? [
+                    "PintleProxy", .product(name: "NIOEmbedded", package: "swift-nio"),
+                    .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+                    .product(name: "NIOHPACK", package: "swift-nio-http2"),
+                ] : [])
     )
     package.targets.append(
         Context.environment["PINTLE_FUZZ"] == nil

@@ -21,10 +21,20 @@ package struct ReleasedSocket {
         self.transport = transport
     }
 
+    /// A stream that is no socket.
+    package init(_ stream: any RelayStream) {
+        self.descriptor = Self.noDescriptor
+        self.transport = stream
+    }
+
+    /// What a stream without a descriptor is called by, to whoever watches it.
+    package static let noDescriptor: Int32 = -1
+
     /// Closes it, where nobody goes on with it.
     package func close(on loop: Loop) {
-        loop.forget(self.descriptor)
-        RelayEnd(self).close()
+        let end = RelayEnd(self)
+        end.forget(on: loop)
+        end.close()
     }
 }
 
@@ -32,6 +42,8 @@ package struct ReleasedSocket {
 final class RelayEnd {
     let descriptor: Int32
     let transport: (any StreamTransport)?
+    /// Tells of its own readiness; nil where the loop tells of the descriptor's.
+    private let stream: (any RelayStream)?
     /// True where bytes can be moved into it and out of it without being seen here, as far as is known.
     var isSpliced: Bool
     /// The readiness of the descriptor without which there is nothing more to read, or to write.
@@ -52,10 +64,33 @@ final class RelayEnd {
     init(_ socket: ReleasedSocket) {
         self.descriptor = socket.descriptor
         self.transport = socket.transport
+        self.stream = socket.transport as? any RelayStream
         self.isSpliced = socket.transport == nil
         self.interest = socket.interest
         self.isInputEnded = socket.isInputEnded
     }
+
+    // MARK: Readiness
+
+    /// Has `watcher` told of readiness, until it is forgotten.
+    func watch(for wanted: Readiness, by watcher: any DescriptorWatcher, on loop: Loop) {
+        if let stream {
+            stream.watch(for: wanted, by: watcher)
+        } else {
+            loop.watch(self.descriptor, for: wanted, by: watcher)
+        }
+    }
+
+    /// Has nobody told any more; the kernel is told so too.
+    func unwatch(on loop: Loop) { if let stream { stream.forget() } else { loop.unwatch(self.descriptor) } }
+
+    /// Has nobody told any more of what is closed right after this.
+    func forget(on loop: Loop) { if let stream { stream.forget() } else { loop.forget(self.descriptor) } }
+
+    /// The peer of the other end has broken its connection: the end that follows here is none in order.
+    func peerBroke() { self.stream?.peerBroke() }
+
+    // MARK: Bytes
 
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         if let transport { return transport.read(into: space) }

@@ -153,7 +153,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         guard !self.wantsRead(outgoing) else { return }
         // Its bytes are read when they are wanted, and its end behind them.
         end.interest = nil
-        self.loop.unwatch(end.descriptor)
+        end.unwatch(on: self.loop)
     }
 
     package func runAtEndOfTurn() {
@@ -313,6 +313,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             // A peer that has broken the connection gets nothing any more; its bytes are passed on.
             source.isInputEnded = true
             source.breakOutput()
+            self.sink(of: direction).peerBroke()
             self.flow(direction.back).drop()
             if self.phase == .relaying { self.beginClosing() }
         }
@@ -343,7 +344,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
 
     private func close(_ end: RelayEnd, resetting: Bool = false) {
         guard end.isOpen else { return }
-        self.loop.forget(end.descriptor)
+        end.forget(on: self.loop)
         end.interest = nil
         end.close(resetting: resetting)
         self.flow(end === self.client ? .down : .up).drop()
@@ -374,6 +375,6 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
         // A descriptor that hung up is not watched while nothing is wanted of it.
         guard wanted != end.interest ?? [] else { return }
         end.interest = wanted
-        self.loop.watch(end.descriptor, for: wanted, by: self)
+        end.watch(for: wanted, by: self, on: self.loop)
     }
 }

@@ -5,7 +5,7 @@ internal import PintleTrust
 /// From the files of `listen_tls` to what TLS connections with clients are made of.
 enum ListenCompiler {
     /// What a proxy speaks with its clients over TLS, as ALPN names it.
-    private static let protocols = ["http/1.1", "http/1.0"]
+    private static let protocols = ["h2", "http/1.1", "http/1.0"]
 
     /// - Returns: nil where `listen_tls` is not given, and where something is wrong with it, which is reported.
     static func compile(_ configuration: Configuration, report: TrustCompiler.Report) -> TLSServerContext? {

@@ -55,7 +55,7 @@ package enum Forwarding {
     package static func path(of head: RequestHead, to pseudonym: String?) -> Fields {
         var fields = Fields()
         for passed in head.fields.values(of: "Via") { fields.append("Via", passed) }
-        if let pseudonym { Self.appendVia(pseudonym, version: "1.\(head.minorVersion)", to: &fields) }
+        if let pseudonym { Self.appendVia(pseudonym, version: head.version, to: &fields) }
         return fields
     }
 

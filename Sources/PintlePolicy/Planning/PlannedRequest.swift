@@ -62,10 +62,12 @@ extension RequestPlan {
         guard let decision else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
         let hasEmptyBody = self.framing == .none && received.fields.contains(.contentLength)
         let offer = self.isSerialized || self.framing != .none ? nil : UpgradeOffer(copy received)
+        let takesTrailers = received.fields.hasToken("trailers", in: .te)
         var head = received.forwarded(by: decision, via: self.policy.configuration.via)
         var content: TransferRequest.Body
         var operation = self.operation
         var made = PlannedRequest(transfer: TransferRequest(decision))
+        made.transfer.takesTrailers = takesTrailers
         if let undeclared { made.breaches.append(.init(kind: .unserializableRequest, reason: undeclared)) }
         switch body {
         case .streamed: content = self.streamedBody(isEmpty: hasEmptyBody)

@@ -122,7 +122,7 @@ extension RequestHead {
     /// - Parameter via: the pseudonym, or nil for none.
     package consuming func forwarded(by decision: Decision, via: String?) -> RequestHead {
         let hopsLeft = self.hopsLeft
-        let version = self.minorVersion == 0 ? "1.0" : "1.1"
+        let version = self.version
         // Moved, not copied: they are changed at once.
         var fields = Fields()
         swap(&fields, &self.fields)

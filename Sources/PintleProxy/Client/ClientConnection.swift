@@ -112,9 +112,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = self.unwrapInboundIn(data)
-        if let tunnel, !self.hasBegun, self.tls?.applicationProtocol == "h2" {
-            return self.leave(to: tunnel, bytes)
-        }
+        if !self.hasBegun, let tls, tls.applicationProtocol == "h2" { return self.leave(to: tls, bytes) }
         self.hasBegun = true
         switch self.phase {
         case .lingering, .closed: return
@@ -592,9 +590,10 @@ extension ClientConnection {
     }
 
     /// The client has chosen HTTP/2.
-    private func leave(to tunnel: InterceptedTunnel, _ bytes: ByteBuffer) {
+    private func leave(to tls: TLSTransport, _ bytes: ByteBuffer) {
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
-        HTTP2ClientConnection.begin(on: self.channel, in: tunnel, of: self.client, on: self.lane, with: bytes)
+        let caller = HTTP2ClientConnection.Caller(client: self.client, refusal: self.refusal, tunnel: self.tunnel, tls)
+        HTTP2ClientConnection.begin(on: self.channel, for: caller, on: self.lane, with: bytes)
         self.leave(countingOut: false)
     }
 

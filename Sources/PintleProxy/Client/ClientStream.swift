@@ -2,6 +2,7 @@
 
 internal import PintleLoop
 internal import PintleMessage
+internal import PintlePolicy
 
 /// Stands for the client in an ``Exchange``: takes the answer, and gives the body of the request.
 ///
@@ -45,9 +46,23 @@ protocol ClientStream: AnyObject {
     /// Gives more of the body, where the exchange takes it again.
     func resumeBody()
 
+    /// Says what is wrong with a `101 Switching Protocols` that would otherwise pass, in a sentence; nil where nothing is.
+    func objection(toSwitch head: ResponseHead) -> String?
+
+    /// The answer in the place of one that does not switch protocols, to a client for whom that is all that counts; nil where
+    /// the response may pass.
+    func needsSwitch(insteadOf head: ResponseHead) -> Problem?
+
     /// Leaves the connection of the client to a tunnel; nothing follows.
     func relay(_ terms: TunnelTerms)
 
     /// Opens the tunnel that the client has asked for to itself: what is in it comes as further requests. Nothing follows.
     func open(_ tunnel: InterceptedTunnel)
+}
+
+/// A client that has made its request itself, and judges itself what becomes of it.
+extension ClientStream {
+    func objection(toSwitch head: ResponseHead) -> String? { nil }
+
+    func needsSwitch(insteadOf head: ResponseHead) -> Problem? { nil }
 }

@@ -285,6 +285,7 @@ final class Exchange {
         if head.status == 407, self.offer == nil, let parent = self.active.forwarder(of: self.plan?.decision) {
             return self.refuse(Problem(unadmittedBy: parent))
         }
+        if let problem = self.client.needsSwitch(insteadOf: head) { return self.refuse(problem) }
         do throws(Problem) {
             if let hop = try self.trail?.next(after: head) { return self.waitForRest(of: hop, length) }
         } catch {
@@ -622,10 +623,10 @@ final class Exchange {
     private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
         self.report.upstreamStatus = head.status
         self.report.upstreamVersion = handover.version
-        switch ProtocolSwitch(head, offered: self.offer, self.makeInspection()) {
-        case .unasked:
+        switch ProtocolSwitch(head, offered: self.offer, to: self.client, self.makeInspection()) {
+        case .refused(let reason):
             handover.connection.close()
-            self.refuse(Problem(.upstreamProtocol, "the origin switched to a protocol that it was not offered"))
+            self.refuse(Problem(.upstreamProtocol, reason))
         case .violates(let violation):
             handover.connection.close()
             self.reject(violation)

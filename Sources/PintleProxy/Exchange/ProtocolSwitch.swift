@@ -9,17 +9,25 @@ enum ProtocolSwitch {
     case passes(String, ValidationError?)
     /// The answer violates the route's rules.
     case violates(ValidationError)
-    /// It was not offered what it switches to.
-    case unasked
+    /// It was not asked for what it switches to, or does not show that it has understood; the sentence says how.
+    case refused(String)
 
     /// Judges the head of a 101.
     ///
     /// - Parameters:
     ///   - offer: the protocols that the origin may choose from.
+    ///   - client: may know of what the origin has to answer.
     ///   - inspection: of the route, where it has rules for heads.
-    init(_ head: ResponseHead, offered offer: UpgradeOffer?, _ inspection: ResponseInspection?) {
+    init(
+        _ head: ResponseHead, offered offer: UpgradeOffer?, to client: any ClientStream,
+        _ inspection: ResponseInspection?
+    ) {
         guard let accepted = offer?.accepted(by: head.fields) else {
-            self = .unasked
+            self = .refused("the origin switched to a protocol that it was not offered")
+            return
+        }
+        if let objection = client.objection(toSwitch: head) {
+            self = .refused(objection)
             return
         }
         switch inspection?.receive(switching: head) {

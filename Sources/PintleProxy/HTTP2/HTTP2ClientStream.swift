@@ -7,8 +7,9 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleWebSocket
 
-/// One request of a client that speaks HTTP/2, and its answer (RFC 9113 §8.1).
+/// One request of a client that speaks HTTP/2, and its answer (RFC 9113 §8.1), or the tunnel that it has asked for (§8.5).
 ///
 /// Frames wait here until the exchange takes them, and are read no faster than that: the stream's window bounds them.
 final class HTTP2ClientStream: ChannelInboundHandler {
@@ -16,34 +17,46 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     /// A part of the request's body.
-    private enum Piece {
+    enum Piece {
         case bytes(ByteBuffer)
         case end(Fields)
     }
 
     /// Says what is waited for.
-    private enum Expectation { case body, clientToRead, nothing }
+    enum Expectation { case body, clientToRead, nothing }
 
+    /// Names the stream on its connection.
+    let number: Int
     private let connection: HTTP2ClientConnection
-    private let lane: Lane
-    private let channel: any Channel
+    let lane: Lane
+    let channel: any Channel
+    private var kind = HTTP2RequestHead.Kind.exchange
+    /// The stream as the end of a tunnel, from the moment where it is one.
+    var socket: HTTP2StreamSocket?
+    private weak var tunnel: Tunnel?
+    /// Kept when the end of what the tunnel sends has left; nil before that was said.
+    var tunnelEnd: EventLoopFuture<Void>?
+    /// Bytes that have come and were not taken; the connection counts them, too.
+    var untaken = 0
+    private var isOver = false
     /// Nil before the head has come, and when all is over.
     private(set) var exchange: Exchange?
     private var hasHead = false
     private var isHead = false
-    private var waiting: CircularBuffer<Piece> = []
+    var waiting: CircularBuffer<Piece> = []
     /// True once the client has sent all of the request.
-    private var hasRequest = false
+    var hasRequest = false
     /// True where no body follows the answer's head, whatever it says.
     private var isBodiless = false
     private var isProcessing = false
     private var needsFlush = false
     /// The exchange that is told at the end of the turn that its client is gone.
     private var abandoned: Exchange?
-    private var expectation = Expectation.nothing
+    var expectation = Expectation.nothing
     private var expectedSince = NIODeadline.uptimeNanoseconds(0)
 
-    init(on connection: HTTP2ClientConnection, channel: any Channel) {
+    init(on connection: HTTP2ClientConnection, channel: any Channel, number: Int) {
+        self.number = number
         self.connection = connection
         self.lane = connection.lane
         self.channel = channel
@@ -58,39 +71,62 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case .headers(let headers) where !self.hasHead: self.begin(headers)
         case .headers(let headers): self.receive(trailers: headers.headers)
         case .data(let data):
-            guard case .byteBuffer(let bytes) = data.data else { return self.reset(.protocolError) }
-            if bytes.readableBytes > 0 { self.waiting.append(.bytes(bytes)) }
-            if data.endStream { self.waiting.append(.end(Fields())) }
-            self.process()
+            guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
+            self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
-        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        // The codec takes them for what was asked for, so that it must be asked again.
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate:
+            if self.socket?.isEmpty ?? self.waiting.isEmpty, !self.hasRequest { self.channel.read() }
         }
     }
 
+    private func receive(_ bytes: ByteBuffer, isLast: Bool) {
+        if let socket {
+            self.hasRequest = isLast
+            if bytes.readableBytes > 0 { socket.received(bytes) }
+            if isLast { socket.receivedEnd() }
+            return self.took(bytes.readableBytes)
+        }
+        if bytes.readableBytes > 0 { self.waiting.append(.bytes(bytes)) }
+        if isLast { self.waiting.append(.end(Fields())) }
+        self.process()
+    }
+
     private func receive(trailers: HPACKHeaders) {
+        // A tunnel has nothing but bytes (RFC 9113 §8.5).
+        guard case .exchange = self.kind else { return self.fault() }
         do throws(WireError) {
-            self.waiting.append(.end(try trailers.fields(within: self.lane.active.headLimits)))
+            self.waiting.append(.end(try HTTP2RequestHead.trailers(trailers, within: self.lane.active.headLimits)))
         } catch {
-            return self.reset(.protocolError)
+            return self.fault()
         }
         self.process()
+    }
+
+    /// Bytes are held elsewhere now, or nowhere.
+    func took(_ count: Int) {
+        let taken = min(count, self.untaken)
+        self.untaken -= taken
+        self.connection.untaken(changedBy: -taken)
     }
 
     private func begin(_ headers: HTTP2Frame.FramePayload.Headers) {
         self.hasHead = true
         self.hasRequest = headers.endStream
-        var head: RequestHead
-        let framing: BodyFraming
+        let caller = self.connection.caller
+        let request: HTTP2RequestHead
         do throws(WireError) {
-            head = try headers.headers.requestHead(self.connection.tunnel.scheme, within: self.lane.active.headLimits)
-            framing = headers.endStream ? .none : try head.fields.declaredLength().map { .length($0) } ?? .chunked
+            request = try HTTP2RequestHead(
+                headers.headers, endsStream: headers.endStream, at: caller.place, within: self.lane.active.headLimits)
         } catch {
             return self.refuse(Problem(error))
         }
+        var head = request.head
+        self.kind = request.kind
         self.isHead = head.method == "HEAD"
-        let refusal = self.lane.active.refusal(of: self.connection.client) ?? self.connection.tunnel.complete(&head)
+        let refusal = caller.refusal ?? self.lane.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
         let exchange = Exchange(
-            head, framing, from: self, of: self.connection.client, on: self.lane, inside: self.connection.tunnel)
+            head, request.framing, from: self, of: caller.client, on: self.lane, inside: caller.tunnel)
         self.exchange = exchange
         self.expectNext()
         self.lane.watchProgress()
@@ -101,31 +137,38 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Answers what is no request: there is no exchange that could be forwarded.
     private func refuse(_ problem: Problem) {
         let exchange = Exchange(
-            RequestHead(method: "", target: .asterisk), .none, from: self, of: self.connection.client, on: self.lane,
-            inside: self.connection.tunnel)
+            RequestHead(method: "", target: .asterisk), .none, from: self, of: self.connection.caller.client,
+            on: self.lane, inside: self.connection.caller.tunnel)
         self.exchange = exchange
         exchange.refuse(problem)
     }
 
     /// Gives the exchange what it takes, and asks for more.
     private func process() {
-        guard !self.isProcessing else { return }
+        guard !self.isProcessing, self.socket == nil else { return }
         self.isProcessing = true
         self.giveBody()
         self.isProcessing = false
+        guard self.socket == nil else { return }
         // What nobody waits for any more is dropped; the client is told to stop when its answer has ended.
-        if self.exchange == nil { self.waiting.removeAll() }
+        if self.exchange == nil {
+            self.waiting.removeAll()
+            self.took(self.untaken)
+        }
         self.expectNext()
         // Frames that have come already are told of from within the call.
         if self.waiting.isEmpty, !self.hasRequest { self.channel.read() }
     }
 
     private func giveBody() {
+        // What comes for a tunnel waits until there is one.
+        guard case .exchange = self.kind else { return }
         while let exchange, let piece = self.waiting.first {
             switch piece {
             case .bytes(let bytes):
                 guard exchange.wantsBody else { return }
                 self.waiting.removeFirst()
+                self.took(bytes.readableBytes)
                 exchange.received(bytes)
             case .end(let trailers):
                 guard exchange.wantsEndOfBody else { return }
@@ -139,8 +182,11 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     // MARK: Time
 
     private func expectNext() {
+        // A tunnel has its own time.
+        guard self.socket == nil else { return self.expectation = .nothing }
         let next: Expectation =
-            !self.channel.isWritable ? .clientToRead : !self.hasRequest && self.waiting.isEmpty ? .body : .nothing
+            !self.isWritable
+            ? .clientToRead : !self.hasRequest && self.waiting.isEmpty && self.kind.isExchange ? .body : .nothing
         self.expectation = next
         self.expectedSince = self.lane.loop.turnTime
     }
@@ -164,13 +210,22 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { self.reset(.protocolError) }
 
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
+    func channelWritabilityChanged(context: ChannelHandlerContext) { self.mayHaveRoom() }
+
+    func mayHaveRoom() {
+        self.socket?.mayHaveRoom()
         self.expectNext()
         self.flushLater()
     }
 
+    /// Ends the stream for what the client did.
+    private func fault() {
+        self.reset(.protocolError)
+        self.connection.resetByFault()
+    }
+
     /// Ends the stream so that its answer does not look complete.
-    private func reset(_ code: HTTP2ErrorCode) {
+    func reset(_ code: HTTP2ErrorCode) {
         self.channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
         self.leave()
     }
@@ -178,9 +233,20 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     func abort() { self.reset(.cancel) }
 
     /// The client is gone. The exchange is told at the end of the turn: it may be writing.
-    private func leave() {
+    func leave() {
+        self.isOver = true
         self.waiting.removeAll()
+        self.took(self.untaken)
         self.expectation = .nothing
+        if let socket {
+            self.socket = nil
+            // Where both sides have said that this was all, the tunnel has only to pass it on.
+            if !self.hasRequest || self.tunnelEnd == nil {
+                socket.broke()
+                // Whom the tunnel leads to is told as well that it has no end in order (RFC 9113 §8.5).
+                self.tunnel?.abort()
+            }
+        }
         if let exchange {
             self.exchange = nil
             self.abandoned = exchange
@@ -191,8 +257,19 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     // MARK: Writing
 
-    private func write(_ payload: HTTP2Frame.FramePayload) {
-        self.channel.write(payload, promise: nil)
+    func write(_ payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
+        self.channel.write(payload, promise: promise)
+        self.flushLater()
+    }
+
+    /// Writes content, which counts until the client has taken it.
+    func write(content bytes: UnsafeRawBufferPointer) {
+        let (count, connection) = (bytes.count, self.connection)
+        connection.unsent(changedBy: count)
+        let sent = self.lane.loop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
+        let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes))))
+        self.channel.write(data, promise: sent)
         self.flushLater()
     }
 
@@ -220,7 +297,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 }
 
 extension HTTP2ClientStream: ClientStream {
-    var isWritable: Bool { self.channel.isWritable }
+    var isWritable: Bool { self.channel.isWritable && self.connection.hasRoom }
 
     var takesPipes: Bool { false }
 
@@ -236,7 +313,7 @@ extension HTTP2ClientStream: ClientStream {
 
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !self.isBodiless, bytes.count > 0 else { return 0 }
-        self.write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes)))))
+        self.write(content: bytes)
         return bytes.count
     }
 
@@ -259,9 +336,38 @@ extension HTTP2ClientStream: ClientStream {
 
     func resumeBody() { self.process() }
 
-    func relay(_ terms: TunnelTerms) { preconditionFailure("BUG: HTTP/2 switches to no other protocol") }
+    func objection(toSwitch head: ResponseHead) -> String? {
+        guard case .webSocket(let handshake) = self.kind else { return nil }
+        do throws(WebSocketHandshakeError) {
+            try handshake.checkProof(in: head)
+            return nil
+        } catch {
+            return "the origin's answer opens no WebSocket: \(error.message)"
+        }
+    }
 
-    func open(_ tunnel: InterceptedTunnel) { preconditionFailure("BUG: a tunnel has no tunnel inside") }
+    func needsSwitch(insteadOf head: ResponseHead) -> Problem? {
+        // A success would tell the client that there is a WebSocket (RFC 8441 §4).
+        guard case .webSocket = self.kind, head.status / 100 == 2 else { return nil }
+        return Problem(.upstreamProtocol, "the origin answers without opening the WebSocket that was asked for")
+    }
+
+    func relay(_ terms: TunnelTerms) {
+        self.exchange = nil
+        guard !self.isOver else { return Tunnel.giveUp(terms) }
+        var head = terms.head ?? ResponseHead(status: 200)
+        head.status = 200
+        head.fields.remove("Sec-WebSocket-Accept")
+        self.tunnel = Tunnel.open(
+            terms, over: self.becomeTunnel(answering: head), of: self.connection.caller.client, on: self.lane)
+    }
+
+    func open(_ tunnel: InterceptedTunnel) {
+        self.exchange = nil
+        guard !self.isOver else { return }
+        let stream = ReleasedSocket(self.becomeTunnel(answering: ResponseHead(status: 200)))
+        InterceptedStream.begin(tunnel, over: stream, of: self.connection.caller.client, on: self.lane)
+    }
 }
 
 extension HTTP2ClientStream: TurnEndWork {
@@ -275,6 +381,6 @@ extension HTTP2ClientStream: TurnEndWork {
             return abandoned.clientLeft()
         }
         guard let exchange else { return }
-        if self.channel.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }
+        if self.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }
     }
 }

@@ -67,6 +67,12 @@ final class TLSTransport: StreamTransport {
     /// The protocol that was chosen by ALPN (RFC 7301).
     var applicationProtocol: String? { self.connection?.negotiated?.applicationProtocol }
 
+    /// The name that the client has asked for in its handshake; nil where it has named none.
+    var serverName: String? { self.connection?.serverName }
+
+    /// The port that the client has connected to; nil where it is none of the machine's.
+    var port: UInt16? { SocketAddress(boundTo: self.descriptor)?.port.flatMap { UInt16(exactly: $0) } }
+
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         switch self.mode {
         case .tls(let connection): return StreamOutcome(connection.read(into: space))

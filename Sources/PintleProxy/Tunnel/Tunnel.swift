@@ -29,6 +29,8 @@ final class Tunnel {
     private let start: NIODeadline
     /// True where nothing more is read to be relayed.
     private var hasEnded = false
+    /// True where the client's connection is the tunnel's alone, and is counted out with it.
+    private let ownsConnection: Bool
 
     /// Begins to relay. Takes over both connections; the client's channel gives its socket up.
     ///
@@ -38,18 +40,34 @@ final class Tunnel {
     static func open(
         _ terms: TunnelTerms, to channel: SocketChannel, of peer: Client?, on lane: Lane, sent: ByteBuffer
     ) {
-        terms.report.counters.tunnelOpened()
         // The answer may have shown that the client is gone, which has counted it out.
-        guard let client = channel.release() else {
-            terms.origin.close()
-            var report = terms.report
-            report.counters.tunnelClosed()
-            return report.close(.completed, in: terms.active)
-        }
-        Tunnel(terms, client: client, of: peer, on: lane).begin(sent: sent, answered: terms.early)
+        guard let client = channel.release() else { return Self.giveUp(terms) }
+        terms.report.counters.tunnelOpened()
+        let tunnel = Tunnel(terms, client: client, of: peer, on: lane, ownsConnection: true)
+        tunnel.begin(sent: sent, answered: terms.early)
     }
 
-    private init(_ terms: TunnelTerms, client: ReleasedSocket, of peer: Client?, on lane: Lane) {
+    /// Begins to relay between the origin and a stream of a client, to which the answer was written.
+    static func open(_ terms: TunnelTerms, over stream: any RelayStream, of peer: Client?, on lane: Lane) -> Tunnel {
+        terms.report.counters.tunnelOpened()
+        let tunnel = Tunnel(terms, client: ReleasedSocket(stream), of: peer, on: lane, ownsConnection: false)
+        tunnel.begin(sent: ByteBuffer(), answered: terms.early)
+        return tunnel
+    }
+
+    /// Closes what was to be relayed to a client that is gone.
+    static func giveUp(_ terms: TunnelTerms) {
+        terms.origin.close()
+        var report = terms.report
+        report.counters.tunnelOpened()
+        report.counters.tunnelClosed()
+        report.close(.completed, in: terms.active)
+    }
+
+    private init(
+        _ terms: TunnelTerms, client: ReleasedSocket, of peer: Client?, on lane: Lane, ownsConnection: Bool
+    ) {
+        self.ownsConnection = ownsConnection
         self.watch = terms.watch
         let policy = terms.active.policy
         if let authority = terms.authority, policy.configuration.destinations.requiresSNIMatch {
@@ -215,7 +233,7 @@ extension Tunnel: SocketRelayDelegate {
         self.countBytes()
         self.report.counters.tunnelClosed()
         self.report.close(self.outcome, in: self.active)
-        self.lane.census.leave(self.peer)
+        if self.ownsConnection { self.lane.census.leave(self.peer) }
         self.lane.remove(self)
     }
 }

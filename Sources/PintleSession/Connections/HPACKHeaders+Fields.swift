@@ -18,6 +18,7 @@ extension HPACKHeaders {
             guard name != .host, name != .connection, name != .transferEncoding, name != .upgrade else { return }
             headers.append(Self.split(line))
         }
+        if request.takesTrailers { headers.append(("te", "trailers")) }
         switch request.body {
         case .none, .stream(nil): break
         case .bytes(let bytes): headers.append(("content-length", String(bytes.readableBytes)))

@@ -56,6 +56,8 @@ package struct TransferRequest: Sendable {
     /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a request
     /// has a connection of its own, and goes by a tunnel where a proxy would forward it. Default nil: none.
     package var upgrade: String?
+    /// Whether who gets the response takes trailers (RFC 9110 §10.1.4). Default: nobody says so.
+    package var takesTrailers = false
     /// Default: as the session's configuration says.
     package var way = Way.configured
     /// How the connection's packets are marked. Default nil: as the session's configuration says.

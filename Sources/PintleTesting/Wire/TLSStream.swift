@@ -123,6 +123,16 @@ package final class TLSStream {
         return bytes
     }
 
+    /// The next `count` bytes; nil where the peer has ended the connection before the first of them.
+    package func readOrEnd(_ count: Int) -> [UInt8]? {
+        guard var bytes = self.readSome(count) else { return nil }
+        while bytes.count < count {
+            guard let more = self.readSome(count - bytes.count) else { return nil }
+            bytes += more
+        }
+        return bytes
+    }
+
     /// Everything up to the end, and how it ended.
     package func readToEnd() -> (bytes: [UInt8], ending: Ending) {
         var bytes: [UInt8] = []

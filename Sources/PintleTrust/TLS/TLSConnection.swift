@@ -173,6 +173,9 @@ package final class TLSConnection {
     /// (``Verdict/end``). Only of a client.
     package func isTrusted(at moment: UnixTime) -> Bool { VerdictEnd.holds(on: self.pointer, at: moment) }
 
+    /// The name that the client has asked for in its handshake (RFC 6066 §3); nil where it has named none. Only of a server.
+    package var serverName: String? { PintleTrust.serverName(of: self.pointer) }
+
     /// The session, for connections that come later; nil where the server has not said how to resume it.
     package var session: TLSSession? {
         guard let pointer = SSL_get1_session(self.pointer) else { return nil }

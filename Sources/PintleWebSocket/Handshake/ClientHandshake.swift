@@ -42,13 +42,22 @@ package struct ClientHandshake: Sendable {
         return fields
     }
 
-    /// Checks a `101 Switching Protocols`.
-    package func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
+    /// The value of Sec-WebSocket-Key.
+    package var keyText: String { self.key.text }
+
+    /// Checks of a `101 Switching Protocols` that its server has understood the handshake, and nothing else: for who passes on
+    /// what others agree on.
+    package func checkProof(in head: ResponseHead) throws(WebSocketHandshakeError) {
         try Self.checkUpgrade(head.fields)
         guard head.fields.values(of: "Sec-WebSocket-Accept") == [try self.key.accept()] else {
             throw WebSocketHandshakeError(
                 .accept, "its Sec-WebSocket-Accept is not the answer to the key that was sent")
         }
+    }
+
+    /// Checks a `101 Switching Protocols`.
+    package func agreement(with head: ResponseHead) throws(WebSocketHandshakeError) -> WebSocketAgreement {
+        try self.checkProof(in: head)
         var agreement = WebSocketAgreement()
         agreement.subprotocol = try self.subprotocol(head.fields)
         let values = head.fields.values(of: "Sec-WebSocket-Extensions")

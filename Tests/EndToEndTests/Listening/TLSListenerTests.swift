@@ -145,7 +145,7 @@ struct TLSListenerTests {
 
     @Test func `a client of another protocol, or of an old version, is refused`() throws {
         let (pintle, port) = try self.start()
-        #expect(throws: TestPKIError.self) { _ = try TLSStream(port: port, protocols: ["h2"]) }
+        #expect(throws: TestPKIError.self) { _ = try TLSStream(port: port, protocols: ["imap"]) }
         _ = try pintle.waitForMessages("tls.handshake_failed")
         let old = try ChildProcess(
             "/usr/bin/openssl",

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOHPACK
+internal import NIOHTTP2
+internal import PintleFuzzing
+internal import PintleMessage
+internal import PintleProxy
+
+/// A connection of a client that speaks HTTP/2: SwiftNIO's codec takes it, whole and in pieces, and whatever becomes of a header
+/// section is one head of HTTP/1.1 with the same meaning. The first byte says where the connection is, and whether it begins
+/// behind the greeting.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzHTTP2(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = fuzzedBytes(data, count)
+    guard let selector = bytes.first else { return 0 }
+    let greeting =
+        selector & 1 == 0 ? Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] : []
+    let body = Array(bytes.dropFirst())
+    let places: [HTTP2RequestHead.Place] = [
+        .tunnel(.https), .tunnel(.http), .listener(serverName: "a.test", port: 443),
+        .listener(serverName: nil, port: 1),
+    ]
+    let place = places[Int(selector >> 1 & 3)]
+    let whole = sections(of: [greeting + body])
+    hold(whole == sections(of: [greeting] + body.pieces), "a connection in pieces has the sections of the whole")
+    for section in whole { check(section, place) }
+    return 0
+}
+
+/// A header section, and whether it ends its stream.
+private struct Section: Equatable {
+    let fields: [Field]
+    let endsStream: Bool
+
+    var headers: HPACKHeaders { HPACKHeaders(self.fields.map { ($0.name, $0.value) }) }
+}
+
+private struct Field: Equatable {
+    let name: String
+    let value: String
+}
+
+private final class Collector: ChannelInboundHandler {
+    typealias InboundIn = HTTP2Frame.FramePayload
+
+    private let collect: (Section) -> Void
+
+    init(_ collect: @escaping (Section) -> Void) { self.collect = collect }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .headers(let headers) = self.unwrapInboundIn(data) else { return }
+        let fields = headers.headers.map { Field(name: $0.name, value: $0.value) }
+        self.collect(Section(fields: fields, endsStream: headers.endStream))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}
+
+private final class Sections: @unchecked Sendable {
+    // Why @unchecked holds: an embedded channel calls everything on the one thread that there is.
+    var all: [Section] = []
+}
+
+private func sections(of pieces: [[UInt8]]) -> [Section] {
+    let (channel, found) = (EmbeddedChannel(), Sections())
+    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+    configuration.initialSettings = [
+        HTTP2Setting(parameter: .maxConcurrentStreams, value: 256),
+        HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
+    ]
+    let handler = NIOHTTP2Handler(mode: .server, eventLoop: channel.eventLoop, connectionConfiguration: configuration) {
+        stream in
+        stream.eventLoop.makeCompletedFuture {
+            try stream.pipeline.syncOperations.addHandler(Collector { found.all.append($0) })
+        }
+    }
+    guard (try? channel.pipeline.syncOperations.addHandler(handler)) != nil,
+        (try? channel.connect(to: SocketAddress(unixDomainSocketPath: "/fuzz")).wait()) != nil
+    else { fatalError("does not hold: there is a channel") }
+    for piece in pieces where !piece.isEmpty {
+        // A connection error is a verdict like any other.
+        guard (try? channel.writeInbound(ByteBuffer(bytes: piece))) != nil else { break }
+        while (try? channel.readOutbound(as: IOData.self)) ?? nil != nil {}
+    }
+    _ = try? channel.finish(acceptAlreadyClosed: true)
+    return found.all
+}
+
+private func check(_ section: Section, _ place: HTTP2RequestHead.Place) {
+    let limits = HeadLimits(bytes: 8192, line: 4096, count: 64)
+    let headers = section.headers
+    _ = outcome { () throws(WireError) in try HTTP2RequestHead.trailers(headers, within: limits) }
+    let made = outcome { () throws(WireError) in
+        try HTTP2RequestHead(headers, endsStream: section.endsStream, at: place, within: limits)
+    }
+    guard case .success(let request) = made else { return }
+    let head = request.head
+    var isWebSocket = false
+    if case .webSocket = request.kind { isWebSocket = true }
+    hold(head.method == (isWebSocket ? "GET" : headers.first(name: ":method")), "the method is the client's")
+    hold(head.fields.values(of: "Host").count == 1, "there is one Host")
+    hold(!head.fields.contains(.transferEncoding), "no coding has come in")
+    hold(isWebSocket || !head.fields.contains(.connection), "nothing of a connection has come in")
+    if let path = headers.first(name: ":path"), let target = head.target.path {
+        hold(target == path, "the path is the client's: \(target), not \(path)")
+    }
+    // Each field is there once more, in its order, and no other.
+    let dropped: Set<String> = ["host", "cookie", "sec-websocket-key"]
+    let sent = section.fields.filter { !$0.name.hasPrefix(":") && !dropped.contains($0.name) }
+    let own: Set<String> = isWebSocket ? ["connection", "upgrade"] : []
+    let kept = head.fields.pairs.map { Field(name: $0.0, value: $0.1) }.filter {
+        !dropped.contains($0.name) && !own.contains($0.name)
+            && !(isWebSocket && $0.name == "sec-websocket-version" && headers.first(name: $0.name) == nil)
+    }
+    let isKeySent = !isWebSocket && headers.first(name: "sec-websocket-key") != nil
+    hold(isKeySent || kept == sent, "the fields are the client's: \(kept), not \(sent)")
+    for (name, value) in head.fields.pairs {
+        hold(!(name + value).utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }, "no field ends a line")
+    }
+}

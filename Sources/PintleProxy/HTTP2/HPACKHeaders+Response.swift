@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOHPACK
+internal import PintleMessage
+internal import PintleSession
+
+// Heads of answers as HTTP/2 has them (RFC 9113 §8.2, §8.3.2).
+extension HPACKHeaders {
+    /// The header section of a response. Fields of a connection, which HTTP/2 has not, are left out.
+    init(_ head: ResponseHead, length: UInt64?) {
+        var headers: [(String, String)] = [(":status", String(head.status))]
+        head.fields.forEachLine { name, line in
+            switch name {
+            case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: return
+            default: headers.append(Self.split(line))
+            }
+        }
+        if let length { headers.append(("content-length", String(length))) }
+        self.init(headers)
+    }
+}

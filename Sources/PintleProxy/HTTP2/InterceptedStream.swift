@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintlePolicy
+internal import PintleSystem
+
+/// An intercepted tunnel in a stream of HTTP/2: a pair of sockets lets the client's handshake, and whatever follows it, be those
+/// of any other connection.
+///
+/// Held by its relay, until both ends have closed.
+final class InterceptedStream: SocketRelayDelegate {
+    /// Begins to serve the client in its tunnel.
+    ///
+    /// - Parameter stream: closed where there is no pair of sockets.
+    static func begin(_ tunnel: InterceptedTunnel, over stream: ReleasedSocket, of client: Client?, on lane: Lane) {
+        var pair: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else {
+            let reason = "there is no pair of sockets: \(SystemError(errno))"
+            lane.active.logger.error(LogKeys.handshakeFailed, metadata: [LogKeys.reason: "\(reason)"])
+            return stream.close(on: lane.loop)
+        }
+        let transport = TLSTransport(
+            tunnel.interception.context, descriptor: pair[1], inside: nil, behind: ByteBuffer()
+        ) { tunnel.choose($0) }
+        let channel = SocketChannel(descriptor: pair[1], loop: lane.loop, transport: transport)
+        channel.account = lane.memory
+        tunnel.channel = channel
+        // It is one more connection of the client's, to limits as to memory.
+        let refusal = lane.census.enter(client, lane.active.limits).map {
+            Problem(.overloaded, "there are as many connections as \($0) allows")
+        }
+        let connection = ClientConnection(
+            lane: lane, channel: channel, tls: transport, client: client, refusal: refusal, inside: tunnel)
+        do {
+            try channel.pipeline.syncOperations.addHandler(connection)
+        } catch {
+            preconditionFailure("BUG: a new channel takes no handler: \(error)")
+        }
+        channel.start()
+        SocketRelay(
+            client: stream, server: ReleasedSocket(descriptor: pair[0], transport: nil), on: lane.loop,
+            account: lane.memory
+        ).start(InterceptedStream(), sent: ByteBuffer(), answered: ByteBuffer())
+    }
+
+    func relay(
+        _ relay: SocketRelay, read bytes: ByteBuffer, going direction: SocketRelay.Direction
+    ) -> ByteBuffer? { bytes }
+
+    func relay(_ relay: SocketRelay, finishedReading direction: SocketRelay.Direction) {}
+
+    func relayEnded(_ relay: SocketRelay) {}
+
+    func relayClosed(_ relay: SocketRelay) {}
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Bytes of HTTP/2 (RFC 9113 §4, RFC 7541) as a test wants them, right or wrong.
+package enum HTTP2Bytes {
+    /// The kinds of frames (RFC 9113 §6).
+    package enum Kind {
+        package static let data: UInt8 = 0
+        package static let headers: UInt8 = 1
+        package static let priority: UInt8 = 2
+        package static let reset: UInt8 = 3
+        package static let settings: UInt8 = 4
+        package static let pushPromise: UInt8 = 5
+        package static let ping: UInt8 = 6
+        package static let goAway: UInt8 = 7
+        package static let windowUpdate: UInt8 = 8
+        package static let continuation: UInt8 = 9
+    }
+
+    /// Flags; some mean different things on different frames.
+    package enum Flag {
+        package static let acknowledgement: UInt8 = 0x1
+        package static let endStream: UInt8 = 0x1
+        package static let endHeaders: UInt8 = 0x4
+        package static let padded: UInt8 = 0x8
+        package static let priority: UInt8 = 0x20
+        /// A whole request without a body.
+        package static let whole: UInt8 = 0x5
+    }
+
+    /// The numbers of errors (RFC 9113 §7).
+    package enum Code: Int, Sendable {
+        case noError = 0
+        case protocolError = 1
+        case internalError = 2
+        case flowControlError = 3
+        case settingsTimeout = 4
+        case streamClosed = 5
+        case frameSizeError = 6
+        case refusedStream = 7
+        case cancel = 8
+        case compressionError = 9
+        case connectError = 10
+        case enhanceYourCalm = 11
+        case inadequateSecurity = 12
+        case http11Required = 13
+    }
+
+    package typealias Field = (name: String, value: String)
+
+    /// The first bytes of a client, before its SETTINGS.
+    package static let magic = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+    /// A client's greeting, with settings.
+    package static func greeting(_ settings: [(Int, Int)] = []) -> [UInt8] { self.magic + self.settings(settings) }
+
+    /// A frame.
+    ///
+    /// - Parameter length: what the head says; as long as the payload unless given.
+    package static func frame(
+        _ kind: UInt8, _ flags: UInt8 = 0, on stream: Int, _ payload: [UInt8] = [], length: Int? = nil
+    ) -> [UInt8] {
+        self.number(length ?? payload.count, 3) + [kind, flags] + self.number(stream, 4) + payload
+    }
+
+    /// A number in `count` bytes, the greatest first.
+    package static func number(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+
+    package static func settings(_ settings: [(Int, Int)], on stream: Int = 0) -> [UInt8] {
+        self.frame(Kind.settings, on: stream, settings.flatMap { self.number($0.0, 2) + self.number($0.1, 4) })
+    }
+
+    package static let settingsAcknowledgement = Self.frame(Kind.settings, Flag.acknowledgement, on: 0)
+
+    package static func headers(_ fields: [Field], _ flags: UInt8 = Flag.whole, on stream: Int = 1) -> [UInt8] {
+        self.frame(Kind.headers, flags, on: stream, self.block(fields))
+    }
+
+    package static func data(_ text: String, isLast: Bool = true, on stream: Int = 1) -> [UInt8] {
+        self.frame(Kind.data, isLast ? Flag.endStream : 0, on: stream, Array(text.utf8))
+    }
+
+    package static func reset(_ code: Int = 8, on stream: Int = 1) -> [UInt8] {
+        self.frame(Kind.reset, on: stream, self.number(code, 4))
+    }
+
+    package static func windowUpdate(_ increment: Int, on stream: Int = 1) -> [UInt8] {
+        self.frame(Kind.windowUpdate, on: stream, self.number(increment, 4))
+    }
+
+    // MARK: HPACK
+
+    /// Literals without indexing and without Huffman's code (RFC 7541 §6.2.2).
+    package static func block(_ fields: [Field]) -> [UInt8] { fields.flatMap { self.literal($0.name, $0.value) } }
+
+    /// One literal.
+    ///
+    /// - Parameter first: 0 without indexing, 0x10 never indexed, 0x40 with indexing.
+    package static func literal(_ name: String, _ value: String, _ first: UInt8 = 0) -> [UInt8] {
+        self.literal(Array(name.utf8), Array(value.utf8), first)
+    }
+
+    package static func literal(_ name: [UInt8], _ value: [UInt8], _ first: UInt8 = 0) -> [UInt8] {
+        [first] + self.integer(name.count, 7) + name + self.integer(value.count, 7) + value
+    }
+
+    /// An integer behind a prefix (RFC 7541 §5.1).
+    ///
+    /// - Parameters:
+    ///   - bits: of the prefix.
+    ///   - first: the bits in front of it.
+    package static func integer(_ value: Int, _ bits: Int, _ first: UInt8 = 0) -> [UInt8] {
+        let most = 1 << bits - 1
+        guard value >= most else { return [first | UInt8(value)] }
+        var bytes = [first | UInt8(most)]
+        var rest = value - most
+        while rest >= 128 {
+            bytes.append(UInt8(rest & 127) | 128)
+            rest >>= 7
+        }
+        return bytes + [UInt8(rest)]
+    }
+}
