@@ -32,7 +32,7 @@ struct HTTP2ExchangeTests {
             done = client.answers.values.count { $0.isComplete }
         }
         for number in 0..<1000 { #expect(client.answers[2 * number + 1]?.text == "GET /\(number) HTTP/1.1") }
-        #expect(stage.pintle.slowTurns.isEmpty)
+        #expect(stage.heldUp.isEmpty, "\(stage.heldUp)")
     }
 
     // MARK: Remote procedure calls

@@ -80,7 +80,7 @@ struct HTTP2ListenerTests {
 
     @Test(arguments: [("proxy.test", 403), ("", 400), ("user@proxy.test:80", 400)])
     func `what goes nowhere is refused, and the connection serves on`(authority: String, status: Int) throws {
-        let pintle = try self.pintle("destinations: {default: deny, allow: [\"127.0.0.1\"]}")
+        let pintle = try self.pintle("destinations: {deny: [proxy.test]}")
         let origin = try ScriptedOrigin(answering: response("done"))
         let client = try self.client(pintle)
         try client.send(Bytes.headers(self.request("GET", authority)))

@@ -41,6 +41,14 @@ struct HTTP2Stage {
         return HTTP2Client(stream)
     }
 
+    /// The parts of turns that have held a loop up by themselves. A turn of a debug build that has many of them is no such part.
+    var heldUp: [String] {
+        self.pintle.slowTurns.filter { line in
+            let number = line.components(separatedBy: "\"doing_ms\":").last?.prefix { $0.isNumber } ?? ""
+            return Int(number) ?? .max >= 10
+        }
+    }
+
     // MARK: Cases
 
     /// Has a case happen.

@@ -76,7 +76,7 @@ struct InterceptionTests {
                 response: {content_types: [application/json]}
             """)
         let echo = try self.curl(pintle, "/echo")
-        #expect(echo.status == 200 && echo.text.contains("x=seen\n") && echo.text.contains("via=1.1 pintle\n"))
+        #expect(echo.status == 200 && echo.text.contains("x=seen\n") && echo.text.contains("via=2 pintle\n"))
         let refused = try self.curl(pintle, "/html")
         #expect(refused.status == 502 && refused.problem == "response-content-type")
         let lines = try pintle.waitForExchanges(4)
