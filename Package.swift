@@ -174,7 +174,8 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
-                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleLoop",
+                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
+                "PintleLoop",
                 "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),
