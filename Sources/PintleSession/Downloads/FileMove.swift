@@ -29,6 +29,11 @@ enum FileMove {
     }
 
     private static func rename(_ path: String, _ destination: String, _ replacing: Bool) -> Int32 {
+        // A device, a pipe or a socket is others', who would go on with the file that took its place.
+        var status = stat()
+        if lstat(destination, &status) == 0, ![S_IFREG, S_IFLNK, S_IFDIR].contains(status.st_mode & S_IFMT) {
+            return EEXIST
+        }
         if replacing { return Glibc.rename(path, destination) == 0 ? 0 : errno }
         guard pintle_rename_new(path, destination) != 0 else { return 0 }
         // Not every kernel and file system knows how.

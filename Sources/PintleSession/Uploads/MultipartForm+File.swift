@@ -24,7 +24,8 @@ extension MultipartForm {
         do throws(SessionError) {
             let length = try await self.write(into: file)
             try await ThreadPool.shared.result { () throws(SessionError) in
-                guard rename(file.path, path) == 0 else { throw .cannotWrite(path, errno) }
+                let code = FileMove.move(file.path, to: path, replacing: true)
+                guard code == 0 else { throw .cannotWrite(path, code) }
             }
             return length
         } catch {

@@ -103,7 +103,9 @@ struct Fetch: AsyncParsableCommand {
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let plan = try FetchPlan(self, surroundings: .system(environment: environment))
+        var options = self
+        try OutputDevice.redirect(&options.output)
+        let plan = try FetchPlan(options, surroundings: .system(environment: environment))
         try await Fetcher(plan: plan, terminal: Terminal(environment: environment)).run()
     }
 }

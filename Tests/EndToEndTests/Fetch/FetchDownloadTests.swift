@@ -31,6 +31,25 @@ struct FetchDownloadTests {
         #expect(report["file"] as? String == self.file && report["bytes_received"] as? Int == 5 << 20)
     }
 
+    @Test func `a pipe is written to, and stays a pipe`() throws {
+        let nginx = try NginxOrigin()
+        try nginx.serve(pattern(5 << 20), as: "data")
+        let process = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                mkfifo pipe
+                cat pipe >copy & reader=$!
+                "$0" fetch "$1" -o pipe; code=$?
+                wait $reader
+                [ -p pipe ] && exit $code
+                """, PintleProcess.binary, "http://127.0.0.1:\(nginx.httpPort)/files/data",
+            ], folder: self.folder.path)
+        #expect(try process.waitForExit() == 0, "\(process.lines)")
+        #expect(contents("\(self.folder.path)/copy") == pattern(5 << 20) && self.names == ["copy", "pipe"])
+    }
+
     @Test(arguments: [
         ["/status/404"], ["/status/404", "--expect-status", "2xx"], ["/html", "--expect-type", "application/json"],
         ["/html", "--expect-body", "json"], ["/hello", "--expect-status", "404"],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import NIOCore
 import PintleMessage
 import PintleSession
@@ -198,6 +199,17 @@ import Testing
         }
         #expect(error?.message == "\(self.out).part is not the partial download that it was")
         #expect(error?.code == .cannotWrite && self.folder.names.isEmpty)
+    }
+
+    @Test func `what is no file is not replaced by one`() async throws {
+        #expect(mkfifo(self.out, 0o600) == 0)
+        let stage = try SessionStage()
+        let error = await #expect(throws: SessionError.self) {
+            try await stage.session.download(request(self.origin.httpPort, "/hello"), to: .file(self.out))
+        }
+        #expect(error?.code == .cannotWrite)
+        var status = stat()
+        #expect(lstat(self.out, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO, "it is still a pipe")
     }
 
     @Test func `a request with a range of its own gets just that, and nothing is added to it later`() async throws {
