@@ -72,10 +72,13 @@ void pintle_obey(int signal) {
     sigset_t only, mask;
     sigemptyset(&only);
     sigaddset(&only, signal);
-    sigaction(signal, &standard, &before);
-    pthread_sigmask(SIG_UNBLOCK, &only, &mask);
-    // To this thread, so that it has been obeyed when the call returns.
+    // To this thread, so that it has been obeyed when the call returns; and first, while it is blocked. The same signal may be
+    // on its way from the terminal and stop the process in between: whoever continues it takes away this one too, which
+    // would otherwise stop it a second time.
+    pthread_sigmask(SIG_BLOCK, &only, &mask);
     pthread_kill(pthread_self(), signal);
+    sigaction(signal, &standard, &before);
+    pthread_sigmask(SIG_UNBLOCK, &only, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (signal != SIGSTOP) sigaction(signal, &before, NULL);
 }

@@ -55,6 +55,8 @@ struct HTTP2WebSocketTests {
         try client.send(Bytes.frame(0, on: 1, WebSocket.bytes(.close, [3, 232], isMasked: true)))
         let last = try client.answer()
         #expect(last.isComplete && last.body.suffix(4).elementsEqual([0x88, 2, 3, 232]))
+        // The tunnel stays open as long as one of its sides is.
+        try client.send(Bytes.frame(0, Flag.endStream, on: 1))
         let line = try #require(try stage.pintle.waitForExchanges(2).last { $0["method"] as? String == "GET" })
         #expect(line["status"] as? Int == 101 && line["mode"] as? String == "intercept")
     }
