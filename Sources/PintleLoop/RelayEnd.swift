@@ -27,7 +27,7 @@ package struct ReleasedSocket {
         self.transport = stream
     }
 
-    /// What a stream without a descriptor is called by, to whoever watches it.
+    /// The number that a stream without a descriptor gives its watcher.
     package static let noDescriptor: Int32 = -1
 
     /// Closes it, where nobody goes on with it.

@@ -13,7 +13,7 @@ public struct RequestHead: Sendable, Equatable {
     /// Whether the target came with one of WebSocket's schemes (RFC 6455 §3), `ws` for the `http` that it has here and `wss`
     /// for `https`: some clients put the whole URL that they were given into a request to a proxy.
     package var hasWebSocketScheme = false
-    /// Whether it came as a stream of HTTP/2, whose fields were read as if they were those of HTTP/1.1.
+    /// True where it came as a stream of HTTP/2, whose fields were read as if they were those of HTTP/1.1.
     package var cameByHTTP2 = false
     /// The version that it was received with, as Via names it: `1.0`, `1.1` or `2`.
     package var version: String { self.cameByHTTP2 ? "2" : self.minorVersion == 0 ? "1.0" : "1.1" }

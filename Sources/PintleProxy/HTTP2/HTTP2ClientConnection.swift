@@ -45,7 +45,7 @@ final class HTTP2ClientConnection {
     private var unsent = 0
     /// Bytes of requests that nobody has taken.
     private var untaken = 0
-    /// What is drawn from the common memory for both.
+    /// The bytes that are drawn from the common memory for both.
     private var share = MemoryShare()
     private var isCongested = false
     private var ownResets = 0
@@ -68,7 +68,7 @@ final class HTTP2ClientConnection {
 
     /// Takes over a connection on which the client has chosen `h2`, and nothing was read but `bytes`.
     static func begin(on channel: SocketChannel, for caller: Caller, on lane: Lane, with bytes: ByteBuffer) {
-        // Who ends a connection of HTTP/2 waits for no answer on it.
+        // A client that ends a connection of HTTP/2 waits for no answer on it.
         channel.allowsHalfClosure = false
         let connection = HTTP2ClientConnection(channel, caller, lane)
         let box = NIOLoopBound(connection, eventLoop: lane.loop)

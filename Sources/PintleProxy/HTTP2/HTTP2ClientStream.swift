@@ -150,7 +150,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.giveBody()
         self.isProcessing = false
         guard self.socket == nil else { return }
-        // What nobody waits for any more is dropped; the client is told to stop when its answer has ended.
+        // Content that nobody waits for any more is dropped; the client is told to stop when its answer has ended.
         if self.exchange == nil {
             self.waiting.removeAll()
             self.took(self.untaken)
@@ -161,7 +161,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     private func giveBody() {
-        // What comes for a tunnel waits until there is one.
+        // Bytes for a tunnel wait until there is one.
         guard case .exchange = self.kind else { return }
         while let exchange, let piece = self.waiting.first {
             switch piece {
@@ -243,7 +243,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             // Where both sides have said that this was all, the tunnel has only to pass it on.
             if !self.hasRequest || self.tunnelEnd == nil {
                 socket.broke()
-                // Whom the tunnel leads to is told as well that it has no end in order (RFC 9113 §8.5).
+                // The origin is told as well that the tunnel has no end in order (RFC 9113 §8.5).
                 self.tunnel?.abort()
             }
         }
@@ -329,7 +329,7 @@ extension HTTP2ClientStream: ClientStream {
 
     func cut() {
         self.exchange = nil
-        // What was written still arrives: a reset takes with it what waits.
+        // Bytes that were written still arrive: a reset takes those with it that wait.
         self.channel.flush()
         self.write(.rstStream(.internalError))
     }

@@ -8,7 +8,7 @@ package import PintleWebSocket
 /// The head of a request that came by HTTP/2 (RFC 9113 §8.3.1, §8.5; RFC 8441), read as if it had come in HTTP/1.1: by the one
 /// reader whose strictness everything behind it relies on.
 ///
-/// What HTTP/1.1 could not say, or could be read in two ways there, is refused here.
+/// Refused here is all that HTTP/1.1 could not say, or that could be read in two ways there.
 package struct HTTP2RequestHead {
     /// Says to whom a connection speaks.
     package enum Place {
@@ -159,7 +159,7 @@ private struct Section {
         if let first = bytes.first, let last = bytes.last, [first, last].contains(where: { $0 == 0x20 || $0 == 0x09 }) {
             throw WireError(.malformed, "a field value begins or ends with a blank")
         }
-        // What stands in the place of bytes that are no UTF-8: the codec keeps nothing else of them.
+        // It stands in the place of bytes that are no UTF-8: the codec keeps nothing else of them.
         guard !value.unicodeScalars.contains("\u{FFFD}") else {
             throw WireError(.malformed, "a field value is not UTF-8, and could not be passed on as it is")
         }

@@ -129,7 +129,7 @@ final class HTTP2StreamSocket: RelayStream {
 
     func shutdownOutput() {
         guard !self.hasEndedOutput else { return }
-        // What follows a broken connection is no end in order.
+        // An end behind a broken connection is none in order.
         guard !self.hasPeerBroken else { return self.breakStream() }
         self.hasEndedOutput = true
         self.stream?.endTunnelOutput()

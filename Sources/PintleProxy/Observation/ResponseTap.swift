@@ -38,7 +38,7 @@ final class ResponseTap {
         self.bytes = []
     }
 
-    /// What was seen; the bytes that are kept go with it.
+    /// Tells what was seen; the bytes that are kept go with it.
     func finish() -> ObservedResponse {
         if self.wantsBody {
             self.response.body = .kept(ObservedBody(self.bytes, drawnFrom: self.budget))

@@ -2,7 +2,7 @@
 
 internal import PintleActivity
 
-/// What was found out about one program.
+/// The findings about one program.
 struct Diagnosis: Sendable {
     /// The fate of a page that the program was to ask for.
     enum Finding: Sendable, Equatable {
@@ -22,7 +22,7 @@ struct Diagnosis: Sendable {
             }
         }
 
-        /// What the program said.
+        /// The program's own words.
         var reason: String? {
             switch self {
             case .works: nil

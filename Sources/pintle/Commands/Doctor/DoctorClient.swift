@@ -19,7 +19,7 @@ struct DoctorClient: Sendable {
     let version: [String]
     /// The words of a command that makes one request.
     let arguments: @Sendable (Place) -> [String]
-    /// What it needs besides, so that it leaves nothing behind.
+    /// Variables that it needs besides, so that it leaves nothing behind.
     var variables: @Sendable (Place) -> [ProxyEnvironment.Variable] = { _ in [] }
     /// Files of its folder that it needs.
     var files: @Sendable (Place) -> [(name: String, text: String)] = { _ in [] }

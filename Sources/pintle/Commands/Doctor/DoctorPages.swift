@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the doctor's origin has: as much as each program needs to be content.
+/// The pages of the doctor's origin: as much as each program needs to be content.
 enum DoctorPages {
     struct Page {
         let type: String

@@ -3,7 +3,7 @@
 internal import PintleActivity
 internal import PintleSystem
 
-/// What the proxy did while a program was tried.
+/// Keeps what the proxy did while a program was tried.
 final class DoctorRecords: Sendable {
     private let records = Locked<[ExchangeRecord]>([])
     private let changed = Condition()

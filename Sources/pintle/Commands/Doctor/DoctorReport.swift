@@ -3,9 +3,9 @@
 internal import PintleAudit
 internal import PintleMessage
 
-/// What is told when all programs were tried.
+/// The report when all programs were tried.
 enum DoctorReport {
-    /// What to do where something does not work, and the programs that are not there.
+    /// Says what to do where something does not work, and which programs are not there.
     static func text(_ diagnoses: [Diagnosis]) -> String {
         var lines: [String] = []
         let tried = diagnoses.filter { $0.program != nil }

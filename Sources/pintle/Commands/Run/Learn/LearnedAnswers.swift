@@ -6,7 +6,7 @@ internal import PintleMessage
 internal import PintlePolicy
 internal import PintleProxy
 
-/// What remains to be learnt: everything that grows with what is seen draws from it.
+/// The room that is left to learn: everything that grows with what is seen draws from it.
 struct LearningRoom: Sendable {
     /// Hosts, each with a port.
     var hosts = 200
@@ -22,7 +22,7 @@ struct LearningRoom: Sendable {
 
 /// The responses to requests of one method for one pattern.
 struct LearnedAnswers: Sendable {
-    /// What can be said of bodies, the most first.
+    /// Levels of what can be said of bodies, the most first.
     enum BodyRule: Int, Sendable, Comparable {
         case schema, json, any
 
@@ -40,7 +40,7 @@ struct LearnedAnswers: Sendable {
     private(set) var rule = BodyRule.schema
     /// Why the rule says no more.
     private(set) var reason: String?
-    /// Of the bodies, apart for statuses from 400 on: errors have a form of their own.
+    /// Sketches of the bodies, apart for statuses from 400 on: errors have a form of their own.
     private var sketches: [Bool: SchemaSketch] = [:]
     /// True where a response was said to be JSON.
     private(set) var hasJSON = false

@@ -3,7 +3,7 @@
 internal import PintleMessage
 internal import PintlePins
 
-/// What a route demands of responses: everything that was seen keeps it.
+/// The demands of a route on responses: everything that was seen keeps it.
 struct LearnedRules: Sendable, Equatable {
     /// As the configuration has them; empty for all.
     let statuses: [String]

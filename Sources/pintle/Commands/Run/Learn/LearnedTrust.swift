@@ -88,7 +88,7 @@ struct LearnedTrust {
         return lines
     }
 
-    /// What decided which chains hold.
+    /// The roots that decided which chains hold, and the like.
     private static func carried(from policy: TrustConfiguration) -> [String] {
         var lines: [String] = []
         if case .files(let files) = policy.roots { lines.append("    roots: \(self.paths(files))") }

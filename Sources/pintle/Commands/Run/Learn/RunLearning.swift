@@ -16,7 +16,7 @@ struct RunLearning: Sendable {
     private let policy: Policy
     private let base: ConfigurationOrigin
 
-    /// What came of it.
+    /// The outcome, to be told.
     struct Result: Sendable {
         /// For the summary.
         var line: String

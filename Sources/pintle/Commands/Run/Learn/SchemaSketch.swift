@@ -39,9 +39,9 @@ struct SchemaSketch: Sendable {
     private(set) var kinds: Kinds = []
     private var objects = 0
     private var members: [String: Member] = [:]
-    /// Of the elements of arrays; none or one.
+    /// The sketch of the elements of arrays; none or one.
     private var elements: [SchemaSketch] = []
-    /// Of the values of maps; none or one.
+    /// The sketch of the values of maps; none or one.
     private var values: [SchemaSketch] = []
     /// True where even its names are keys of a map.
     private var isMap = false
