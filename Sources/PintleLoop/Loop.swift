@@ -161,17 +161,17 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     }
 
     /// The room in a receive buffer, in bytes.
-    package static let receiveCapacity = 128 * 1024
+    package static let receiveCapacity = ReceiveBuffers.capacity
 
     /// A buffer for what one read returns, lent out and given back so that most reads allocate nothing.
-    package func takeReceiveBuffer() -> ByteBuffer {
-        var buffer = ByteBuffer()
-        swap(&buffer, &self.local.receiveBuffer)
-        buffer.clear(minimumCapacity: LoopState.receiveCapacity)
-        return buffer
-    }
+    package func takeReceiveBuffer() -> ByteBuffer { self.local.receiveBuffers.take() }
 
-    package func giveBack(_ buffer: ByteBuffer) { self.local.receiveBuffer = buffer }
+    /// Takes back a buffer that was lent.
+    ///
+    /// - Parameter isShared: whether somebody has a part of it, and may keep it for a while.
+    package func giveBack(_ buffer: ByteBuffer, isShared: Bool = false) {
+        self.local.receiveBuffers.giveBack(buffer, isShared: isShared)
+    }
 
     // MARK: EventLoop
 

@@ -51,7 +51,6 @@ enum LoopWork: Sendable {
 final class LoopState {
     /// Events that one turn attends to at most; the rest is the next turn's, after tasks and timers.
     static let eventCapacity = 128
-    static let receiveCapacity = Loop.receiveCapacity
 
     var now = NIODeadline.now()
     var turn: UInt64 = 0
@@ -62,7 +61,7 @@ final class LoopState {
     var hasSentTasks = false
     var timers = TimerHeap()
     var turnEnd: [any TurnEndWork] = []
-    var receiveBuffer = ByteBuffer()
+    var receiveBuffers = ReceiveBuffers()
     let pipes = PipePool()
     private var turnEndRunning: [any TurnEndWork] = []
     private var entries: [Entry] = []

@@ -349,7 +349,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         while self.state == .active, self.wantsRead, !self.inputClosed {
             var buffer = self.loop.takeReceiveBuffer()
             var outcome = StreamOutcome.end
-            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: LoopState.receiveCapacity) { space in
+            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
                 outcome = self.receive(into: space)
                 guard case .bytes(let count) = outcome else { return 0 }
                 return count

@@ -111,11 +111,11 @@ final class ResponseHandoff: Sendable {
         self.deliver(.success(response))
     }
 
-    func yield(_ piece: ByteBuffer) {
+    func yield(_ pieces: [ByteBuffer]) {
         guard let source = self.state.withLockedValue({ $0.source }) else { return }
         // Set first: the reader may ask for more before `yield` returns.
         self.state.withLockedValue { $0.hasDemand = false }
-        guard case .produceMore = source.yield(piece) else { return }
+        guard case .produceMore = source.yield(contentsOf: pieces) else { return }
         self.state.withLockedValue { $0.hasDemand = true }
     }
 

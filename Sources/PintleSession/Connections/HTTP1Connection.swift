@@ -64,6 +64,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var piped: PipedBytes?
     /// The buffer that is being understood; nil where it is none that a part of can be given away.
     private var received: ByteBuffer?
+    /// True where a part of it was given away.
+    private var hasShared = false
     private var hasAnswer = false
     private var isConsuming = false
     /// The end of the input, where it came before the transfer took what is before it.
@@ -385,8 +387,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func copy(_ transfer: Transfer) -> StreamOutcome {
         var buffer = self.loop.takeReceiveBuffer()
         let outcome = self.receive(&buffer)
+        self.hasShared = false
         if buffer.readableBytes > 0 { self.consume(buffer, transfer) }
-        self.loop.giveBack(buffer)
+        self.loop.giveBack(buffer, isShared: self.hasShared)
         return outcome
     }
 
@@ -536,6 +539,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             }
             guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
             let shared = piece.count >= Self.leastShared ? self.received?.slice(piece) : nil
+            self.hasShared = self.hasShared || shared != nil
             if let shared { transfer.received(shared) } else { transfer.received(.init(rebasing: bytes[piece])) }
         }
         return offset

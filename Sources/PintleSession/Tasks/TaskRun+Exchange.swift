@@ -23,8 +23,7 @@ extension TaskRun {
         var body = try await self.outgoingBody(&attempts, of: task, session)
         let local = try await self.localResponse(to: &body, attempts, of: task, session)
         try self.checkFailure()
-        let window = if case .file = self.output { TransferFlow.fileWindow } else { TransferFlow.streamWindow }
-        let flow = TransferFlow(loop: self.loop, window: window) { [notice = session.hooks.sentBody] count, total in
+        let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
             notice?(task, count, progress)
         }

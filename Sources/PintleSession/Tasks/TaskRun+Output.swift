@@ -93,10 +93,14 @@ extension TaskRun {
         handoff.begin(arrival.head, length: arrival.length, contentCodings: arrival.contentCodings, task) {
             self.onLoop { $0.wake() }
         }
-        while let piece = try await arrival.body.next() {
-            task.progress { $0.received += UInt64(piece.readableBytes) }
-            session.hooks.receivedBody?(task, piece)
-            handoff.yield(piece)
+        while true {
+            let pieces = try await arrival.body.nextPieces()
+            if pieces.isEmpty { return }
+            for piece in pieces {
+                task.progress { $0.received += UInt64(piece.readableBytes) }
+                session.hooks.receivedBody?(task, piece)
+            }
+            handoff.yield(pieces)
             try await self.wait { handoff.hasDemand }
         }
     }

@@ -9,7 +9,6 @@ internal import PintleMessage
 /// Confined to the loop's thread, like the transfer. One reader and one feeder wait here at most.
 final class TransferFlow {
     private let loop: Loop
-    private let window: Int
     private let noteSent: (_ count: Int, _ total: Int) -> Void
     private var transfer: Transfer?
     private var head: (head: ResponseHead, length: UInt64?)?
@@ -32,10 +31,9 @@ final class TransferFlow {
     /// How the transfer went; complete when it is over.
     private(set) var metrics = TransferMetrics()
 
-    /// The most bytes of a response that wait here, where they are read as they come and where they are written to a
-    /// file, which takes them in few large pieces; and of a request.
-    static let streamWindow = 128 * 1024
-    static let fileWindow = 256 * 1024
+    /// The most bytes of a response that wait here. They are handed on together: a few full buffers for each time that another
+    /// thread is woken.
+    private static let window = 256 * 1024
     /// The number of bytes up to which small pieces are put together.
     private static let pieceSize = 64 * 1024
     private static let sendWindow = 64 * 1024
@@ -43,12 +41,9 @@ final class TransferFlow {
     private static let discardLimit = 64 * 1024
     private static let discardTime = TimeAmount.seconds(1)
 
-    /// - Parameters:
-    ///   - window: the bytes of a response that wait here before no more are read.
-    ///   - noteSent: told of the bytes of the request's body that the connection has taken, and of all that it has.
-    init(loop: Loop, window: Int, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
+    /// - Parameter noteSent: told of the bytes of the request's body that the connection has taken, and of all that it has.
+    init(loop: Loop, noteSent: @escaping (_ count: Int, _ total: Int) -> Void) {
         self.loop = loop
-        self.window = window
         self.reader = LoopWait(on: loop)
         self.noteSent = noteSent
         // unowned: `finish` disarms the timers before the flow goes.
@@ -101,7 +96,7 @@ final class TransferFlow {
 
     /// Something was taken of what has arrived. Without a transfer it is a feeder that brings the response.
     private func wantMore() {
-        guard self.pendingBytes < self.window else { return }
+        guard self.pendingBytes < Self.window else { return }
         if let transfer { transfer.resumeReading() } else { self.wakeFeeder() }
     }
 
@@ -149,7 +144,7 @@ final class TransferFlow {
     ///
     /// - Returns: false when nothing more is wanted.
     func hasPlace() async -> Bool {
-        while self.pendingBytes >= self.window, !self.isOver { await self.waitAsFeeder() }
+        while self.pendingBytes >= Self.window, !self.isOver { await self.waitAsFeeder() }
         return !self.isOver
     }
 
@@ -199,7 +194,7 @@ final class TransferFlow {
     func resume() {
         self.isSuspended = false
         self.transfer?.releaseBody()
-        if self.pendingBytes < self.window { self.transfer?.resumeReading() }
+        if self.pendingBytes < Self.window { self.transfer?.resumeReading() }
         self.wakeReader()
         self.wakeFeeder()
     }
@@ -265,7 +260,7 @@ extension TransferFlow: TransferDelegate {
 
     private func noteArrival(of count: Int) {
         self.pendingBytes += count
-        if self.isSuspended || self.pendingBytes >= self.window { self.transfer?.pauseReading() }
+        if self.isSuspended || self.pendingBytes >= Self.window { self.transfer?.pauseReading() }
         self.wakeReader()
     }
 

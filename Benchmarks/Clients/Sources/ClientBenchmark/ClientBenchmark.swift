@@ -36,7 +36,10 @@ import Foundation
             switch mode {
             case .get: _ = try await client.get(path)
             case .stream: _ = try await client.stream(path)
-            case .download: try await client.download(path, to: file)
+            case .download:
+                // Who writes over an old file spares itself the pages of a new one.
+                unlink(file)
+                try await client.download(path, to: file)
             case .upload: try await client.upload(path, from: file)
             }
         }
