@@ -43,6 +43,8 @@ package struct Configuration: Sendable, Equatable {
     package var includedFiles: [String] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
     package var routes: [RouteConfiguration] = []
+    /// How much is kept of what origins have answered.
+    package var cache = CacheConfiguration()
     /// The activity state machine and its log.
     package var activity = ActivityConfiguration()
 

@@ -76,8 +76,11 @@ package struct ResponseRules: Sendable, Equatable {
     package var removeNulls = false
     /// Default `reject`.
     package var onViolation: OnViolation = .reject
-    /// Given with `placeholder`, and only then.
+    /// Given with `placeholder` or ``placeholderAfter``, and only then.
     package var placeholder: Placeholder?
+    /// How long the client waits for the head of a response before it gets the placeholder; nil for as long as it takes.
+    /// Default nil. The response goes on into the cache where the route has one.
+    package var placeholderAfter: Duration?
     /// The longest body in bytes, as it comes over the wire. Default nil: any length.
     package var maxBody: Int?
 

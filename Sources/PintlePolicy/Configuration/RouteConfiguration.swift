@@ -39,6 +39,10 @@ package struct RouteConfiguration: Sendable, Equatable {
     package var response = ResponseRules()
     /// Default `pass`: a client that does not want to follow one need not.
     package var redirects: Redirects = .pass
+    /// Default `off`: who tests against an origin wants to see it.
+    package var cache: RouteCachePolicy = .off
+    /// Nil where each request is one of its own. Default nil.
+    package var coalescing: CoalescingRules?
 
     package init(name: String, position: SourcePosition) {
         self.name = name

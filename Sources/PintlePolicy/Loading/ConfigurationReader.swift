@@ -38,6 +38,7 @@ struct ConfigurationReader {
         reader.readUpstreamProxy(top)
         if let map = top["tunnels"]?.map(.tunnels) { reader.readTunnels(map) }
         if let map = top["interception"]?.map(.interception) { reader.readInterception(map) }
+        if let map = top["cache"]?.map(.cache) { reader.configuration.cache = CacheReader.read(map) }
         if let map = top["activity"]?.map(.activity) { reader.readActivity(map) }
         top.read("contract", into: &reader.configuration.contract) {
             ContractReader.read($0, .contract).map { .some($0) }

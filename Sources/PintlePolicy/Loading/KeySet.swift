@@ -25,9 +25,8 @@ extension KeySet {
         [
             "version", "listen", "admin", "enforcement", "via", "engine", "log", "limits", "clients", "destinations",
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
-            "include", "interception",
-        ],
-        planned: ["cache"])
+            "include", "interception", "cache",
+        ])
     /// Of a file that another one includes.
     static let included = KeySet(
         "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
@@ -36,6 +35,7 @@ extension KeySet {
     static let listenTLS = KeySet("listen_tls", ["certificate", "key", "password"])
     static let interception = KeySet("interception", ["ca", "hosts", "http2", "pass_through_on_alert"])
     static let interceptionCA = KeySet("interception.ca", ["certificate", "key", "password"])
+    static let cache = KeySet("cache", ["memory", "memory_after_purge", "disk", "path"])
     static let tunnels = KeySet("tunnels", ["verify", "verify_ttl"])
     static let upstreamProxy = KeySet("upstream_proxy", ["url", "no_proxy", "username", "password"])
     static let engine = KeySet(
@@ -72,9 +72,10 @@ extension KeySet {
         "routes[]",
         [
             "name", "match", "upstream", "strip_prefix", "trust", "connect", "allow_cleartext_credentials", "contract",
-            "request", "response", "redirects",
-        ],
-        planned: ["cache", "coalesce"])
+            "request", "response", "redirects", "cache", "coalesce",
+        ])
+    static let routeCache = KeySet("routes[].cache", ["policy"])
+    static let coalesce = KeySet("routes[].coalesce", ["max_active", "order"])
     static let contract = KeySet("contract", ["file", "requests"])
     static let routeContract = KeySet("routes[].contract", ["file", "requests"])
     static let match = KeySet("routes[].match", ["hosts", "methods", "paths", "schemes", "headers"])
@@ -95,7 +96,7 @@ extension KeySet {
         "routes[].response",
         [
             "headers", "status", "content_types", "structured_suffixes", "body", "remove_nulls", "max_body",
-            "on_violation", "placeholder",
+            "on_violation", "placeholder", "placeholder_after",
         ])
     static let responseHeaders = KeySet("routes[].response.headers", ["remove", "set", "add"])
     static let body = KeySet("routes[].response.body", ["json", "image"])
@@ -110,7 +111,7 @@ extension KeySet {
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
         .response,
-        .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder,
+        .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder, .cache, .routeCache, .coalesce,
     ]
 
     /// The known key that `key` is most likely a slip of, or nil when none is near.

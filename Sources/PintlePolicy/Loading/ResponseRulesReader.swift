@@ -30,6 +30,9 @@ enum ResponseRulesReader {
         if let placeholder = map["placeholder"]?.map(.placeholder) {
             rules.placeholder = Self.readPlaceholder(placeholder)
         }
+        map.read("placeholder_after", into: &rules.placeholderAfter) { node in
+            node.duration(.milliseconds(1) ... .seconds(3600)).map { .some($0) }
+        }
         Self.checkPlaceholder(rules, map)
         if let node = map["structured_suffixes"], rules.structuredSuffixes { Self.checkSuffixes(rules, node) }
         if let node = map["on_violation"], rules.acceptsAnything, rules.maxBody == nil, !hasContract {
@@ -78,8 +81,9 @@ enum ResponseRulesReader {
         if rules.onViolation == .placeholder, map["placeholder"] == nil {
             map["on_violation"]?.report("placeholder needs placeholder: {file: …}")
         }
-        if let node = map["placeholder"], rules.onViolation != .placeholder {
-            node.report("is never sent; set on_violation: placeholder")
+        if let node = map["placeholder_after"], map["placeholder"] == nil { node.report("needs placeholder: {file: …}") }
+        if let node = map["placeholder"], rules.onViolation != .placeholder, rules.placeholderAfter == nil {
+            node.report("is never sent; set on_violation: placeholder, or placeholder_after")
         }
     }
 }

@@ -57,6 +57,8 @@ struct RouteReader {
         map.read("connect", into: &route.connect, Self.readConnect)
         map.read("allow_cleartext_credentials", into: &route.allowCleartextCredentials) { $0.bool() }
         map.read("redirects", into: &route.redirects) { $0.choice() }
+        map.read("cache", into: &route.cache, CacheReader.policy)
+        map.read("coalesce", into: &route.coalescing, CacheReader.coalescing)
         map.read("contract", into: &route.contract) { ContractReader.read($0, .routeContract).map { .some($0) } }
         if let request = map["request"]?.map(.request) {
             route.request = RequestRulesReader.read(request)
