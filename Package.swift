@@ -115,6 +115,7 @@ let package = Package(
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
+        room("PintleCache", ["PintleSystem", "PintleMessage"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -194,6 +195,7 @@ let package = Package(
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
+        tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
@@ -248,7 +250,8 @@ let package = Package(
 package.targets.append(
     .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
 for name in [
-    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "HTTP2", "Image",
+    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "HTTP2",
+    "Image",
     "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
@@ -256,7 +259,8 @@ for name in [
     let (place, libraries): (String, [Target.Dependency]) = (
         "Fuzz/\(name)",
         [
-            "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
+            "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleCache",
+            "PintleTrust",
             "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
         ]
             + (name == "HTTP2"

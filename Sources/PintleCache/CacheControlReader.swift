@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// A cache directive as its field has it.
+struct CacheDirective {
+    /// What stands behind the equals sign.
+    enum Argument {
+        /// Nothing.
+        case none
+        /// A token or quoted string of Cache-Control, where both are the same (RFC 9111 §5.2), or a string or token of a
+        /// targeted field.
+        case text([UInt8])
+        /// An integer of a targeted field.
+        case number(Int64)
+        /// A value of a type that no directive has.
+        case other
+    }
+
+    /// In lower case.
+    let name: String
+    let argument: Argument
+    /// True in targeted fields, whose numbers are never texts (RFC 9213 §2.1).
+    var isTyped = false
+
+    /// The seconds that it gives, 0…2^31; 0 where they cannot be read: what has no lifetime that can be read is stale at
+    /// once (RFC 9111 §4.2.1).
+    var lifetime: Int64 {
+        switch self.argument {
+        case .number(let seconds): min(max(seconds, 0), CacheTime.longest)
+        case .text(let digits): self.isTyped ? 0 : DeltaSeconds.read(digits) ?? 0
+        case .none, .other: 0
+        }
+    }
+
+    /// True where there is no argument.
+    var isUnqualified: Bool {
+        if case .none = self.argument { return true }
+        return false
+    }
+}
+
+/// Numbers of seconds as fields have them (RFC 9111 §1.2.2).
+enum DeltaSeconds {
+    /// - Returns: 0…2^31, which larger numbers become; nil for anything but digits.
+    static func read(_ digits: some Collection<UInt8>) -> Int64? {
+        guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
+        var seconds: Int64 = 0
+        for digit in digits { seconds = min(seconds * 10 + Int64(digit - 0x30), CacheTime.longest) }
+        return seconds
+    }
+}
+
+/// Reads Cache-Control (RFC 9111 §5.2), strictly.
+enum CacheControlReader {
+    /// The directives in the order of their lines; nil where a line is not as the grammar says, so that somebody else could
+    /// read other directives in it.
+    static func directives(in fields: Fields) -> [CacheDirective]? {
+        var directives: [CacheDirective] = []
+        var isMalformed = false
+        fields.forEachValue(of: "Cache-Control") { value in
+            if !isMalformed, !Self.read(value, into: &directives) { isMalformed = true }
+        }
+        return isMalformed ? nil : directives
+    }
+
+    private static func read(_ value: UnsafeRawBufferPointer, into directives: inout [CacheDirective]) -> Bool {
+        var rest = value[...]
+        while true {
+            rest = rest.drop { $0 == UInt8(ascii: ",") || $0 == 0x20 || $0 == 0x09 }
+            if rest.isEmpty { return true }
+            let name = rest.prefix(while: ASCII.isTokenByte)
+            guard !name.isEmpty else { return false }
+            rest = rest[name.endIndex...]
+            var argument = CacheDirective.Argument.none
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst()
+                guard let text = Self.argument(&rest) else { return false }
+                argument = .text(text)
+            }
+            rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+            guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return false }
+            directives.append(
+                CacheDirective(name: String(decoding: name.map(ASCII.lowercased), as: UTF8.self), argument: argument))
+        }
+    }
+
+    /// A token, which may be missing, or a quoted string without its marks and backslashes (RFC 9110 §5.6.4).
+    private static func argument(_ rest: inout Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
+        guard rest.first == UInt8(ascii: "\"") else {
+            let token = rest.prefix(while: ASCII.isTokenByte)
+            rest = rest[token.endIndex...]
+            return Array(token)
+        }
+        rest = rest.dropFirst()
+        var text: [UInt8] = []
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "\""): return text
+            case UInt8(ascii: "\\"):
+                guard let escaped = rest.popFirst() else { return nil }
+                text.append(escaped)
+            default: text.append(byte)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+extension CacheRules {
+    /// Decides whether a stored response answers a request (RFC 9111 §4).
+    ///
+    /// - Parameters:
+    ///   - request: the head as it would go to the origin.
+    ///   - stored: what is stored under the request's ``CacheKey``; of more than ``variantLimit`` the first ones.
+    ///   - mode: of the route or the task.
+    package func decision(
+        for request: RequestHead, among stored: [StoredResponse], mode: CacheMode = .protocol, now: CacheTime
+    ) -> CacheDecision {
+        let directives = RequestDirectives(request.fields)
+        let decision = self.decision(for: request, directives, among: stored, mode: mode, now: now)
+        switch decision {
+        case .answer, .miss: return decision
+        case .validate, .forward: return directives.onlyIfCached || mode == .onlyCache ? .miss : decision
+        }
+    }
+
+    /// The stored responses that could answer a request if they were fresh, the most recent first (RFC 9111 §4, §4.1).
+    ///
+    /// - Returns: places in `stored`.
+    package func selected(by request: RequestHead, among stored: [StoredResponse]) -> [Int] {
+        var values = SelectingValues(request)
+        let known = stored.indices.prefix(self.variantLimit)
+        var matching = known.filter { values.match(stored[$0].selecting) }
+        // A response that varies goes before one that forgot to say so (§4.1).
+        if matching.contains(where: { !stored[$0].selecting.isEmpty }) {
+            matching.removeAll { stored[$0].selecting.isEmpty }
+        }
+        let dates = Dictionary(uniqueKeysWithValues: matching.map { ($0, stored[$0].date) })
+        func isMoreRecent(_ left: Int, _ right: Int) -> Bool {
+            let (first, second) = (dates[left] ?? stored[left].date, dates[right] ?? stored[right].date)
+            if first != second { return first > second }
+            if stored[left].responseTime != stored[right].responseTime {
+                return stored[left].responseTime > stored[right].responseTime
+            }
+            return left > right
+        }
+        return matching.sorted(by: isMoreRecent)
+    }
+
+    /// Decides whether a stored response answers although it is stale, because the origin failed (RFC 5861 §4).
+    ///
+    /// The client or the origin must have allowed it, the shorter time of both counts, and nothing may forbid it.
+    ///
+    /// - Parameter failure: of a validation, or of the request itself.
+    /// - Returns: nil where the failure is the answer.
+    package func staleAnswer(
+        to request: RequestHead, from stored: StoredResponse, after failure: OriginFailure, now: CacheTime
+    ) -> StaleAnswer? {
+        switch failure {
+        case .unreachable, .status(500), .status(502), .status(503), .status(504): break
+        case .status: return nil
+        }
+        let wishes = RequestDirectives(request.fields)
+        let directives = ResponseDirectives(stored.head.fields, rules: self)
+        guard !wishes.noCache, !directives.forbidsStale,
+            let allowed = [wishes.staleIfError, directives.staleIfError].compactMap(\.self).min()
+        else { return nil }
+        let age = stored.age(at: now)
+        let staleness = age - self.lifetime(of: stored, directives)
+        return staleness <= allowed ? StaleAnswer(age: age, staleness: staleness) : nil
+    }
+
+    // MARK: Inside
+
+    private func decision(
+        for request: RequestHead, _ wishes: RequestDirectives, among stored: [StoredResponse], mode: CacheMode,
+        now: CacheTime
+    ) -> CacheDecision {
+        guard request.method == "GET" || request.method == "HEAD" else { return .forward(.method) }
+        guard mode != .ignoreLocal, !request.hasBody, UnkeyedFields.first(in: request.fields) == nil else {
+            return .forward(.bypass)
+        }
+        // Conditions for the origin's state alone: no cache knows it (§4.3.2).
+        guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
+            return .forward(.request)
+        }
+        let candidates = self.selected(by: request, among: stored)
+        guard let newest = candidates.first else { return .forward(stored.isEmpty ? .uriMiss : .varyMiss) }
+        let index = candidates.first { candidate in
+            guard candidate == newest || stored[candidate].isSameState(as: stored[newest]) else { return false }
+            return stored[candidate].hasContent(for: request)
+        }
+        guard let index else { return .forward(.partial) }
+        return self.decision(at: index, stored[index], wishes, mode: mode, now: now)
+    }
+
+    private func decision(
+        at index: Int, _ stored: StoredResponse, _ wishes: RequestDirectives, mode: CacheMode, now: CacheTime
+    ) -> CacheDecision {
+        let directives = ResponseDirectives(stored.head.fields, rules: self)
+        let age = stored.age(at: now)
+        let staleness = age - self.lifetime(of: stored, directives)
+        func answer(revalidate: Bool = false) -> CacheDecision {
+            .answer(index: index, age: age, staleness: staleness, revalidate: revalidate)
+        }
+        func validate(_ reason: ForwardReason) -> CacheDecision {
+            guard let fields = Self.validation(of: stored) else { return .forward(reason) }
+            return .validate(index: index, fields: fields, reason: reason)
+        }
+        // No mode lifts this: such a response may be another one each time.
+        if directives.noCache { return validate(.stale) }
+        if mode.ignoresAge { return answer() }
+        if wishes.noCache { return validate(.request) }
+        let isYoung = wishes.maxAge.map { age <= $0 } ?? true
+        if staleness < 0 {
+            return isYoung && -staleness >= wishes.minFresh ?? 0 ? answer() : validate(.request)
+        }
+        guard !directives.forbidsStale, wishes.minFresh ?? 0 == 0, isYoung else { return validate(.stale) }
+        if let allowed = wishes.maxStale, staleness <= allowed { return answer() }
+        // A client that names a greatest age wants nothing stale (§5.2.1.1).
+        if wishes.maxAge == nil, let allowed = directives.staleWhileRevalidate, staleness <= allowed {
+            return answer(revalidate: true)
+        }
+        return validate(.stale)
+    }
+}
+
+extension StoredResponse {
+    /// True where both are of one representation, byte for byte: one strong validator (RFC 9110 §8.8.1).
+    func isSameState(as other: StoredResponse) -> Bool {
+        guard let validator = Validators.strong(self.head.fields) else { return false }
+        return validator == Validators.strong(other.head.fields)
+    }
+
+    /// True where everything is held that the answer to a request needs.
+    func hasContent(for request: RequestHead) -> Bool {
+        guard let held = self.range else { return true }
+        guard case .bytes(let wanted) = RequestedRange(of: request, for: self) else { return false }
+        return held.lowerBound <= wanted.lowerBound && wanted.upperBound <= held.upperBound
+    }
+}

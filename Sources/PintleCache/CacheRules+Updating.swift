@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import PintleMessage
+
+extension CacheRules {
+    /// The conditions under which the origin says that a stored response still holds (RFC 9111 §4.3.1); nil where it has no
+    /// validator.
+    package static func validation(of stored: StoredResponse) -> Fields? {
+        let validators = Validators(stored.head.fields)
+        var fields = Fields()
+        if let tag = validators.tag { fields.append("If-None-Match", tag.description) }
+        if let modified = validators.modified { fields.append("If-Modified-Since", modified) }
+        return fields.isEmpty ? nil : fields
+    }
+
+    /// The fields that ask for the rest of a stored response, as long as it is the same (RFC 9110 §13.1.5); nil where it is
+    /// complete, or its beginning is missing.
+    package static func completion(of stored: StoredResponse) -> Fields? {
+        guard let held = stored.range, held.lowerBound == 0, let validator = Validators.strong(stored.head.fields)
+        else {
+            return nil
+        }
+        return ["Range": "bytes=\(held.upperBound)-", "If-Range": validator]
+    }
+
+    /// Makes the request that goes to the origin with the conditions of the cache in place of the client's. Its answer is
+    /// 304, or the whole: the client's range is cut out here.
+    package static func validating(_ request: RequestHead, with conditions: Fields) -> RequestHead {
+        var request = request
+        for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { request.fields.remove(name) }
+        for (name, value) in conditions.pairs { request.fields.append(name, value) }
+        return request
+    }
+
+    /// Takes a 304 for the stored response that was validated (RFC 9111 §4.3.4).
+    ///
+    /// - Parameters:
+    ///   - request: as the client made it, with the fields that Vary names.
+    ///   - times: of the validation.
+    package func freshened(
+        _ stored: StoredResponse, by head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
+        mode: CacheMode = .protocol
+    ) -> CacheUpdate {
+        var values = SelectingValues(request)
+        guard head.status == 304, values.match(stored.selecting),
+            Validators(head.fields).areAbout(Validators(stored.head.fields))
+        else { return .unrelated }
+        return self.verdict(on: self.updated(stored, with: head, request, times), request, mode)
+    }
+
+    /// Takes the answer to HEAD for a stored response to GET (RFC 9111 §4.3.5).
+    ///
+    /// - Returns: `.unrelated` for statuses other than 200, and where nothing can be compared.
+    package func compared(
+        _ stored: StoredResponse, withHead head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
+        mode: CacheMode = .protocol
+    ) -> CacheUpdate {
+        var values = SelectingValues(request)
+        guard request.method == "HEAD", head.status == 200, stored.head.status == 200, values.match(stored.selecting),
+            let framing = try? head.bodyFraming(to: "GET")
+        else { return .unrelated }
+        let validators = Validators(head.fields)
+        var length: UInt64?
+        if case .length(let declared) = framing { length = declared }
+        guard !validators.isEmpty || length != nil else { return .unrelated }
+        guard validators.areAbout(Validators(stored.head.fields)), length == nil || length == stored.length else {
+            return .outdated
+        }
+        return self.verdict(on: self.updated(stored, with: head, request, times), request, mode)
+    }
+
+    /// Joins a 206 and the stored part that it adjoins or overlaps (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
+    ///
+    /// - Parameter request: as it went to the origin, with Range and perhaps If-Range.
+    /// - Returns: `.store` with the bytes that both have together, `.outdated` for another strong validator or length, and
+    ///   `.unrelated` where nothing proves that both are parts of one representation, or a gap is between them.
+    package func combined(
+        _ stored: StoredResponse, with head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
+        mode: CacheMode = .protocol
+    ) -> CacheUpdate {
+        var values = SelectingValues(request)
+        guard let part = Part(completing: head, to: request), let known = Validators.strong(stored.head.fields),
+            stored.head.status == 200, values.match(stored.selecting)
+        else { return .unrelated }
+        if let new = Validators.strong(head.fields) {
+            guard new == known else { return .outdated }
+        } else {
+            // An origin that kept to If-Range may leave the validator out.
+            guard Validators(head.fields).isEmpty, request.fields.values(of: "If-Range") == [known] else {
+                return .unrelated
+            }
+        }
+        guard part.whole == stored.length else { return .outdated }
+        let held = stored.range ?? 0..<stored.length
+        guard part.range.lowerBound <= held.upperBound, held.lowerBound <= part.range.upperBound else {
+            return .unrelated
+        }
+        var joined = self.updated(stored, with: head, request, times)
+        let both =
+            min(held.lowerBound, part.range.lowerBound)..<max(held.upperBound, part.range.upperBound)
+        joined.range = both == 0..<stored.length ? nil : both
+        return self.verdict(on: joined, request, mode)
+    }
+
+    // MARK: Inside
+
+    /// Fields that describe the bytes that are stored: no later head changes them (§3.2).
+    private static let kept: Set<String> = [
+        "content-encoding", "content-length", "content-range", "content-type", "etag",
+    ]
+
+    /// The stored response with the fields of a later head in place of its own (§3.2).
+    private func updated(
+        _ stored: StoredResponse, with head: ResponseHead, _ request: RequestHead, _ times: ExchangeTimes
+    ) -> StoredResponse {
+        var new = stored
+        new.head.fields.replace(by: self.storable(head, at: times).fields.without(Self.kept))
+        new.head.fields = new.head.fields.without(ResponseDirectives(new.head.fields, rules: self).excludedFields)
+        (new.requestTime, new.responseTime) = (times.request, times.response)
+        new.initialAge = Self.initialAge(of: head, at: times)
+        new.selecting = self.selecting(new.head, request)
+        new.tags = SurrogateKeys.keys(in: new.head.fields) ?? []
+        return new
+    }
+
+    /// A later head may forbid what an earlier one allowed.
+    private func verdict(on updated: StoredResponse, _ request: RequestHead, _ mode: CacheMode) -> CacheUpdate {
+        var request = request
+        // What is stored answers GET, whichever method brought it up to date.
+        request.method = "GET"
+        switch self.storability(of: updated.head, to: request, mode: mode) {
+        case .store: return .store(updated)
+        case .no(let reason): return .answerOnce(updated, reason)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// The cache directives of a request (RFC 9111 §5.2.1). Of contradictory ones the most restrictive counts.
+struct RequestDirectives {
+    private(set) var noCache = false
+    private(set) var noStore = false
+    private(set) var onlyIfCached = false
+    /// The greatest age that the client takes, in seconds.
+    private(set) var maxAge: Int64?
+    /// How long a response must stay fresh, in seconds.
+    private(set) var minFresh: Int64?
+    /// How long a response may have been stale, in seconds; ``CacheTime/longest`` for any time.
+    private(set) var maxStale: Int64?
+    /// How long a response may have been stale when the origin fails, in seconds (RFC 5861 §4).
+    private(set) var staleIfError: Int64?
+
+    init(_ fields: Fields) {
+        guard fields.contains(.cacheControl) else {
+            // RFC 9111 §5.4.
+            fields.forEachValue(of: "Pragma") { value in
+                for member in value.split(separator: UInt8(ascii: ","))
+                where ASCII.equalsIgnoringCase(ASCII.trimmed(member), "no-cache".utf8) { self.noCache = true }
+            }
+            return
+        }
+        guard let directives = CacheControlReader.directives(in: fields) else {
+            // Any of them could be meant.
+            (self.noCache, self.noStore) = (true, true)
+            return
+        }
+        for directive in directives { self.take(directive) }
+    }
+
+    private mutating func take(_ directive: CacheDirective) {
+        switch directive.name {
+        case "no-cache": self.noCache = true
+        case "no-store": self.noStore = true
+        case "only-if-cached": self.onlyIfCached = true
+        case "max-age": self.maxAge = min(self.maxAge ?? .max, directive.lifetime)
+        case "min-fresh": self.minFresh = max(self.minFresh ?? 0, Self.demand(directive))
+        case "max-stale":
+            let allowed = directive.isUnqualified ? CacheTime.longest : directive.lifetime
+            self.maxStale = min(self.maxStale ?? .max, allowed)
+        case "stale-if-error": self.staleIfError = min(self.staleIfError ?? .max, directive.lifetime)
+        default: break
+        }
+    }
+
+    /// What cannot be read as a number is more than any response has.
+    private static func demand(_ directive: CacheDirective) -> Int64 {
+        guard case .text(let digits) = directive.argument else { return .max }
+        return DeltaSeconds.read(digits) ?? .max
+    }
+}
