@@ -11,11 +11,13 @@ package enum CertifiedName: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: nil for what no certificate can be for: an empty or over-long name, and one that is not ASCII, whose form on
     ///   the wire (RFC 5890) is asked for.
     package init?(host: String) {
-        if let address = IPAddress(host: host) {
+        // With the dot of the root a dotted address is one all the same, and none with colons.
+        let rooted = host.hasSuffix(".") && !host.utf8.contains(0x3A) ? String(host.dropLast()) : host
+        if let address = IPAddress(host: rooted) {
             self = .address(address.bytes)
             return
         }
-        let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+        let name = rooted.lowercased()
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isName = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)

@@ -59,6 +59,12 @@ struct CertificateAuthorityTests {
     @Test(arguments: ["", ".", "a..b", "a b", "bücher.example", String(repeating: "a", count: 64), "host:443", "*"])
     func `what is no host gets no certificate`(host: String) { #expect(CertifiedName(host: host) == nil) }
 
+    @Test func `an address with the dot of the root is an address all the same`() {
+        #expect(CertifiedName(host: "192.0.2.12.") == CertifiedName(host: "192.0.2.12"))
+        #expect(CertifiedName(host: "192.0.2.12") == .address([192, 0, 2, 12]))
+        #expect(CertifiedName(host: "::1.") == nil)
+    }
+
     @Test func `a certificate holds for a week that began an hour ago, and never longer than its authority`() throws {
         let now = UnixTime.now
         let authority = try CertificateAuthority(named: "Test CA")
