@@ -116,6 +116,7 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
+        room("PintleStorage", ["PintleSystem"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -162,7 +163,8 @@ let package = Package(
             "PintleProxy",
             [
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
-                "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", nio, nioLocks, logging,
+                "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache", "PintleStorage",
+                nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
         room(

@@ -39,6 +39,12 @@ package struct Counts: Hashable, Sendable {
     package var pinFailures = 0
     /// Handshakes in intercepted tunnels whose client refused the certificate that it was shown.
     package var certificatesRefused = 0
+    /// Requests that were answered with what is kept.
+    package var cacheHits = 0
+    /// Requests of routes with a cache that went to an origin.
+    package var cacheMisses = 0
+    /// Requests that were answered with the answer to an equal one.
+    package var coalesced = 0
     /// Tunnels established.
     package var tunnelsOpened = 0
     /// Tunnels established and not closed.
@@ -53,7 +59,8 @@ package struct Counts: Hashable, Sendable {
             ("started", self.started), ("active", self.active), ("completed", self.completed),
             ("failed", self.failed), ("cancelled", self.cancelled), ("bytes_up", self.bytesUp),
             ("bytes_down", self.bytesDown), ("pin_failures", self.pinFailures),
-            ("certificates_refused", self.certificatesRefused),
+            ("certificates_refused", self.certificatesRefused), ("cache_hits", self.cacheHits),
+            ("cache_misses", self.cacheMisses), ("coalesced", self.coalesced),
             ("tunnels_opened", self.tunnelsOpened), ("tunnels_active", self.tunnelsActive),
         ]
     }
@@ -70,6 +77,9 @@ package struct Counts: Hashable, Sendable {
         for kind in ViolationKind.allCases { sum.violations[kind] += other.violations[kind] }
         sum.pinFailures += other.pinFailures
         sum.certificatesRefused += other.certificatesRefused
+        sum.cacheHits += other.cacheHits
+        sum.cacheMisses += other.cacheMisses
+        sum.coalesced += other.coalesced
         sum.tunnelsOpened += other.tunnelsOpened
         sum.tunnelsActive += other.tunnelsActive
     }

@@ -55,6 +55,7 @@ package struct ExchangeEncoder: Sendable {
         if let reused = record.reused { line.field("reused", reused) }
         line.optional("retries", record.retries)
         line.optional("redirects", record.redirects)
+        line.optional("cache", record.cache)
         if !record.violations.isEmpty { line.field("violations", record.violations.map(\.rawValue)) }
         line.optional("error", record.error.map(self.redaction.text))
     }

@@ -27,6 +27,9 @@ package final class RouteCounters: Sendable {
     private let bytesDown = Atomic<Int>(0)
     private let pinFailures = Atomic<Int>(0)
     private let refusedCertificates = Atomic<Int>(0)
+    private let cacheHits = Atomic<Int>(0)
+    private let cacheMisses = Atomic<Int>(0)
+    private let coalescings = Atomic<Int>(0)
     private let tunnelOpenings = Atomic<Int>(0)
     private let tunnelClosings = Atomic<Int>(0)
     /// One per kind, by its index.
@@ -78,6 +81,15 @@ package final class RouteCounters: Sendable {
         self.refusedCertificates.wrappingAdd(1, ordering: .relaxed)
     }
 
+    /// A request was answered with what is kept.
+    package func hitCache() { self.cacheHits.wrappingAdd(1, ordering: .relaxed) }
+
+    /// A request of a route with a cache went to an origin.
+    package func missedCache() { self.cacheMisses.wrappingAdd(1, ordering: .relaxed) }
+
+    /// A request was answered with the answer to an equal one.
+    package func coalesced() { self.coalescings.wrappingAdd(1, ordering: .relaxed) }
+
     /// A tunnel is up.
     package func tunnelOpened() {
         self.tunnelOpenings.wrappingAdd(1, ordering: .relaxed)
@@ -104,6 +116,9 @@ package final class RouteCounters: Sendable {
         counts.bytesDown = self.bytesDown.load(ordering: .relaxed)
         counts.pinFailures = self.pinFailures.load(ordering: .relaxed)
         counts.certificatesRefused = self.refusedCertificates.load(ordering: .relaxed)
+        counts.cacheHits = self.cacheHits.load(ordering: .relaxed)
+        counts.cacheMisses = self.cacheMisses.load(ordering: .relaxed)
+        counts.coalesced = self.coalescings.load(ordering: .relaxed)
         for kind in ViolationKind.allCases {
             counts.violations[kind] = self.violations[kind.index].load(ordering: .relaxed)
         }

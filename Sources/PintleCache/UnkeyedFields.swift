@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+package import PintleMessage
 
 /// Fields that let a client change the answer to a URL without a Vary that says so.
 ///
 /// Frameworks take the method, the path or the host of a request from them. Who has an answer to such a request stored
 /// under the plain URL answers others in the origin's name, so these requests go past the cache both ways.
-enum UnkeyedFields {
+package enum UnkeyedFields {
     private static let names: Set<String> = [
         "forwarded", "front-end-https", "x-forwarded-host", "x-forwarded-path", "x-forwarded-port",
         "x-forwarded-prefix",
@@ -16,7 +16,7 @@ enum UnkeyedFields {
     ]
 
     /// The first such field of a request, in lower case; nil where there is none.
-    static func first(in fields: Fields) -> String? {
+    package static func first(in fields: Fields) -> String? {
         var found: String?
         fields.forEachLine { known, line in
             guard found == nil, known == .other || known == .forwarded else { return }

@@ -37,6 +37,8 @@ package final class ActiveConfiguration: Sendable {
     let interception: Interception?
     /// Keeps the cookies of routes.
     let cookies: CookieJars
+    /// Keeps the answers of routes that use the cache, or merge equal requests.
+    let caching: Caching
     /// Nil where clients need not say who they are.
     let passwords: PasswordCheck?
     /// The parents of the policy, in their order.
@@ -85,6 +87,7 @@ package final class ActiveConfiguration: Sendable {
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
+        self.caching = Caching(policy, continuing: previous?.caching)
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -161,6 +164,12 @@ package final class ActiveConfiguration: Sendable {
             return nil
         }
         return parent
+    }
+
+    /// How a request is answered from what is kept; nil where its route keeps nothing and merges no requests.
+    func cacheUse(_ decision: Decision, _ session: Session) -> CacheUse? {
+        guard let route = decision.route else { return nil }
+        return self.caching.use(route, under: decision.trust, by: self.parent(of: decision), name: self.via ?? "pintle")
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

@@ -17,6 +17,9 @@ import Testing
         }
         route.pinFailed()
         route.certificateRefused()
+        route.hitCache()
+        for _ in 0..<2 { route.missedCache() }
+        for _ in 0..<3 { route.coalesced() }
         route.tunnelOpened()
         route.tunnelOpened()
         route.tunnelClosed()
@@ -28,8 +31,8 @@ import Testing
         #expect(
             counts.named.map { "\($0.name)=\($0.value)" } == [
                 "started=5", "active=2", "completed=1", "failed=1", "cancelled=1", "bytes_up=111", "bytes_down=223",
-                "pin_failures=1", "certificates_refused=1", "tunnels_opened=2",
-                "tunnels_active=1",
+                "pin_failures=1", "certificates_refused=1", "cache_hits=1", "cache_misses=2", "coalesced=3",
+                "tunnels_opened=2", "tunnels_active=1",
             ])
         #expect(ViolationKind.allCases.map { counts.violations[$0] } == [1, 2, 3, 4, 5, 6, 7, 8])
         #expect(counts.violations.total == 36)

@@ -58,9 +58,9 @@ extension Problem {
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
         // Only the session's tasks fail so; an exchange is a bare transfer.
         case .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
-            .hookFailed,
-            .cacheMiss, .undecodable, .rejected, .invalidated:
+            .hookFailed, .undecodable, .rejected, .invalidated:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
+        case .cacheMiss: self.init(.cacheMiss, detail)
         case .untrusted: self.init(untrusted: error)
         }
     }

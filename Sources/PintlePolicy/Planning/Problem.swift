@@ -28,6 +28,7 @@ package struct Problem: Error, Sendable {
         case responseBody = "response-body"
         case networkUnreachable = "network-unreachable"
         case overloaded = "overloaded"
+        case cacheMiss = "cache-miss"
     }
 
     /// One certificate of the peer's chain.
@@ -83,7 +84,7 @@ extension Problem.Name {
         case .dnsFailure, .connectFailure, .upstreamProtocol, .tlsFailure, .pinMismatch, .certificateInvalid,
             .responseStatus, .responseContentType, .responseBody:
             502
-        case .connectTimeout, .upstreamTimeout: 504
+        case .connectTimeout, .upstreamTimeout, .cacheMiss: 504
         case .networkUnreachable, .overloaded: 503
         }
     }
@@ -101,7 +102,7 @@ extension Problem.Name {
         case .upstreamProtocol: "http_protocol_error"
         case .tlsFailure: "tls_protocol_error"
         case .pinMismatch, .certificateInvalid: "tls_certificate_error"
-        case .responseStatus, .responseContentType, .responseBody: "proxy_internal_response"
+        case .responseStatus, .responseContentType, .responseBody, .cacheMiss: "proxy_internal_response"
         case .networkUnreachable: "destination_ip_unroutable"
         case .overloaded: "connection_limit_reached"
         }
@@ -132,6 +133,7 @@ extension Problem.Name {
         case .responseBody: "Unacceptable Response Body"
         case .networkUnreachable: "No Route To Origin"
         case .overloaded: "Limit Reached"
+        case .cacheMiss: "Nothing Is Cached"
         }
     }
 }

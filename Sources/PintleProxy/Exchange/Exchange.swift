@@ -209,7 +209,13 @@ final class Exchange {
         request.way = self.active.way(decision.way)
         (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
         if let problem = self.active.precheck.refusal(of: &request) { throw problem }
-        self.origin = self.lane.origins.open(request, in: session, for: self)
+        let opener = self.lane.origins
+        guard let use = self.active.cacheUse(decision, session) else {
+            return self.origin = opener.open(request, in: session, for: self)
+        }
+        self.origin = CachedOrigin(request, use: use, loop: self.lane.loop, for: self) { request, delegate in
+            opener.open(request, in: session, for: delegate)
+        }
     }
 
     // MARK: The client's events
@@ -279,7 +285,8 @@ final class Exchange {
     func originAnswered(_ received: ResponseHead, length: UInt64?) {
         guard case .none = self.answer, let origin else { preconditionFailure("BUG: there is an answer already") }
         let head = self.active.cookies.taking(from: received, to: self.plan?.decision)
-        self.report.upstreamStatus = head.status
+        self.report.note(origin.cacheOutcome)
+        if origin.cacheOutcome?.isFromOrigin ?? true { self.report.upstreamStatus = head.status }
         self.report.upstreamVersion = origin.responseVersion
         self.report.noteVerdicts(of: origin, self.plan?.decision, in: self.active)
         if head.status == 407, self.offer == nil, let parent = self.active.forwarder(of: self.plan?.decision) {
@@ -361,6 +368,7 @@ final class Exchange {
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
         self.report.note(metrics)
+        self.report.note(self.origin?.cacheOutcome)
         self.letOriginGo()
         // Its head was all that counted.
         if case .redirected(let hop) = self.answer { return self.follow(hop) }

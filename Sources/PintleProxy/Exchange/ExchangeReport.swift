@@ -57,6 +57,8 @@ struct ExchangeReport {
     private(set) var metrics = TransferMetrics()
     /// The number of redirects that were followed.
     private var redirects = 0
+    /// What became of the request where answers are kept.
+    private var cache: CacheOutcome?
     /// The host of a gateway request.
     private let host: String?
     private var route: String?
@@ -134,6 +136,18 @@ struct ExchangeReport {
         let reportsOnly = active.session(for: decision.trust).session.reportsOnly
         guard active.exchangeLog.isEnabled || reportsOnly else { return }
         if let verdict = origin.verdict { self.note(verdict) }
+    }
+
+    /// Notes what became of the request where answers are kept, and counts it.
+    mutating func note(_ outcome: CacheOutcome?) {
+        guard let outcome, self.cache == nil else { return }
+        self.cache = outcome
+        switch outcome {
+        case .hit, .stale: self.counters.hitCache()
+        case .merged: self.counters.coalesced()
+        case .miss, .validated: self.counters.missedCache()
+        case .bypass: break
+        }
     }
 
     private mutating func noteReported(_ kind: ViolationKind, _ reason: String) {
@@ -286,6 +300,7 @@ struct ExchangeReport {
         record.reused = self.metrics.address.isEmpty ? nil : self.metrics.reusedConnection
         record.retries = self.metrics.retries > 0 ? self.metrics.retries : nil
         record.redirects = self.redirects > 0 ? self.redirects : nil
+        record.cache = self.cache?.rawValue
         record.violations = self.violations
         record.error = self.error
         return record

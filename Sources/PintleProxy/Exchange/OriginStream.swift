@@ -28,22 +28,32 @@ protocol OriginStream: AnyObject {
     func takePipes()
     /// Gives the request up. Nothing more is heard of it.
     func cancel()
+    /// What became of the request where answers are kept; nil where they are not.
+    var cacheOutcome: CacheOutcome? { get }
+    /// Waits for the answer no longer. Where it is to be kept, it comes all the same.
+    func detach()
+}
+
+extension OriginStream {
+    var cacheOutcome: CacheOutcome? { nil }
+
+    func detach() { self.cancel() }
 }
 
 extension Transfer: OriginStream {}
 
 /// Opens streams to origins: a ``Session`` does, and in tests whatever records what is asked.
 protocol OriginOpener {
-    /// Sends a request, whose response the exchange is told of in later turns.
-    func open(_ request: TransferRequest, in session: Session, for exchange: Exchange) -> any OriginStream
+    /// Sends a request, whose response the delegate is told of in later turns.
+    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream
 }
 
 /// Opens streams over the connections of sessions.
 struct SessionOrigins: OriginOpener {
     let loop: Loop
 
-    func open(_ request: TransferRequest, in session: Session, for exchange: Exchange) -> any OriginStream {
-        session.start(request, on: self.loop, delegate: exchange)
+    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+        session.start(request, on: self.loop, delegate: delegate)
     }
 }
 

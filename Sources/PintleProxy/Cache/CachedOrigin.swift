@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleCache
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// The use that a request makes of what is kept.
+struct CacheUse {
+    let store: AnswerStore
+    /// Nil where the route keeps nothing, and equal requests become one only while they are under way.
+    let mode: CacheMode?
+    /// True where requests wait for equal ones.
+    let joins: Bool
+    let queue: RouteQueue?
+    /// The parties to which what is kept belongs: no answer that one trust policy has taken is given under another.
+    let partition: String
+    /// The name in Cache-Status (RFC 9211).
+    let name: String
+}
+
+/// Stands for an origin where answers are kept: what is kept answers, or an equal request that is under way, or the origin
+/// itself, whose answer others may get, too.
+///
+/// Its client gets the body at its own speed. Requests that no cache answers go through as they are. Used on its loop's
+/// thread only.
+final class CachedOrigin: OriginStream {
+    private enum State {
+        /// The client is told at the end of the turn.
+        case answered(ResponseHead, length: UInt64?, range: Range<UInt64>?)
+        case failed(SessionError)
+        case waiting(Flight, number: Int)
+        /// The range is what is left to be given.
+        case reading(SharedBody, SharedBody.Reader, Flight?)
+        case passing(any OriginStream)
+        case over
+    }
+
+    /// What the log says of it.
+    private(set) var cacheOutcome: CacheOutcome?
+    private var state = State.over
+    private let use: CacheUse
+    private let key: CacheKey?
+    private let transfer: TransferRequest
+    private let request: RequestHead
+    private let loop: Loop
+    private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
+    private var delegate: (any TransferDelegate)?
+    private var fetch: OriginFetch?
+    private var isPaused = false
+    private var isPumping = false
+    private var head: ResponseHead?
+    /// The bytes that are passed over, and those that are given.
+    private var skipped: UInt64 = 0
+    private var left = UInt64.max
+    private var body: (SharedBody, SharedBody.Reader, Flight?)?
+    private var requestTime = CacheTime(seconds: 0)
+    /// Pieces that are given in a turn: others want theirs.
+    private static let piecesInTurn = 4
+
+    init(
+        _ transfer: TransferRequest, use: CacheUse, loop: Loop, for delegate: any TransferDelegate,
+        open: @escaping (TransferRequest, any TransferDelegate) -> any OriginStream
+    ) {
+        self.transfer = transfer
+        self.use = use
+        self.loop = loop
+        self.delegate = delegate
+        self.open = open
+        self.key = CacheKey(
+            partition: use.partition, scheme: transfer.scheme, authority: transfer.authority, path: transfer.path)
+        self.request = RequestHead(
+            method: transfer.method,
+            target: .absolute(scheme: transfer.scheme, authority: transfer.authority, path: transfer.path),
+            fields: transfer.fields)
+        self.begin()
+    }
+
+    // MARK: Deciding
+
+    private func begin() {
+        guard let key, self.transfer.upgrade == nil, !self.transfer.connectOnly, case .none = self.transfer.body,
+            self.request.method == "GET" || self.request.method == "HEAD"
+        else { return self.pass(.method) }
+        guard let mode = self.use.mode else {
+            return self.canBeShared ? self.fetch(at: key, mode: .ignoreLocal, .uriMiss) : self.pass(.bypass)
+        }
+        let kept = self.use.store.find(key)
+        let decision = self.use.store.rules.decision(
+            for: self.request, among: kept.map(\.response), mode: mode, now: .now())
+        switch decision {
+        case .answer(let index, let age, let staleness, let revalidate):
+            self.answer(from: kept[index], age: age, staleness: staleness)
+            if revalidate { self.renew(kept[index], at: key, mode: mode) }
+        case .validate(let index, let fields, let reason):
+            guard self.canBeShared else { return self.pass(reason) }
+            self.fetch(at: key, mode: mode, reason, validating: kept[index], with: fields)
+        case .forward(let reason):
+            guard self.canBeShared else { return self.pass(reason) }
+            self.fetch(at: key, mode: mode, reason)
+        case .miss:
+            self.cacheOutcome = .miss
+            self.state = .failed(SessionError(.cacheMiss, "nothing is kept for \(key.url) that may answer"))
+            self.loop.atEndOfTurn(self)
+        }
+    }
+
+    /// True for a request whose answer could be one for others: for all of it, without conditions of its client's.
+    private var canBeShared: Bool {
+        self.request.method == "GET"
+            && ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"]
+                .allSatisfy { !self.request.fields.contains($0) }
+            && UnkeyedFields.first(in: self.request.fields) == nil
+    }
+
+    // MARK: What is kept
+
+    private func answer(from kept: KeptAnswer, age: Int64, staleness: Int64) {
+        guard let answer = self.use.store.rules.answer(to: self.request, from: kept.response, age: age) else {
+            return self.pass(.partial)
+        }
+        self.use.store.count { $0.hits += 1 }
+        self.cacheOutcome = staleness < 0 ? .hit : .stale
+        var status = CacheStatus(cache: self.use.name, way: .hit)
+        status.ttl = -staleness
+        self.give(answer, of: kept.response, kept.body, kept.body.open(), nil, status)
+    }
+
+    /// Has the origin say, while nobody waits, whether what has answered still holds (RFC 5861 §3).
+    private func renew(_ kept: KeptAnswer, at key: CacheKey, mode: CacheMode) {
+        let (flight, isNew) = self.use.store.flight(for: key, joining: true)
+        guard isNew else { return }
+        var errand = OriginFetch.Errand(request: self.request, mode: mode, keeps: true)
+        errand.validated = kept
+        errand.conditions = CacheRules.validation(of: kept.response) ?? Fields()
+        self.start(errand, in: flight).isForStore = true
+    }
+
+    // MARK: Asking
+
+    private func fetch(
+        at key: CacheKey, mode: CacheMode, _ reason: ForwardReason, validating kept: KeptAnswer? = nil,
+        with conditions: Fields = Fields()
+    ) {
+        let (flight, isNew) = self.use.store.flight(for: key, joining: self.use.joins)
+        let box = LoopBound(self, loop: self.loop)
+        let boarding = flight.board { outcome, reader in
+            box.run { $0.landed(outcome, reader, isOwn: isNew, reason, flight) }
+        }
+        switch boarding {
+        case .waiting(let number):
+            self.state = .waiting(flight, number: number)
+            guard isNew else { return }
+            var errand = OriginFetch.Errand(request: self.request, mode: mode, keeps: self.use.mode != nil)
+            errand.validated = kept
+            errand.conditions = conditions
+            self.fetch = self.start(errand, in: flight)
+        case .late(let answer):
+            guard self.answersNow(answer), let reader = answer.body.open() else { return self.pass(reason) }
+            let outcome = Flight.Outcome.success(answer)
+            box.run { $0.landed(outcome, reader, isOwn: false, reason, flight) }
+            self.state = .waiting(flight, number: -1)
+        case .gone: self.pass(reason)
+        }
+    }
+
+    /// True where an answer that has begun to come before would be one from the cache.
+    private func answersNow(_ answer: Flight.Answer) -> Bool {
+        guard let stored = answer.stored else { return false }
+        let decision = self.use.store.rules.decision(
+            for: self.request, among: [stored], mode: self.use.mode ?? .protocol, now: .now())
+        if case .answer = decision { return true }
+        return false
+    }
+
+    private func start(_ errand: OriginFetch.Errand, in flight: Flight) -> OriginFetch {
+        let fetch = OriginFetch(
+            self.transfer, errand, in: flight, store: self.use.store, queue: self.use.queue, loop: self.loop,
+            open: self.open)
+        fetch.start()
+        return fetch
+    }
+
+    private func landed(
+        _ outcome: Flight.Outcome, _ reader: SharedBody.Reader?, isOwn: Bool, _ reason: ForwardReason, _ flight: Flight
+    ) {
+        guard case .waiting = self.state else {
+            // Gone in the meantime.
+            if let reader, case .success(let answer) = outcome { flight.close(reader, of: answer.body) }
+            return
+        }
+        switch outcome {
+        case .failure(let error) where isOwn: self.fail(error)
+        // Another one may have more luck: the failure was that of a client which left, or of its connection.
+        case .failure: self.pass(reason)
+        case .success(let answer):
+            guard let reader else { return self.pass(reason) }
+            self.take(answer, reader, isOwn: isOwn, reason, flight)
+        }
+    }
+
+    private func take(
+        _ answer: Flight.Answer, _ reader: SharedBody.Reader, isOwn: Bool, _ reason: ForwardReason, _ flight: Flight
+    ) {
+        let rules = self.use.store.rules
+        var status = CacheStatus(cache: self.use.name, way: .forward(reason))
+        status.forwardStatus = answer.upstreamStatus == 0 ? nil : answer.upstreamStatus
+        status.stored = answer.isKept
+        status.collapsed = !isOwn
+        status.detail = answer.reason?.rawValue
+        guard let stored = answer.stored else {
+            self.use.store.count { $0.misses += 1 }
+            self.cacheOutcome = .miss
+            var head = answer.head
+            head.fields.append("Cache-Status", status.fieldValue)
+            return self.begin(head, length: answer.length, nil, answer.body, reader, flight)
+        }
+        // What varies may be another one for this client.
+        guard isOwn || !rules.selected(by: self.request, among: [stored]).isEmpty else {
+            flight.close(reader, of: answer.body)
+            return self.pass(.varyMiss)
+        }
+        self.use.store.count { counts in
+            if isOwn { counts.misses += 1 } else { counts.merged += 1 }
+        }
+        self.cacheOutcome = !isOwn ? .merged : answer.isConfirmed ? .validated : answer.upstreamStatus == 0 ? .stale : .miss
+        let now = CacheTime.now()
+        status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
+        let age = isOwn && answer.upstreamStatus != 0 ? nil : stored.age(at: now)
+        if answer.length == nil || answer.isConfirmed || answer.upstreamStatus == 0 {
+            // A length that nobody knows yet.
+            if answer.length != nil, let given = rules.answer(to: self.request, from: stored, age: age) {
+                return self.give(given, of: stored, answer.body, reader, flight, status)
+            }
+        }
+        var head = stored.head
+        if let age { head.fields.set("Age", String(age)) }
+        head.fields.append("Cache-Status", status.fieldValue)
+        self.begin(head, length: answer.length, nil, answer.body, reader, flight)
+    }
+
+    private func give(
+        _ answer: StoredAnswer, of stored: StoredResponse, _ body: SharedBody, _ reader: SharedBody.Reader?,
+        _ flight: Flight?, _ status: CacheStatus
+    ) {
+        var head = answer.head
+        head.fields.append("Cache-Status", status.fieldValue)
+        let start = stored.range?.lowerBound ?? 0
+        let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
+        self.begin(head, length: answer.contentLength, range, body, reader, flight)
+    }
+
+    /// - Parameter range: of the body that is held; nil for all of it.
+    private func begin(
+        _ head: ResponseHead, length: UInt64?, _ range: Range<UInt64>?, _ body: SharedBody,
+        _ reader: SharedBody.Reader?, _ flight: Flight?
+    ) {
+        guard let reader else { preconditionFailure("BUG: a body that is kept has lost its beginning") }
+        if let range {
+            self.skipped = range.lowerBound
+            self.left = range.upperBound - range.lowerBound
+        }
+        self.body = (body, reader, flight)
+        self.state = .answered(head, length: length, range: range)
+        self.loop.atEndOfTurn(self)
+    }
+
+    // MARK: Giving
+
+    /// Gives what there is, as long as the client takes it.
+    private func pump() {
+        guard case .reading(let body, let reader, _) = self.state, !self.isPumping else { return }
+        self.isPumping = true
+        defer { self.isPumping = false }
+        var pieces = 0
+        let box = LoopBound(self, loop: self.loop)
+        while case .reading = self.state, !self.isPaused {
+            if self.left == 0 { return self.finish(nil) }
+            guard pieces < Self.piecesInTurn else { return self.loop.atEndOfTurn(self) }
+            switch body.next(reader, wake: { box.run { $0.pump() } }) {
+            case .wait: return
+            case .end(let error): return self.finish(error)
+            case .piece(var piece):
+                pieces += 1
+                let skipped = min(self.skipped, UInt64(piece.readableBytes))
+                piece.moveReaderIndex(forwardBy: Int(skipped))
+                self.skipped -= skipped
+                if UInt64(piece.readableBytes) > self.left {
+                    piece.moveWriterIndex(to: piece.readerIndex + Int(self.left))
+                }
+                self.left -= UInt64(piece.readableBytes)
+                if piece.readableBytes > 0 { self.delegate?.originSent(piece) }
+            }
+        }
+    }
+
+    private func finish(_ error: SessionError?) {
+        self.closeBody()
+        let delegate = self.delegate
+        self.end()
+        delegate?.originEnded(error, self.fetch?.metrics ?? TransferMetrics())
+    }
+
+    private func fail(_ error: SessionError) {
+        self.cacheOutcome = self.cacheOutcome ?? .miss
+        let delegate = self.delegate
+        self.end()
+        delegate?.originEnded(error, self.fetch?.metrics ?? TransferMetrics())
+    }
+
+    private func end() {
+        self.state = .over
+        self.delegate = nil
+    }
+
+    private func closeBody() {
+        guard let (body, reader, flight) = self.body else { return }
+        self.body = nil
+        if let flight { flight.close(reader, of: body) } else { _ = body.close(reader) }
+    }
+
+    // MARK: Passing
+
+    /// Has the origin itself answer this one request.
+    private func pass(_ reason: ForwardReason) {
+        self.use.store.count { $0.misses += 1 }
+        self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
+        self.forwardReason = reason
+        self.requestTime = .now()
+        self.state = .passing(self.open(self.transfer, self))
+    }
+
+    private var forwardReason = ForwardReason.bypass
+
+    private var inner: (any OriginStream)? {
+        if case .passing(let stream) = self.state { stream } else { self.fetch?.stream }
+    }
+}
+
+// MARK: What the exchange asks
+
+extension CachedOrigin {
+    var verdict: Verdict? { self.inner?.verdict }
+    var proxyVerdict: Verdict? { self.inner?.proxyVerdict }
+
+    var responseVersion: String {
+        guard let inner, !inner.responseVersion.isEmpty else { return "1.1" }
+        return inner.responseVersion
+    }
+
+    var unsentBodyBytes: Int { if case .passing(let stream) = self.state { stream.unsentBodyBytes } else { 0 } }
+
+    func send(_ bytes: ByteBuffer) { if case .passing(let stream) = self.state { stream.send(bytes) } }
+
+    func finishBody(trailers: Fields) { if case .passing(let stream) = self.state { stream.finishBody(trailers: trailers) } }
+
+    func takePipes() { if case .passing(let stream) = self.state { stream.takePipes() } }
+
+    func pauseReading() {
+        self.isPaused = true
+        if case .passing(let stream) = self.state { stream.pauseReading() }
+    }
+
+    func resumeReading() {
+        guard self.isPaused else { return }
+        self.isPaused = false
+        if case .passing(let stream) = self.state { return stream.resumeReading() }
+        // What is read from within this call could ask for a pause.
+        self.loop.atEndOfTurn(self)
+    }
+
+    func cancel() { self.leave(keepingOn: false) }
+
+    /// Nobody waits for the answer any more, and where it is to be kept it goes on.
+    func detach() { self.leave(keepingOn: true) }
+
+    private func leave(keepingOn: Bool) {
+        if keepingOn, self.use.mode != nil { self.fetch?.isForStore = true }
+        let state = self.state
+        self.end()
+        switch state {
+        case .waiting(let flight, let number): flight.leave(number)
+        case .passing(let stream): stream.cancel()
+        case .answered, .failed, .reading, .over: break
+        }
+        self.closeBody()
+    }
+}
+
+extension CachedOrigin: TurnEndWork {
+    func runAtEndOfTurn() {
+        switch self.state {
+        case .answered(let head, let length, _):
+            guard let (body, reader, flight) = self.body else { preconditionFailure("BUG: an answer has no body") }
+            self.head = head
+            self.state = .reading(body, reader, flight)
+            self.delegate?.originAnswered(head, length: length)
+            self.pump()
+        case .failed(let error): self.fail(error)
+        case .reading: self.pump()
+        case .waiting, .passing, .over: break
+        }
+    }
+}
+
+// MARK: What the origin tells, where it is asked for this request alone
+
+extension CachedOrigin: TransferDelegate {
+    func originSent(interim head: ResponseHead) { self.delegate?.originSent(interim: head) }
+
+    func originAnswered(_ head: ResponseHead, length: UInt64?) {
+        if let key {
+            let outdated = self.use.store.rules.invalidated(by: self.request, key: key, response: head)
+            if !outdated.isEmpty { self.use.store.invalidate(outdated) }
+        }
+        var head = head
+        var status = CacheStatus(cache: self.use.name, way: .forward(self.forwardReason))
+        status.forwardStatus = head.status
+        head.fields.append("Cache-Status", status.fieldValue)
+        self.delegate?.originAnswered(head, length: length)
+    }
+
+    func originSent(_ bytes: UnsafeRawBufferPointer) { self.delegate?.originSent(bytes) }
+
+    func originSent(_ buffer: ByteBuffer) { self.delegate?.originSent(buffer) }
+
+    func originSent(_ piped: PipedBytes) { self.delegate?.originSent(piped) }
+
+    func originSent(trailers fields: Fields) { self.delegate?.originSent(trailers: fields) }
+
+    func originTookBody(_ count: Int) { self.delegate?.originTookBody(count) }
+
+    func bodyBeginsAgain() { self.delegate?.bodyBeginsAgain() }
+
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+        let delegate = self.delegate
+        self.end()
+        if let delegate { delegate.originHandedOver(handover, metrics) } else { handover.connection.close() }
+    }
+
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        let delegate = self.delegate
+        self.end()
+        delegate?.originEnded(error, metrics)
+    }
+}
+
+/// What became of a request where answers are kept.
+enum CacheOutcome: String {
+    /// It was answered with what is kept.
+    case hit
+    /// So it was, though that was stale.
+    case stale
+    /// So it was, after the origin has said that it still holds.
+    case validated
+    /// It was answered with the answer to an equal request.
+    case merged
+    /// It went to the origin.
+    case miss
+    /// It is none that a cache handles.
+    case bypass
+
+    /// True where the answer is one that the origin has just given.
+    var isFromOrigin: Bool { self == .miss || self == .bypass }
+}

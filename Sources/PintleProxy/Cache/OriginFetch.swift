@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleCache
+internal import PintleLoop
+internal import PintleMessage
+internal import PintleSession
+internal import PintleTrust
+
+/// Brings the answer of an origin into a ``Flight``, for all who wait there, and into the store.
+///
+/// It belongs to nobody: who has caused it may leave, and it goes on as long as somebody reads, or the store is to have the
+/// answer. Used on its loop's thread only.
+final class OriginFetch {
+    /// What a fetch is for.
+    struct Errand {
+        /// As it goes to the origin, without the conditions of a validation.
+        let request: RequestHead
+        let mode: CacheMode
+        /// True where the store keeps the answer.
+        let keeps: Bool
+        /// The stored answer that is to be confirmed.
+        var validated: KeptAnswer?
+        /// The fields by which the origin is asked whether it still holds.
+        var conditions = Fields()
+    }
+
+    let flight: Flight
+    /// The verdicts, the version and the times are those of the connection.
+    private(set) var stream: (any OriginStream)?
+    private(set) var metrics = TransferMetrics()
+    private let errand: Errand
+    private let store: AnswerStore
+    private let loop: Loop
+    private let transfer: TransferRequest
+    private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
+    private let queue: RouteQueue?
+    private var ticket: RouteQueue.Ticket?
+    private var requestTime = CacheTime(seconds: 0)
+    private var answer: Flight.Answer?
+    private var reserved = 0
+    private var isOver = false
+    /// True where the answer is wanted although nobody waits for it.
+    var isForStore = false
+    /// True where a request without conditions follows, since the answer to the first one says nothing.
+    private var asksAgain = false
+
+    init(
+        _ transfer: TransferRequest, _ errand: Errand, in flight: Flight, store: AnswerStore, queue: RouteQueue?,
+        loop: Loop, open: @escaping (TransferRequest, any TransferDelegate) -> any OriginStream
+    ) {
+        self.transfer = transfer
+        self.errand = errand
+        self.flight = flight
+        self.store = store
+        self.queue = queue
+        self.loop = loop
+        self.open = open
+    }
+
+    /// Asks the origin, when it is the request's turn.
+    func start() {
+        let box = LoopBound(self, loop: self.loop)
+        // Until the end the flight holds what flies.
+        self.flight.watch { box.run { $0.giveUpIfUnwanted() } }
+        guard let queue else { return self.ask(with: self.errand.conditions) }
+        self.ticket = queue.enter { box.run { $0.begin() } }
+    }
+
+    private func begin() {
+        if self.isOver { return }
+        self.ask(with: self.errand.conditions)
+    }
+
+    private func ask(with conditions: Fields) {
+        var transfer = self.transfer
+        if !conditions.isEmpty {
+            transfer.fields = CacheRules.validating(self.errand.request, with: conditions).fields
+        }
+        self.requestTime = .now()
+        self.stream = self.open(transfer, self)
+    }
+
+    /// Ends it where nobody wants the answer any more.
+    private func giveUpIfUnwanted() {
+        guard !self.isOver, !self.isForStore, self.answer?.body.isUnread ?? self.flight.isUnwanted else { return }
+        self.stream?.cancel()
+        self.close()
+        let error = SessionError(.cancelled, "nobody waits for the answer any more")
+        if let answer { answer.body.finish(error) } else { self.flight.land(.failure(error)) }
+    }
+
+    private func close() {
+        self.isOver = true
+        self.store.end(self.flight)
+        self.store.release(self.reserved)
+        if let ticket { self.queue?.leave(ticket) }
+        self.flight.watch(whenUnwanted: nil)
+    }
+
+    // MARK: The answer
+
+    private func received(_ head: ResponseHead, length: UInt64?) {
+        let times = ExchangeTimes(request: self.requestTime, response: .now())
+        if let validated = self.errand.validated, head.status == 304, !self.asksAgain {
+            return self.confirm(validated, by: head, times)
+        }
+        if let validated = self.errand.validated, let stale = self.stale(validated, after: .status(head.status)) {
+            self.stream?.cancel()
+            return self.deliver(stale, upstreamStatus: head.status)
+        }
+        var verdict = self.store.rules.storability(of: head, to: self.errand.request, mode: self.errand.mode)
+        // A part is an answer to its own request.
+        if head.status == 206 { verdict = .no(.partial) }
+        let stored =
+            verdict == .store
+            ? self.store.rules.stored(head, to: self.errand.request, at: times, length: length ?? 0) : nil
+        let room = stored == nil ? 0 : self.store.reserve(length)
+        self.reserved = room
+        let isShared = room > 0 && stored != nil
+        let answer = Flight.Answer(
+            head: head, length: length, stored: isShared ? stored : nil, body: SharedBody(limit: room),
+            upstreamStatus: head.status, isConfirmed: false,
+            isKept: isShared && self.errand.keeps, reason: verdict.reason)
+        self.answer = answer
+        if !self.flight.land(.success(answer)) { self.giveUpIfUnwanted() }
+    }
+
+    private func confirm(_ validated: KeptAnswer, by head: ResponseHead, _ times: ExchangeTimes) {
+        let rules = self.store.rules
+        switch rules.freshened(
+            validated.response, by: head, to: self.errand.request, at: times, mode: self.errand.mode)
+        {
+        case .store(let response):
+            let renewed = validated.with(response)
+            if !self.flight.isRevoked { self.store.replace(validated, by: renewed, at: self.flight.key) }
+            self.deliver(renewed, upstreamStatus: 304)
+        case .answerOnce(let response, _):
+            self.store.remove(validated, at: self.flight.key)
+            self.deliver(validated.with(response), upstreamStatus: 304)
+        case .outdated, .unrelated:
+            // Once more, without conditions.
+            self.asksAgain = true
+            self.stream?.cancel()
+            self.ask(with: Fields())
+        }
+    }
+
+    /// Answers with what is stored; the rest of the origin's answer is of no use.
+    private func deliver(_ kept: KeptAnswer, upstreamStatus: UInt16) {
+        self.close()
+        self.flight.land(
+            .success(
+                Flight.Answer(
+                    head: kept.response.head, length: kept.response.length, stored: kept.response, body: kept.body,
+                    upstreamStatus: upstreamStatus, isConfirmed: upstreamStatus == 304, isKept: true, reason: nil)))
+    }
+
+    private func stale(_ validated: KeptAnswer, after failure: OriginFailure) -> KeptAnswer? {
+        self.store.rules.staleAnswer(to: self.errand.request, from: validated.response, after: failure, now: .now())
+            .map { _ in validated }
+    }
+
+    private func ended(_ error: SessionError?, _ metrics: TransferMetrics) {
+        self.metrics = metrics
+        guard let answer else {
+            if let error {
+                if let validated = self.errand.validated, let stale = self.stale(validated, after: .unreachable) {
+                    return self.deliver(stale, upstreamStatus: 0)
+                }
+                self.close()
+                self.flight.land(.failure(error))
+                return
+            }
+            preconditionFailure("BUG: a response ends that has not begun")
+        }
+        if error == nil, answer.isKept, var stored = answer.stored, !self.flight.isRevoked {
+            // Complete: what is kept has to have the length that its body has.
+            answer.body.finish(nil)
+            if let whole = answer.body.whole {
+                stored.length = UInt64(answer.body.count)
+                self.store.keep(KeptAnswer(stored, whole), at: self.flight.key)
+            }
+            return self.close()
+        }
+        answer.body.finish(error)
+        self.close()
+    }
+}
+
+extension OriginFetch: TransferDelegate {
+    func originSent(interim head: ResponseHead) {}
+
+    func originAnswered(_ head: ResponseHead, length: UInt64?) { self.received(head, length: length) }
+
+    func originSent(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 0 else { return }
+        self.originSent(ByteBuffer(bytes: bytes))
+    }
+
+    func originSent(_ buffer: ByteBuffer) {
+        // Of an answer that is not wanted.
+        guard let answer, !self.isOver else { return }
+        guard !answer.body.append(buffer) else { return }
+        self.stream?.pauseReading()
+        let box = LoopBound(self, loop: self.loop)
+        answer.body.whenRoom { box.run { $0.stream?.resumeReading() } }
+    }
+
+    func originSent(trailers fields: Fields) {}
+
+    func originTookBody(_ count: Int) {}
+
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        guard !self.isOver else { return }
+        self.ended(error, metrics)
+        self.stream = nil
+    }
+}
+
+extension CacheTime {
+    /// The system's time.
+    static func now() -> CacheTime { CacheTime(seconds: Timestamp.now().milliseconds / 1000) }
+}
+
+extension Storability {
+    fileprivate var reason: Reason? {
+        if case .no(let reason) = self { reason } else { nil }
+    }
+}
