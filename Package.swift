@@ -115,6 +115,7 @@ let package = Package(
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -139,8 +140,8 @@ let package = Package(
         room(
             "Pintle",
             [
-                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
-                "PintleTelemetry", nio,
+                "PintleMessage", "PintleImage", "PintleStorage", "PintleTrust", "PintleWebSocket", "PintleSession",
+                "PintleReachability", "PintleTelemetry", nio,
             ]),
         room(
             "PintleSessionTesting",
@@ -170,6 +171,7 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
                 nioLocks, database,
             ], small),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         .executableTarget(
             name: "pintle",
             dependencies: [
@@ -187,6 +189,10 @@ let package = Package(
         .executableTarget(
             name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
             path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
+        // Killed by the tests of PintleCacheStore, and run on disks that are full.
+        .executableTarget(
+            name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio], path: "Tests/Programs/CacheTrial",
+            swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleSystemTests", ["PintleSystem"]),
@@ -194,6 +200,7 @@ let package = Package(
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
@@ -227,6 +234,7 @@ let package = Package(
                 "PintleMessage", logging, nio,
             ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
+        tests("PintleCacheStoreTests", ["PintleCacheStore", "PintleCacheTrial", "PintleSystem", nio, database]),
         tests(
             "PintleCommandTests",
             [
@@ -248,7 +256,7 @@ let package = Package(
 package.targets.append(
     .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
 for name in [
-    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "HTTP2", "Image",
+    "Address", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache", "Form", "HTTP2", "Image",
     "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
@@ -257,7 +265,7 @@ for name in [
         "Fuzz/\(name)",
         [
             "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleTrust",
-            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
+            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", "PintleCacheStore", nio,
         ]
             + (name == "HTTP2"
                 ? [
