@@ -116,7 +116,7 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
-        room("PintleStorage", ["PintleSystem"]),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -141,8 +141,8 @@ let package = Package(
         room(
             "Pintle",
             [
-                "PintleMessage", "PintleImage", "PintleTrust", "PintleWebSocket", "PintleSession", "PintleReachability",
-                "PintleTelemetry", nio,
+                "PintleMessage", "PintleImage", "PintleStorage", "PintleTrust", "PintleWebSocket", "PintleSession",
+                "PintleReachability", "PintleTelemetry", nio,
             ]),
         room(
             "PintleSessionTesting",
@@ -164,6 +164,7 @@ let package = Package(
             [
                 "PintleSystem", "PintleMessage", "PintleActivity", "PintleTrust", "PintleSession",
                 "PintleReachability", "PintlePolicy", "PintleLoop", "PintleWebSocket", "PintleCache", "PintleStorage",
+                "PintleCacheStore",
                 nio, nioLocks, logging,
                 .product(name: "NIOHTTP2", package: "swift-nio-http2"),
             ]),
@@ -173,6 +174,7 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
                 nioLocks, database,
             ], small),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         .executableTarget(
             name: "pintle",
             dependencies: [
@@ -190,6 +192,10 @@ let package = Package(
         .executableTarget(
             name: "PintleExamples", dependencies: ["Pintle", "PintleSessionTesting", nio, logging],
             path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
+        // Killed by the tests of PintleCacheStore, and run on disks that are full.
+        .executableTarget(
+            name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio], path: "Tests/Programs/CacheTrial",
+            swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
         tests("PintleSystemTests", ["PintleSystem"]),
@@ -198,6 +204,7 @@ let package = Package(
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleMessage"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
@@ -231,6 +238,7 @@ let package = Package(
                 "PintleMessage", logging, nio,
             ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
+        tests("PintleCacheStoreTests", ["PintleCacheStore", "PintleCacheTrial", "PintleSystem", nio, database]),
         tests(
             "PintleCommandTests",
             [
@@ -252,7 +260,7 @@ let package = Package(
 package.targets.append(
     .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
 for name in [
-    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "Form", "HTTP2",
+    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache", "Form", "HTTP2",
     "Image",
     "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
@@ -263,7 +271,7 @@ for name in [
         [
             "PintleFuzzing", "PintleMessage", "PintleCoding", "PintleSchema", "PintleImage", "PintleCache",
             "PintleTrust",
-            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", nio,
+            "PintleWebSocket", "PintleSession", "PintlePolicy", "PintlePins", "PintleCacheStore", nio,
         ]
             + (name == "HTTP2"
                 ? [

@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Types that carry a story: their state is private, which ends with a file.
-stories='/(ClientConnection|Exchange|HTTP1Connection|Transfer|SocketChannel|WebSocketLink)[.]swift$'
+stories='/(ClientConnection|DiskCache|Exchange|HTTP1Connection|Transfer|SocketChannel|WebSocketLink)[.]swift$'
 
 find Examples Fuzz Sources Tests -name '*.swift' -print0 | sort -z | xargs -0 awk -v stories="$stories" '
 function breach(line, rule) { printf "%s:%d: %s\n", FILENAME, line, rule; failed = 1 }
@@ -59,15 +59,17 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
 /import CPintle(Zlib|Brotli|Zstd)/ && !allowed("PintleCoding") {
     breach(FNR, "only PintleCoding knows zlib, Brotli and Zstandard")
 }
-/import CPintleLinux/ && !allowed("PintleLoop PintleSession PintleReachability") {
-    breach(FNR, "only PintleLoop, PintleSession and PintleReachability know the kernel")
+/import CPintleLinux/ && !allowed("PintleLoop PintleSession PintleReachability PintleStorage") {
+    breach(FNR, "only PintleLoop, PintleSession, PintleReachability and PintleStorage know the kernel")
 }
 !inTests && room != "PintleTesting" \
     && /(^|[^A-Za-z])((Date|ISO8601Date|Number|ByteCount|Measurement)Formatter|TimeZone|Locale|Calendar|NSRegularExpression)([^A-Za-z]|$)/ {
     breach(FNR, "the program has none of the tables of languages and calendars that this reads (Package.swift)")
 }
 /import CPintleProcess/ && !allowed("pintle") { breach(FNR, "only the program starts processes") }
-/import GRDB/ && !allowed("PintleAudit") { breach(FNR, "only PintleAudit knows the database") }
+/import GRDB/ && !allowed("PintleAudit PintleCacheStore PintleCacheStoreTests") {
+    breach(FNR, "only PintleAudit and PintleCacheStore know the database")
+}
 /import CPintlePCRE2/ && !allowed("PintleSchema") { breach(FNR, "only PintleSchema knows PCRE2") }
 /import CPintleCrypt/ && !allowed("PintlePolicy") { breach(FNR, "only PintlePolicy knows libcrypt") }
 !inTests && /import CPintle/ && !/internal import/ { breach(FNR, "a C module is an internal import") }

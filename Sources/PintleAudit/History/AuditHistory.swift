@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import GRDB
+internal import PintleSystem
 package import PintleTrust
 
 /// Every audit that was made, in an SQLite database that several processes may use at once.
@@ -228,23 +229,7 @@ package struct AuditHistory: Sendable {
 }
 
 extension ResultCode {
-    /// SQLite's codes in Pintle's words.
-    fileprivate var words: String {
-        switch self.primaryResultCode {
-        case .SQLITE_BUSY, .SQLITE_LOCKED: "another process holds it; try again when that has ended"
-        case .SQLITE_CANTOPEN: "it cannot be opened; is it a folder, or in one that may not be entered?"
-        case .SQLITE_CORRUPT: "its pages contradict each other"
-        case .SQLITE_NOTADB: "it is not a database"
-        case .SQLITE_FULL: "no space left on the device"
-        case .SQLITE_IOERR: "the device failed"
-        case .SQLITE_NOMEM: "out of memory"
-        case .SQLITE_PERM, .SQLITE_AUTH: "permission denied"
-        case .SQLITE_READONLY: "it may only be read; let this user write it and its folder"
-        case .SQLITE_SCHEMA, .SQLITE_ERROR, .SQLITE_MISMATCH, .SQLITE_CONSTRAINT, .SQLITE_FORMAT:
-            "its tables are not those that pintle writes"
-        default: "SQLite's code \(self.rawValue)"
-        }
-    }
+    fileprivate var words: String { SQLiteWords.words(for: self.rawValue) }
 }
 
 extension DatabaseError {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PintleSystem
+
+/// The right to use a cache's folder, which one process has at a time. The kernel takes it back when the process ends,
+/// however it ends.
+final class FolderLock: Sendable {
+    private let descriptor: Int32
+
+    /// Takes the lock, or throws at once where another has it.
+    init(_ folder: CacheFolder) throws(DiskCacheError) {
+        let descriptor = open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DiskCacheError(.last, folder.lock, "opened") }
+        self.descriptor = descriptor
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            let error = SystemError.last
+            if error.code == EINTR { continue }
+            guard error.code == EWOULDBLOCK else { throw DiskCacheError(error, folder.lock, "locked") }
+            let process = FileBytes.text(folder.lock).prefix { $0 != "\n" }
+            throw DiskCacheError(
+                .inUse,
+                "\(folder.path) is the cache of another process\(process.isEmpty ? "" : " (\(process.prefix(20)))"); "
+                    + "give each its own folder, or stop that one")
+        }
+        // Only for the sentence above: who cannot write it has the lock all the same.
+        if ftruncate(descriptor, 0) == 0 {
+            _ = Array("\(getpid())\n".utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+        }
+    }
+
+    deinit { close(self.descriptor) }
+}

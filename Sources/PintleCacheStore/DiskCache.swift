@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PintleSystem
+
+/// Stored responses on disk: an index in SQLite, and a file for each body.
+///
+/// A process that is killed at any moment loses at most the entries that it was writing: an entry counts from the moment on
+/// when its row is committed, which is after its body was written. Every byte of a body is verified before it is given. All
+/// work is done by threads of the cache's own, and memory does not grow with the number of entries. Disk that is full or
+/// fails is an error of the entry that is being written, and what is stored can still be read.
+///
+/// One process has the folder at a time.
+package final class DiskCache: Sendable {
+    /// 150 MiB, as the cache of AFNetworking's downloader has.
+    package static let defaultCapacity: UInt64 = 150 << 20
+    /// The least capacity: below it a single entry would not fit beside the index.
+    package static let leastCapacity: UInt64 = 1 << 20
+
+    /// The most bytes of disk that entries take together, with their share of the index.
+    package let capacity: UInt64
+    /// The most bytes of disk that a single entry takes.
+    package let largestEntry: UInt64
+    let folder: CacheFolder
+    /// For bodies.
+    let files = ThreadPool(most: 4)
+    private let lock: FolderLock
+    // One thread writes the index, and one looks things up: each has a connection of its own.
+    private let writing = ThreadPool(most: 1)
+    private let looking = ThreadPool(most: 1)
+    private let index: Locked<CacheIndex?>
+    private let ledger: Locked<WriteLedger>
+    private let sweep: Locked<OrphanSweep?>
+    private let report: @Sendable (Event) -> Void
+
+    private init(
+        _ folder: CacheFolder, _ lock: FolderLock, _ index: CacheIndex, capacity: UInt64, largestEntry: UInt64,
+        report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.folder = folder
+        self.lock = lock
+        self.capacity = capacity
+        self.largestEntry = largestEntry
+        self.report = report
+        self.index = Locked(index)
+        self.ledger = Locked(
+            WriteLedger(firstID: index.firstID, firstUse: index.firstUse, statistics: index.atStart))
+        self.sweep = Locked(OrphanSweep(folder, index))
+    }
+
+    deinit { self.sweep.withLock { $0 }?.stop() }
+
+    /// Opens the cache of a folder, which is made where it is missing. Neither the folder nor the index is read through;
+    /// what killed processes have left behind is removed in the background.
+    ///
+    /// - Parameters:
+    ///   - capacity: in bytes of disk (1 MiB…).
+    ///   - largestEntry: in bytes of disk; a quarter of the capacity unless given.
+    ///   - report: is told of events, on any thread; it must not wait.
+    /// - Throws: `inUse`, `newerVersion`, and what the system says. A damaged index is no error: it is put aside, and told.
+    package static func open(
+        _ folder: String, capacity: UInt64 = DiskCache.defaultCapacity, largestEntry: UInt64? = nil,
+        report: @escaping @Sendable (Event) -> Void = { _ in }
+    ) async throws(DiskCacheError) -> DiskCache {
+        try await ThreadPool.shared.result { () throws(DiskCacheError) in
+            let place = CacheFolder(path: folder)
+            do throws(SystemError) {
+                try FileWriting.makeFolder(folder, mode: 0o700)
+            } catch {
+                throw DiskCacheError(error, folder, "made")
+            }
+            let lock = try FolderLock(place)
+            let index = try Self.openIndex(place, idsAbove: 0, report)
+            let capacity = max(capacity, Self.leastCapacity)
+            let cache = DiskCache(
+                place, lock, index, capacity: capacity, largestEntry: min(largestEntry ?? capacity / 4, capacity),
+                report: report)
+            cache.sweep.withLock { $0 }?.start()
+            return cache
+        }
+    }
+
+    private static func openIndex(
+        _ folder: CacheFolder, idsAbove id: Int64, _ report: (Event) -> Void
+    ) throws(DiskCacheError) -> CacheIndex {
+        do throws(DiskCacheError) {
+            return try CacheIndex(folder.index, idsAbove: id)
+        } catch {
+            guard error.code == .damagedIndex else { throw error }
+            do throws(SystemError) {
+                try folder.setIndexAside()
+            } catch {
+                throw DiskCacheError(error, folder.index, "put aside, though it is damaged")
+            }
+            let index = try CacheIndex(folder.index, idsAbove: id)
+            report(.indexReplaced(place: folder.damagedIndex, reason: error.description))
+            return index
+        }
+    }
+
+    /// Writes down what was used, and closes the index. Entries that are being written are lost; readers go on.
+    package func close() async {
+        await self.writing.result {
+            guard let index = self.index.withLock({ $0 }) else { return }
+            let uses = self.ledger.withLock { ledger in
+                ledger.isClosed = true
+                return ledger.takeUses()
+            }
+            self.sweep.withLock { $0 }?.stop()
+            // Who is evicted next is only a guess then.
+            try? index.note(uses)
+            self.index.withLock { $0 = nil }
+            index.close()
+        }
+    }
+
+    /// How much is stored.
+    package var statistics: Statistics { self.ledger.withLock { $0.statistics } }
+
+    /// Waits until all that killed processes have left behind was looked for.
+    package func waitForSweep() async { await self.sweep.withLock { $0 }?.finished.wait() }
+
+    // MARK: Looking up
+
+    /// A key that no other pair of partition and URL has.
+    package static func key(partition: String, url: String) -> String {
+        "\(partition.utf8.count):\(partition)\(url)"
+    }
+
+    /// The entries of a key, the newest first; at most 32.
+    package func entries(for key: String) async throws(DiskCacheError) -> [Entry] {
+        let (sound, damaged) = try await self.looking.result { () throws(DiskCacheError) in
+            let index = try self.currentIndex()
+            do throws(DiskCacheError) {
+                return try index.entries(for: key)
+            } catch {
+                if error.code == .damagedIndex { self.replaceLater(index) }
+                throw error
+            }
+        }
+        for entry in damaged { await self.removeDamaged(entry) }
+        return sound
+    }
+
+    /// Opens the body of an entry, which counts as a use of it. Once open it can be read to its end, even when the entry is
+    /// evicted or removed meanwhile.
+    ///
+    /// - Throws: `gone`, `damagedEntry`; the entry is removed then.
+    package func reader(of entry: Entry) async throws(DiskCacheError) -> Reader {
+        guard let layout = BodyLayout(header: entry.header, length: entry.length) else { throw .gone(entry.url) }
+        let path = self.folder.file(of: entry.header)
+        let opened = await self.files.result { () -> Result<BodyFile?, SystemError> in
+            Result { () throws(SystemError) in
+                let file = try BodyFile.open(path)
+                return try file.header() == entry.header ? file : nil
+            }
+        }
+        switch opened {
+        case .success(let file?):
+            self.noteUse(of: entry)
+            return Reader(entry, layout, file, self)
+        case .failure(let error) where error.code != ENOENT && error.code != EIO:
+            // Without descriptors or rights the entry is as good as it was.
+            throw DiskCacheError(error, path, "read")
+        case .success(nil), .failure:
+            // A file that is missing is damage only while its row is there.
+            guard await self.removeDamaged(entry) else { throw .gone(entry.url) }
+            throw DiskCacheError(.damagedEntry, Event.entryDamaged(url: entry.url).description)
+        }
+    }
+
+    // MARK: Changing
+
+    /// Begins an entry. It is found when it was committed, and not before.
+    ///
+    /// - Parameters:
+    ///   - key: what it is found by.
+    ///   - url: for removals by URL and by prefix.
+    ///   - head: what is kept beside the body; at most 256 KiB.
+    ///   - tags: for removals by tag; at most 256.
+    ///   - length: of the body in bytes, where it is known: room for it is made at once.
+    /// - Throws: `tooLarge`, `busy`, `noSpace`, `device`, `closed`.
+    package func write(
+        _ key: String, url: String, head: [UInt8], tags: [String] = [], length: UInt64? = nil
+    ) async throws(DiskCacheError) -> Writer {
+        let tags = Array(Set(tags)).sorted()
+        guard head.count <= Limits.head, tags.count <= Limits.tags, (length ?? 0) <= BodyLayout.longestBody,
+            ([key, url] + tags).allSatisfy({ $0.utf8.count <= Limits.text })
+        else {
+            throw DiskCacheError(
+                .tooLarge,
+                "\(url.prefix(200)) is not stored: its head, key, URL or a tag exceeds the cache's limits")
+        }
+        let index = try self.currentIndex()
+        let empty = Entry(
+            id: 0, key: key, url: url, head: head, length: length ?? 0, tags: tags, generation: index.generation)
+        guard empty.cost <= self.largestEntry else { throw self.tooLarge(url) }
+        guard let id = self.ledger.withLock({ $0.begin(url: url, tags: tags, cost: empty.cost) }) else {
+            throw DiskCacheError(.busy, "\(url) is not stored: \(Limits.writers) answers are being stored already")
+        }
+        do throws(DiskCacheError) {
+            try await self.makeRoom()
+            let header = BodyHeader(generation: index.generation, id: id)
+            let (path, folder) = (self.folder.file(of: header), self.folder.folder(of: header))
+            let file = try await self.files.result { () throws(DiskCacheError) in
+                do throws(SystemError) {
+                    let file = try BodyFile.create(path, in: folder)
+                    try file.write(header.bytes)
+                    return file
+                } catch {
+                    throw DiskCacheError(error, path, "written")
+                }
+            }
+            let entry = Entry(
+                id: id, key: key, url: url, head: head, length: 0, tags: tags, generation: index.generation)
+            return Writer(entry, file, self)
+        } catch {
+            self.giveUp(BodyHeader(generation: index.generation, id: id), error)
+            throw error
+        }
+    }
+
+    /// Gives an entry another head, as a response does that says that the stored one is still good (RFC 9111 §4.3.4). It
+    /// counts as a use.
+    ///
+    /// - Returns: the entry with its new head.
+    /// - Throws: `gone`, `tooLarge`, and errors of the disk; the entry is as it was then.
+    @discardableResult
+    package func updateHead(of entry: Entry, to head: [UInt8]) async throws(DiskCacheError) -> Entry {
+        let changed = Entry(
+            id: entry.id, key: entry.key, url: entry.url, head: head, length: entry.length, tags: entry.tags,
+            generation: entry.generation)
+        guard head.count <= Limits.head, changed.cost <= self.largestEntry else { throw self.tooLarge(entry.url) }
+        return try await self.change { index throws(DiskCacheError) in
+            guard index.generation == entry.generation else { throw .gone(entry.url) }
+            let (found, statistics) = try index.update(changed, use: self.ledger.withLock { $0.use() })
+            self.ledger.withLock { $0.statistics = statistics }
+            guard found else { throw .gone(entry.url) }
+            return changed
+        }
+    }
+
+    /// Removes an entry.
+    ///
+    /// - Returns: false where it was not there any more.
+    @discardableResult
+    package func remove(_ entry: Entry) async throws(DiskCacheError) -> Bool {
+        try await self.change { index throws(DiskCacheError) in
+            guard index.generation == entry.generation else { return false }
+            return try self.remove([entry.id], from: index) > 0
+        }
+    }
+
+    /// Removes all entries of a URL, whatever their keys. As with the other removals, entries that match and are being
+    /// written cannot be committed any more.
+    ///
+    /// - Returns: how many there were. They are not found any more then, and their files are gone.
+    @discardableResult
+    package func remove(url: String) async throws(DiskCacheError) -> Int { try await self.remove(.url(url)) }
+
+    /// Removes all entries whose URL begins so.
+    @discardableResult
+    package func remove(prefix: String) async throws(DiskCacheError) -> Int { try await self.remove(.prefix(prefix)) }
+
+    /// Removes all entries that have the tag.
+    @discardableResult
+    package func remove(tag: String) async throws(DiskCacheError) -> Int { try await self.remove(.tag(tag)) }
+
+    /// Removes all entries.
+    @discardableResult
+    package func removeAll() async throws(DiskCacheError) -> Int { try await self.remove(.all) }
+
+    private func remove(_ selection: RemovalSelection) async throws(DiskCacheError) -> Int {
+        // Behind commits that wait for the thread, so that none comes after.
+        let end = try await self.change { _ throws(DiskCacheError) in
+            self.ledger.withLock { ledger in
+                ledger.revoke(selection)
+                return ledger.endOfIDs
+            }
+        }
+        var count = 0
+        // In steps, so that others come in between.
+        while true {
+            let (found, removed) = try await self.change { index throws(DiskCacheError) in
+                let ids = try index.ids(selection, below: end, count: 200)
+                return (ids.count, ids.isEmpty ? 0 : try self.remove(ids, from: index))
+            }
+            count += removed
+            guard found > 0 else { return count }
+        }
+    }
+
+    /// Removes rows, and then files. On the thread that writes the index.
+    private func remove(_ ids: [Int64], from index: CacheIndex) throws(DiskCacheError) -> Int {
+        let change: CacheIndex.Change
+        do throws(DiskCacheError) {
+            change = try index.remove(ids)
+        } catch {
+            guard error.code == .noSpace else { throw error }
+            // A disk that is full has no room to write down what is removed, until the bodies are gone. Without a body an
+            // entry is never served.
+            self.folder.remove(ids, of: index.generation)
+            change = try index.remove(ids)
+        }
+        self.ledger.withLock { $0.statistics = change.statistics }
+        self.folder.remove(change.removed, of: index.generation)
+        return change.removed.count
+    }
+
+    private func tooLarge(_ url: String) -> DiskCacheError {
+        DiskCacheError(
+            .tooLarge,
+            "\(url.prefix(200)) is not stored: it takes more than \(self.largestEntry) bytes, the most for an entry")
+    }
+
+    // MARK: For writers and readers
+
+    /// Counts an entry for its length so far, and makes room.
+    ///
+    /// - Throws: `tooLarge`; `busy` where the entries that are being written leave no room.
+    func reserve(_ entry: Entry, length: UInt64) async throws(DiskCacheError) {
+        let cost = EntryCost.bytes(
+            length: length, key: entry.key.utf8.count, url: entry.url.utf8.count, head: entry.head.count,
+            tags: entry.tags.map(\.utf8.count))
+        guard cost <= self.largestEntry else { throw self.tooLarge(entry.url) }
+        self.ledger.withLock { $0.reserve(cost, for: entry.id) }
+        try await self.makeRoom()
+    }
+
+    private func makeRoom() async throws(DiskCacheError) {
+        guard !self.ledger.withLock({ $0.fits(self.capacity) }) else { return }
+        try await self.change { index throws(DiskCacheError) in
+            try self.evict(from: index)
+            guard self.ledger.withLock({ $0.fits(self.capacity) }) else {
+                throw DiskCacheError(
+                    .busy, "\(self.folder.path): answers that are being stored leave no room for another")
+            }
+        }
+    }
+
+    /// Evicts until everything fits. On the thread that writes the index.
+    private func evict(from index: CacheIndex) throws(DiskCacheError) {
+        while true {
+            let (excess, uses) = self.ledger.withLock { ledger in
+                let excess = ledger.excess(over: self.capacity)
+                return (excess, excess > 0 ? ledger.takeUses() : [:])
+            }
+            guard excess > 0 else { return }
+            let change = try index.evict(excess, uses: uses)
+            self.ledger.withLock { $0.statistics = change.statistics }
+            self.folder.remove(change.removed, of: index.generation)
+            if change.removed.isEmpty { return }
+        }
+    }
+
+    /// Makes an entry count whose body is written.
+    func commit(_ entry: Entry, replacing replaced: [Entry]) async throws(DiskCacheError) {
+        let old = replaced.filter { $0.generation == entry.generation }.map(\.id)
+        try await self.change { index throws(DiskCacheError) in
+            let (writing, use, uses) = self.ledger.withLock { ledger in
+                (ledger.writings[entry.id], ledger.use(), ledger.takeUses())
+            }
+            guard let writing, !writing.isRevoked, index.generation == entry.generation else {
+                throw .gone(entry.url)
+            }
+            let change = try index.insert(entry, replacing: old, use: use, uses: uses)
+            self.ledger.withLock { ledger in
+                ledger.end(entry.id)
+                ledger.statistics = change.statistics
+            }
+            self.folder.remove(change.removed, of: index.generation)
+        }
+        let worksAgain = self.ledger.withLock { ledger in
+            defer { ledger.isFailing = false }
+            return ledger.isFailing
+        }
+        if worksAgain { self.report(.writingWorks(folder: self.folder.path)) }
+    }
+
+    /// Ends an entry that is not committed, and removes its file.
+    ///
+    /// - Parameter error: the reason, unless nobody wants it any more.
+    func giveUp(_ body: BodyHeader, _ error: DiskCacheError?) {
+        let isNews = self.ledger.withLock { ledger in
+            ledger.end(body.id)
+            guard let error, error.isAboutWriting, !ledger.isFailing else { return false }
+            ledger.isFailing = true
+            return true
+        }
+        if isNews, let error { self.report(.writingFails(error)) }
+        // Where there is no thread for it, it is an orphan.
+        try? self.files.run { self.folder.remove([body.id], of: body.generation) }
+    }
+
+    /// Removes an entry whose bytes are not those that were written.
+    ///
+    /// - Returns: false where it was gone already.
+    @discardableResult
+    func removeDamaged(_ entry: Entry) async -> Bool {
+        // An index that cannot be written says so to whoever writes; the entry is found to be damaged again.
+        let wasThere = (try? await self.remove(entry)) ?? true
+        if wasThere { self.report(.entryDamaged(url: entry.url)) }
+        return wasThere
+    }
+
+    private func noteUse(of entry: Entry) {
+        guard self.ledger.withLock({ $0.noteUse(of: entry.id) }) else { return }
+        try? self.writing.run {
+            guard let index = self.index.withLock({ $0 }) else { return }
+            // What cannot be written down is only a guess at who is evicted next.
+            try? index.note(self.ledger.withLock { $0.takeUses() })
+        }
+    }
+
+    // MARK: The index
+
+    private func currentIndex() throws(DiskCacheError) -> CacheIndex {
+        guard let index = self.index.withLock({ $0 }) else { throw .closed(self.folder.path) }
+        return index
+    }
+
+    /// Does `work` on the thread that writes the index.
+    private func change<Value: Sendable>(
+        _ work: @escaping @Sendable (CacheIndex) throws(DiskCacheError) -> Value
+    ) async throws(DiskCacheError) -> Value {
+        try await self.writing.result { () throws(DiskCacheError) in
+            let index = try self.currentIndex()
+            do throws(DiskCacheError) {
+                return try work(index)
+            } catch {
+                if error.code == .damagedIndex { self.replace(index) }
+                throw error
+            }
+        }
+    }
+
+    private func replaceLater(_ index: CacheIndex) {
+        try? self.writing.run { self.replace(index) }
+    }
+
+    /// Begins anew with an empty index in the place of a damaged one. On the thread that writes the index.
+    private func replace(_ damaged: CacheIndex) {
+        let isCurrent = self.index.withLock { index in
+            guard index === damaged else { return false }
+            index = nil
+            return true
+        }
+        guard isCurrent else { return }
+        self.sweep.withLock { $0 }?.stop()
+        damaged.close()
+        let lastID = self.ledger.withLock { $0.endOfIDs }
+        do throws(DiskCacheError) {
+            let place = self.folder
+            do throws(SystemError) { try place.setIndexAside() } catch {
+                throw DiskCacheError(error, place.index, "put aside, though it is damaged")
+            }
+            let index = try CacheIndex(place.index, idsAbove: lastID)
+            let sweep = OrphanSweep(place, index)
+            self.ledger.withLock { $0.begin(with: index) }
+            self.sweep.withLock { $0 = sweep }
+            self.index.withLock { $0 = index }
+            sweep.start()
+            self.report(.indexReplaced(place: place.damagedIndex, reason: "SQLite found it while it was used"))
+        } catch {
+            // The cache stays closed: without an index nothing is found and nothing stored.
+            self.report(.writingFails(error))
+        }
+    }
+}

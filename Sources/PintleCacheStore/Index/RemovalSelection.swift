@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+
+/// Entries that are removed together.
+enum RemovalSelection: Sendable, Hashable {
+    case url(String)
+    /// All URLs that begin so, byte by byte.
+    case prefix(String)
+    case tag(String)
+    case all
+
+    /// Whether an entry that is still being written is among them.
+    func matches(url: String, tags: [String]) -> Bool {
+        switch self {
+        case .url(let other): url.utf8.elementsEqual(other.utf8)
+        case .prefix(let prefix): url.utf8.starts(with: prefix.utf8)
+        case .tag(let tag): tags.contains { $0.utf8.elementsEqual(tag.utf8) }
+        case .all: true
+        }
+    }
+
+    /// A condition on the rows of entries, and its arguments.
+    var condition: (sql: String, arguments: StatementArguments) {
+        switch self {
+        case .url(let url): return ("url = ?", [url])
+        case .prefix(let prefix):
+            guard let end = Self.end(of: prefix) else { return ("url >= ?", [prefix]) }
+            return ("url >= ? AND url < ?", [prefix, end])
+        case .tag(let tag): return ("id IN (SELECT entry FROM tag WHERE name = ?)", [tag])
+        case .all: return ("1", [])
+        }
+    }
+
+    /// The least text that comes after all that begin with `prefix`; nil where there is none. UTF-8 has the order of the
+    /// scalars, and SQLite compares it by bytes.
+    static func end(of prefix: String) -> String? {
+        var scalars = Array(prefix.unicodeScalars)
+        while let last = scalars.popLast() {
+            // Behind U+D7FF come the surrogates, which are no scalars.
+            guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
+            scalars.append(next)
+            var end = String.UnicodeScalarView()
+            end.append(contentsOf: scalars)
+            return String(end)
+        }
+        return nil
+    }
+}
