@@ -159,6 +159,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleProxy",
             [
@@ -174,12 +175,12 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleTrust", "PintleLoop", "PintleSession", "PintlePolicy", nio,
                 nioLocks, database,
             ], small),
-        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         .executableTarget(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
-                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
+                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleCache",
+                "PintleCacheStore",
                 "PintleLoop",
                 "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,

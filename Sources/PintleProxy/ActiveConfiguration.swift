@@ -166,8 +166,17 @@ package final class ActiveConfiguration: Sendable {
         return parent
     }
 
+    /// Keeps answers; nil where no route needs it.
+    package var answers: AnswerStore? { self.caching.store }
+
+    /// True where some are kept beyond the requests that are under way.
+    package var keepsAnswers: Bool { self.caching.keepsAnswers }
+
+    /// What the configuration says of them.
+    package var cacheConfiguration: CacheConfiguration { self.policy.configuration.cache }
+
     /// How a request is answered from what is kept; nil where its route keeps nothing and merges no requests.
-    func cacheUse(_ decision: Decision, _ session: Session) -> CacheUse? {
+    func cacheUse(_ decision: Decision) -> CacheUse? {
         guard let route = decision.route else { return nil }
         return self.caching.use(route, under: decision.trust, by: self.parent(of: decision), name: self.via ?? "pintle")
     }

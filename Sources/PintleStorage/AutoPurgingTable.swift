@@ -37,7 +37,9 @@ package struct AutoPurgingTable<Key: Hashable & Sendable, Value: Sendable>: Send
     package var values: [Value] { self.slots.compactMap { $0?.value } }
 
     /// All keys and values, in no order.
-    package var entries: [(key: Key, value: Value)] { self.slots.compactMap { slot in slot.map { ($0.key, $0.value) } } }
+    package var entries: [(key: Key, value: Value)] {
+        self.slots.compactMap { slot in slot.map { ($0.key, $0.value) } }
+    }
 
     /// The value of a key, which is the latest used then.
     package mutating func value(for key: Key) -> Value? {

@@ -16,7 +16,8 @@ extension SecurityPolicy {
             for certificate in certificates { add(certificate.der) }
         }
         let words = [
-            self.pinning.rawValue, self.match.rawValue, "\(self.allowInvalidCertificates)", "\(self.validatesDomainName)",
+            self.pinning.rawValue, self.match.rawValue, "\(self.allowInvalidCertificates)",
+            "\(self.validatesDomainName)",
             "\(self.allowsCommonName)", self.minimumTLS?.rawValue ?? "", self.stapling.rawValue, self.form.rawValue,
             self.pinExpiry.map { "\($0.moment.seconds) \($0.action.rawValue)" } ?? "",
         ]

@@ -13,7 +13,8 @@ struct Pintle: AsyncParsableCommand {
         abstract: "A local HTTP forward proxy that matches, rewrites, pins, checks and counts every request.",
         version: Version.line,
         subcommands: [
-            Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Check.self, Explain.self, Audit.self, Fetch.self,
+            Serve.self, Run.self, Env.self, Doctor.self, Reload.self, Status.self, Purge.self, Check.self, Explain.self,
+            Audit.self, Fetch.self,
             Pins.self,
             Verify.self, CA.self, VersionCommand.self,
         ])
@@ -39,7 +40,7 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "top", "status", "wait", "config",
+        "top", "wait", "config",
     ]
 
     private static func leave(with failure: CommandFailure) -> Never {

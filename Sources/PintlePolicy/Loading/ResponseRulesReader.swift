@@ -81,7 +81,9 @@ enum ResponseRulesReader {
         if rules.onViolation == .placeholder, map["placeholder"] == nil {
             map["on_violation"]?.report("placeholder needs placeholder: {file: …}")
         }
-        if let node = map["placeholder_after"], map["placeholder"] == nil { node.report("needs placeholder: {file: …}") }
+        if let node = map["placeholder_after"], map["placeholder"] == nil {
+            node.report("needs placeholder: {file: …}")
+        }
         if let node = map["placeholder"], rules.onViolation != .placeholder, rules.placeholderAfter == nil {
             node.report("is never sent; set on_violation: placeholder, or placeholder_after")
         }

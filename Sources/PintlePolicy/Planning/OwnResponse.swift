@@ -28,11 +28,18 @@ package struct OwnResponse {
     ///
     /// - Parameter time: of the answer. Default: now.
     package init(_ placeholder: ResponseRules.Placeholder, for violation: ValidationError, at time: UnixTime = .now) {
+        self.init(placeholder, at: time)
+        for kind in violation.kinds { self.head.fields.append("Pintle-Violation", kind.rawValue) }
+    }
+
+    /// The answer in place of one that is late.
+    ///
+    /// - Parameter time: of the answer. Default: now.
+    package init(_ placeholder: ResponseRules.Placeholder, at time: UnixTime = .now) {
         self.head = ResponseHead(status: placeholder.status, reason: "")
         self.head.fields.append("Date", HTTPDate.text(time.seconds))
         self.head.fields.append("Content-Type", placeholder.mediaType)
         self.head.fields.append("Cache-Control", "no-store")
-        for kind in violation.kinds { self.head.fields.append("Pintle-Violation", kind.rawValue) }
         self.body = placeholder.body
     }
 

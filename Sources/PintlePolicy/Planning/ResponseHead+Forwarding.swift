@@ -25,6 +25,16 @@ extension ResponseHead {
 }
 
 extension Fields {
+    /// The trailers of a response as a client gets them.
+    ///
+    /// - Parameter rules: of the route.
+    package func forwarded(asTrailersBy rules: HeaderRules?) -> Fields {
+        var fields = self
+        Forwarding.removeForbidden(fromTrailers: &fields)
+        rules?.apply(toTrailers: &fields)
+        return fields
+    }
+
     /// Puts fields in front of these: the origin's trailers stand before what was noted before they came.
     package mutating func prepend(_ fields: Fields) {
         var all = fields

@@ -27,7 +27,8 @@ struct AnswerMemory {
 
     /// - Returns: false where it was not there any more.
     mutating func remove(_ answer: KeptAnswer, at key: CacheKey) -> Bool {
-        guard var answers = self.kept.value(for: key), let index = answers.firstIndex(where: { $0.body === answer.body })
+        guard var answers = self.kept.value(for: key),
+            let index = answers.firstIndex(where: { $0.body === answer.body })
         else { return false }
         answers.remove(at: index)
         self.set(answers, at: key)

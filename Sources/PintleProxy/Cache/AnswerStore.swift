@@ -3,6 +3,7 @@
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleCache
+package import PintleCacheStore
 internal import PintleMessage
 package import PintlePolicy
 
@@ -26,6 +27,9 @@ package final class AnswerStore: Sendable {
     /// Bytes that are set apart for bodies under way.
     private let reserved = NIOLockedValueBox(0)
     private let counted = NIOLockedValueBox(Counts())
+    private let disk = NIOLockedValueBox<AnswerDisk?>(nil)
+    /// Counts the removals, so that what was read before one is not kept after it.
+    private let removals = NIOLockedValueBox<UInt64>(0)
     /// The longest body that is kept, in bytes: no single one takes the place of all others.
     private let longestBody: Int
     private let mostReserved: Int
@@ -48,9 +52,61 @@ package final class AnswerStore: Sendable {
 
     func find(_ key: CacheKey) -> [KeptAnswer] { self.memory.withLockedValue { $0.answers(for: key) } }
 
+    /// True where answers may be on disk that are not in memory.
+    var hasDisk: Bool { self.disk.withLockedValue { $0 != nil } }
+
+    /// Reads what is on disk for a request, and keeps it in memory from then on.
+    ///
+    /// - Parameter found: told on any thread; what is there may answer, or be confirmed.
+    func findOnDisk(
+        _ key: CacheKey, for request: RequestHead, mode: CacheMode,
+        then found: @escaping @Sendable (KeptAnswer?) -> Void
+    ) {
+        guard let disk = self.disk.withLockedValue({ $0 }) else { return found(nil) }
+        let removals = self.removals.withLockedValue { $0 }
+        Task {
+            let answer = await disk.find(key) { stored in
+                switch self.rules.decision(for: request, among: stored, mode: mode, now: .now()) {
+                case .answer(let index, _, _, _), .validate(let index, _, _): index
+                case .forward, .miss: nil
+                }
+            }
+            guard let answer, self.removals.withLockedValue({ $0 }) == removals else { return found(nil) }
+            self.memory.withLockedValue { memory in
+                if memory.answers(for: key).isEmpty { memory.keep(answer, at: key, most: self.rules.variantLimit) }
+            }
+            found(answer)
+        }
+    }
+
+    /// Takes the folder of answers on disk, where the configuration has one.
+    ///
+    /// - Parameter report: told of troubles, on any thread.
+    /// - Throws: where it cannot be used; answers are kept in memory alone then.
+    package func openDisk(
+        _ folder: String, capacity: Int, report: @escaping @Sendable (DiskCache.Event) -> Void
+    ) async throws(DiskCacheError) {
+        guard !self.hasDisk else { return }
+        let cache = try await DiskCache.open(folder, capacity: UInt64(capacity), report: report)
+        self.disk.withLockedValue { $0 = AnswerDisk(cache) }
+    }
+
+    /// Writes down what waits for it, and lets the folder go.
+    package func closeDisk() async {
+        let disk = self.disk.withLockedValue { disk in
+            defer { disk = nil }
+            return disk
+        }
+        await disk?.close()
+    }
+
+    /// How much is on disk; nil where nothing is kept there.
+    package var diskUsage: DiskCache.Statistics? { self.disk.withLockedValue { $0?.cache.statistics } }
+
     /// Keeps an answer, in the place of one for the same requests.
     func keep(_ answer: KeptAnswer, at key: CacheKey) {
         self.memory.withLockedValue { $0.keep(answer, at: key, most: self.rules.variantLimit) }
+        self.disk.withLockedValue { $0 }?.keep(answer, at: key)
     }
 
     /// Puts another answer in the place of one, unless that was removed meanwhile.
@@ -59,40 +115,57 @@ package final class AnswerStore: Sendable {
             guard memory.remove(old, at: key) else { return }
             memory.keep(new, at: key, most: self.rules.variantLimit)
         }
+        self.disk.withLockedValue { $0 }?.update(new, at: key)
     }
 
-    func remove(_ answer: KeptAnswer, at key: CacheKey) { self.memory.withLockedValue { _ = $0.remove(answer, at: key) } }
+    func remove(_ answer: KeptAnswer, at key: CacheKey) {
+        self.memory.withLockedValue { _ = $0.remove(answer, at: key) }
+        self.disk.withLockedValue { $0 }?.remove(answer, at: key)
+    }
 
     // MARK: Removing
 
-    /// Removes the answers of URLs, since a request has changed what is there (RFC 9111 §4.4).
-    func invalidate(_ urls: [String]) {
-        for url in urls { self.purge(url: url) }
+    /// The answers that a removal is for.
+    package enum Selection: Sendable, Equatable {
+        case url(String)
+        case prefix(String)
+        /// A surrogate key.
+        case tag(String)
+        case all
+
+        func covers(_ url: String, tags: [String]) -> Bool {
+            switch self {
+            case .url(let wanted): url == wanted
+            case .prefix(let prefix): url.hasPrefix(prefix)
+            case .tag(let tag): tags.contains(tag)
+            case .all: true
+            }
+        }
     }
 
-    /// Removes the answers of a URL.
+    /// Removes the answers of URLs, since a request has changed what is there (RFC 9111 §4.4).
+    func invalidate(_ urls: [String]) {
+        for url in urls { self.purge(.url(url)) { _ in } }
+    }
+
+    /// Removes answers, in memory at once. What is on its way to a client arrives, and is not kept.
     ///
-    /// - Returns: how many there were.
-    @discardableResult package func purge(url: String) -> Int { self.purge { $0 == url } tags: { _ in false } }
-
-    /// Removes the answers of all URLs that begin so.
-    package func purge(prefix: String) -> Int { self.purge { $0.hasPrefix(prefix) } tags: { _ in false } }
-
-    /// Removes the answers that have a surrogate key.
-    package func purge(tag: String) -> Int { self.purge { _ in false } tags: { $0.contains(tag) } }
-
-    /// Removes all answers.
-    package func purgeAll() -> Int { self.purge { _ in true } tags: { _ in true } }
-
-    private func purge(_ isMeant: (_ url: String) -> Bool, tags hasTag: ([String]) -> Bool) -> Int {
-        // An answer that is on its way may be from before, too; which tags it has nobody knows yet.
+    /// - Parameter done: told, on any thread, how many there were when those on disk are gone, too: an answer that is in both
+    ///   counts once.
+    package func purge(_ selection: Selection, done: @escaping @Sendable (Int) -> Void) {
+        self.removals.withLockedValue { $0 += 1 }
         let flying = self.flights.withLockedValue { Array($0.values) }
-        for flight in flying where isMeant(flight.key.url) || hasTag(flight.tags) { flight.revoke() }
+        for flight in flying where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
         let count = self.memory.withLockedValue { memory in
-            memory.removeAll { key, answer in isMeant(key.url) || hasTag(answer.response.tags) }
+            memory.removeAll { key, answer in selection.covers(key.url, tags: answer.response.tags) }
         }
-        self.count { $0.purged += UInt64(count) }
-        return count
+        let tell: @Sendable (Int) -> Void = { onDisk in
+            let all = max(count, onDisk)
+            self.count { $0.purged += UInt64(all) }
+            done(all)
+        }
+        guard let disk = self.disk.withLockedValue({ $0 }) else { return tell(0) }
+        disk.purge(selection, done: tell)
     }
 
     // MARK: What is under way

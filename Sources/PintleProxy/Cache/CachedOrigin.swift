@@ -31,6 +31,8 @@ final class CachedOrigin: OriginStream {
         /// The client is told at the end of the turn.
         case answered(ResponseHead, length: UInt64?, range: Range<UInt64>?)
         case failed(SessionError)
+        /// It is not known yet what is on disk.
+        case looking
         case waiting(Flight, number: Int)
         /// The range is what is left to be given.
         case reading(SharedBody, SharedBody.Reader, Flight?)
@@ -88,6 +90,20 @@ final class CachedOrigin: OriginStream {
             return self.canBeShared ? self.fetch(at: key, mode: .ignoreLocal, .uriMiss) : self.pass(.bypass)
         }
         let kept = self.use.store.find(key)
+        guard kept.isEmpty, mode != .ignoreLocal, self.use.store.hasDisk else {
+            return self.decide(among: kept, at: key, mode: mode)
+        }
+        self.state = .looking
+        let box = LoopBound(self, loop: self.loop)
+        self.use.store.findOnDisk(key, for: self.request, mode: mode) { answer in
+            box.run { origin in
+                guard case .looking = origin.state else { return }
+                origin.decide(among: answer.map { [$0] } ?? [], at: key, mode: mode)
+            }
+        }
+    }
+
+    private func decide(among kept: [KeptAnswer], at key: CacheKey, mode: CacheMode) {
         let decision = self.use.store.rules.decision(
             for: self.request, among: kept.map(\.response), mode: mode, now: .now())
         switch decision {
@@ -225,7 +241,8 @@ final class CachedOrigin: OriginStream {
         self.use.store.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }
         }
-        self.cacheOutcome = !isOwn ? .merged : answer.isConfirmed ? .validated : answer.upstreamStatus == 0 ? .stale : .miss
+        self.cacheOutcome =
+            !isOwn ? .merged : answer.isConfirmed ? .validated : answer.upstreamStatus == 0 ? .stale : .miss
         let now = CacheTime.now()
         status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
         let age = isOwn && answer.upstreamStatus != 0 ? nil : stored.age(at: now)
@@ -247,6 +264,8 @@ final class CachedOrigin: OriginStream {
     ) {
         var head = answer.head
         head.fields.append("Cache-Status", status.fieldValue)
+        // Without a body the number still says how long it would be.
+        if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
         let start = stored.range?.lowerBound ?? 0
         let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
         self.begin(head, length: answer.contentLength, range, body, reader, flight)
@@ -354,7 +373,9 @@ extension CachedOrigin {
 
     func send(_ bytes: ByteBuffer) { if case .passing(let stream) = self.state { stream.send(bytes) } }
 
-    func finishBody(trailers: Fields) { if case .passing(let stream) = self.state { stream.finishBody(trailers: trailers) } }
+    func finishBody(trailers: Fields) {
+        if case .passing(let stream) = self.state { stream.finishBody(trailers: trailers) }
+    }
 
     func takePipes() { if case .passing(let stream) = self.state { stream.takePipes() } }
 
@@ -383,7 +404,7 @@ extension CachedOrigin {
         switch state {
         case .waiting(let flight, let number): flight.leave(number)
         case .passing(let stream): stream.cancel()
-        case .answered, .failed, .reading, .over: break
+        case .answered, .failed, .looking, .reading, .over: break
         }
         self.closeBody()
     }
@@ -400,7 +421,7 @@ extension CachedOrigin: TurnEndWork {
             self.pump()
         case .failed(let error): self.fail(error)
         case .reading: self.pump()
-        case .waiting, .passing, .over: break
+        case .looking, .waiting, .passing, .over: break
         }
     }
 }

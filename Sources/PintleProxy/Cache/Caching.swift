@@ -48,6 +48,9 @@ package struct Caching: Sendable {
         }
     }
 
+    /// True where a route keeps answers beyond the requests that are under way.
+    var keepsAnswers: Bool { self.uses.values.contains { $0.mode != nil } }
+
     /// - Parameter parent: by which the request goes: another one may answer otherwise.
     func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?, name: String) -> CacheUse? {
         guard let store, let use = self.uses[route.name] else { return nil }

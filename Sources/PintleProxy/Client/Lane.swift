@@ -5,6 +5,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 
 /// What the connections of one loop share. Used on the loop's thread only.
 final class Lane: @unchecked Sendable {
@@ -56,6 +57,17 @@ final class Lane: @unchecked Sendable {
     func nextID() -> ExchangeID {
         self.sequence += 1
         return ExchangeID(instance: self.instance, sequence: self.sequence)
+    }
+
+    /// Opens the stream to an origin, or to what is kept of it.
+    func open(
+        _ request: TransferRequest, in session: Session, for exchange: Exchange, _ use: CacheUse?
+    ) -> any OriginStream {
+        let origins = self.origins
+        guard let use else { return origins.open(request, in: session, for: exchange) }
+        return CachedOrigin(request, use: use, loop: self.loop, for: exchange) { request, delegate in
+            origins.open(request, in: session, for: delegate)
+        }
     }
 
     // MARK: Work on other threads

@@ -35,8 +35,9 @@ final class Exchange {
     /// The protocols that the origin may switch to.
     private var offer: UpgradeOffer?
     private var judge: ResponseJudge?
-    private var requestTrailers = Fields()
-    private var responseTrailers = Fields()
+    /// Waits for the head of the answer no longer than the route says.
+    private var lateness: Lateness?
+    private var (requestTrailers, responseTrailers) = (Fields(), Fields())
     /// True while the connection is to look for more of the body at the end of this turn.
     private var resumesBody = false
     private var held: HeldShares
@@ -169,11 +170,7 @@ final class Exchange {
     // MARK: Sending
 
     private func send(_ result: Result<PlannedRequest, Problem>) {
-        do throws(Problem) {
-            try self.send(result.get())
-        } catch {
-            self.refuse(error)
-        }
+        self.refusing { () throws(Problem) in try self.send(result.get()) }
     }
 
     private func send(_ planned: PlannedRequest) throws(Problem) {
@@ -184,6 +181,7 @@ final class Exchange {
         if planned.offer != nil { try self.report.holdTunnel(within: self.active.limits) }
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
+        self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
         var transfer = planned.transfer
         self.active.cookies.fill(&transfer, of: decision)
         try self.open(transfer, in: self.active.session(for: decision.trust).session)
@@ -200,6 +198,15 @@ final class Exchange {
         self.countUpload()
     }
 
+    /// Answers in place of an origin that is late (`placeholder_after`). What it answers then, others may get.
+    func originIsLate(_ placeholder: ResponseRules.Placeholder, after limit: Duration) {
+        guard case .none = self.answer else { return }
+        self.origin?.detach()
+        self.letOriginGo()
+        self.report.noteLate(limit)
+        self.answer(OwnResponse(placeholder), .completed)
+    }
+
     private func finishUpload() { self.upload.finish()?.finish(trailers: self.requestTrailers) }
 
     /// Asks for the origin, unless there is no way to it.
@@ -209,13 +216,7 @@ final class Exchange {
         request.way = self.active.way(decision.way)
         (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
         if let problem = self.active.precheck.refusal(of: &request) { throw problem }
-        let opener = self.lane.origins
-        guard let use = self.active.cacheUse(decision, session) else {
-            return self.origin = opener.open(request, in: session, for: self)
-        }
-        self.origin = CachedOrigin(request, use: use, loop: self.lane.loop, for: self) { request, delegate in
-            opener.open(request, in: session, for: delegate)
-        }
+        self.origin = self.lane.open(request, in: session, for: self, self.active.cacheUse(decision))
     }
 
     // MARK: The client's events
@@ -285,10 +286,8 @@ final class Exchange {
     func originAnswered(_ received: ResponseHead, length: UInt64?) {
         guard case .none = self.answer, let origin else { preconditionFailure("BUG: there is an answer already") }
         let head = self.active.cookies.taking(from: received, to: self.plan?.decision)
-        self.report.note(origin.cacheOutcome)
-        if origin.cacheOutcome?.isFromOrigin ?? true { self.report.upstreamStatus = head.status }
-        self.report.upstreamVersion = origin.responseVersion
-        self.report.noteVerdicts(of: origin, self.plan?.decision, in: self.active)
+        self.lateness = nil
+        self.report.note(head, of: origin, self.plan?.decision, in: self.active)
         if head.status == 407, self.offer == nil, let parent = self.active.forwarder(of: self.plan?.decision) {
             return self.refuse(Problem(unadmittedBy: parent))
         }
@@ -347,9 +346,7 @@ final class Exchange {
     }
 
     func originSent(trailers fields: Fields) {
-        var fields = fields
-        Forwarding.removeForbidden(fromTrailers: &fields)
-        self.plan?.decision?.route?.configuration.response.headers.apply(toTrailers: &fields)
+        let fields = fields.forwarded(asTrailersBy: self.plan?.decision?.route?.configuration.response.headers)
         switch self.answer {
         case .none: preconditionFailure("BUG: trailers come without a head")
         case .inspected(let inspection):
@@ -519,12 +516,14 @@ final class Exchange {
         self.client.cut()
     }
 
+    private func refusing(_ attempt: () throws(Problem) -> Void) {
+        do throws(Problem) { try attempt() } catch { self.refuse(error) }
+    }
+
     /// Answers with a problem of Pintle's own.
     func refuse(_ problem: Problem) {
         self.report.note(problem)
-        let context = ProblemWriter.Context(
-            exchangeID: self.report.id.description, route: self.plan?.decision?.route?.name, trust: self.report.trust,
-            json: ProblemWriter.acceptsJSON(self.accept))
+        let context = self.report.context(json: ProblemWriter.acceptsJSON(self.accept))
         self.answer(OwnResponse(problem, context), .failed)
     }
 
@@ -553,7 +552,7 @@ final class Exchange {
     private func end(_ outcome: Outcome) {
         if case .over = self.answer { preconditionFailure("BUG: an exchange ends twice") }
         self.answer.inspection?.stop()
-        self.answer = .over
+        (self.answer, self.lateness) = (.over, nil)
         self.cancelOrigin()
         self.upload.stop()
         self.giveBack()
@@ -598,11 +597,7 @@ final class Exchange {
         switch action {
         case nil: break
         case .connect(let request, let session):
-            do throws(Problem) {
-                try self.open(request, in: session)
-            } catch {
-                self.refuse(error)
-            }
+            self.refusing { () throws(Problem) in try self.open(request, in: session) }
         case .prove(let question, let socket, let patience):
             self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
                 answer in
@@ -610,10 +605,7 @@ final class Exchange {
                 self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
-            let route = self.plan?.decision?.route
-            let dialler = Dialler(
-                address: address, interface: route?.configuration.request.interface,
-                serviceType: route?.serviceType ?? .default, timeLimit: patience, loop: self.lane.loop)
+            let dialler = Dialler(address, for: self.plan?.decision?.route, patience: patience, loop: self.lane.loop)
             self.dialler = dialler
             dialler.start { result in
                 self.dialler = nil

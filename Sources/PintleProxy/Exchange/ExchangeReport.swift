@@ -138,6 +138,27 @@ struct ExchangeReport {
         if let verdict = origin.verdict { self.note(verdict) }
     }
 
+    /// Notes the head of an answer, and on what the origin was trusted.
+    mutating func note(
+        _ head: ResponseHead, of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration
+    ) {
+        self.note(origin.cacheOutcome)
+        if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
+        self.upstreamVersion = origin.responseVersion
+        self.noteVerdicts(of: origin, decision, in: active)
+    }
+
+    /// Notes that the client was not to wait any longer.
+    mutating func noteLate(_ limit: Duration) {
+        self.problem = .upstreamTimeout
+        self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
+    }
+
+    /// What a problem says of the exchange.
+    func context(json: Bool) -> ProblemWriter.Context {
+        ProblemWriter.Context(exchangeID: self.id.description, route: self.route, trust: self.trust, json: json)
+    }
+
     /// Notes what became of the request where answers are kept, and counts it.
     mutating func note(_ outcome: CacheOutcome?) {
         guard let outcome, self.cache == nil else { return }

@@ -130,6 +130,10 @@ actor Reloader {
         }
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.parts.proxy.replace(active: next)
+        if next.answers !== self.active.answers {
+            await self.active.answers?.closeDisk()
+            await ServingParts.openCache(next, self.parts.logger)
+        }
         self.policy = policy
         self.active = next
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])

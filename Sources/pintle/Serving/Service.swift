@@ -75,8 +75,10 @@ struct Service {
         defer { obedience.cancel() }
         let watch = try await self.watchFiles(reloader, engine, logger)
         defer { watch?.stop() }
-        let control = self.openControl(reloader, logger)
+        let control = self.openControl(
+            ControlDesk(reloader: reloader, activity: activity, place: Self.status(of: proxy)), logger)
         defer { control?.stop() }
+        await ServingParts.openCache(active, logger)
         do {
             try self.announce(proxy, logger)
         } catch {
@@ -97,6 +99,7 @@ struct Service {
         let patience = await reloader.drainTimeout
         let clean = await proxy.drain(patience: .nanoseconds(patience.wholeNanoseconds))
         await reloader.active.close()
+        await reloader.active.answers?.closeDisk()
         reachability.stop()
         activity.stop()
         await exchangeLog.isWritten(within: Self.logPatience)
@@ -129,17 +132,13 @@ struct Service {
     }
 
     /// Lets `pintle reload` find this process.
-    private func openControl(_ reloader: Reloader, _ logger: Logger) -> ControlSocket? {
+    private func openControl(_ desk: ControlDesk, _ logger: Logger) -> ControlSocket? {
         guard let folder = StateFolder.sockets, StateFolder.make(folder) else {
             logger.warning("no folder for a control socket can be written, so `pintle reload` finds no proxy here")
             return nil
         }
         do throws(ControlSocket.Failure) {
-            return try ControlSocket(path: "\(folder)/\(getpid()).sock") { request in
-                switch request.command {
-                case .reload: await reloader.reload(Reloader.Options(force: request.force, live: request.live))
-                }
-            }
+            return try ControlSocket(path: "\(folder)/\(getpid()).sock") { await desk.answer($0) }
         } catch {
             logger.warning("`pintle reload` finds no proxy here: \(error)")
             return nil

@@ -4,8 +4,10 @@ internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleActivity
+internal import PintleCacheStore
 internal import PintleLoop
 internal import PintlePolicy
+internal import PintleProxy
 internal import PintleReachability
 internal import PintleSession
 internal import PintleSystem
@@ -39,6 +41,22 @@ enum ServingParts {
         return Activity(
             counters: counters, settings: ActivitySettings(configuration.activity), scheduler: scheduler,
             logger: logger)
+    }
+
+    /// Opens the folder of answers on disk, where a route keeps some. Without it they are kept in memory, and the log says why.
+    static func openCache(_ active: ActiveConfiguration, _ logger: Logger) async {
+        guard let answers = active.answers, active.keepsAnswers, active.cacheConfiguration.disk > 0 else { return }
+        guard let folder = active.cacheConfiguration.folder ?? StateFolder.path.map({ $0 + "/cache" }) else {
+            return logger.warning(
+                "answers are kept in memory alone: neither XDG_STATE_HOME nor HOME says where else; set cache.path")
+        }
+        do throws(DiskCacheError) {
+            try await answers.openDisk(folder, capacity: active.cacheConfiguration.disk) { event in
+                logger.warning("\(event)")
+            }
+        } catch {
+            logger.warning("answers are kept in memory alone: \(error)")
+        }
     }
 
     /// Follows the system's reachability and logs each change of it.

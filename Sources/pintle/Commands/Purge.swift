@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import PintleCache
+internal import PintleMessage
+
+struct Purge: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Drop answers that a running proxy keeps.",
+        discussion: """
+            Answers in memory and on disk are gone when the command returns. What is on its way to a client arrives, and is \
+            not kept.
+            """)
+
+    @Argument(help: "The URL whose answers go, as the origin is asked for it.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("The beginning of the URLs whose answers go.", valueName: "URL"))
+    var prefix: String?
+
+    @Option(
+        help: ArgumentHelp("The surrogate key (Cache-Tag, Surrogate-Key) of the answers that go.", valueName: "key"))
+    var tag: String?
+
+    @Flag(help: "Drop all answers.")
+    var all = false
+
+    @Option(help: ArgumentHelp("The proxy's process, where several run.", valueName: "number"))
+    var pid: Int?
+
+    func validate() throws {
+        let given = [self.url != nil, self.prefix != nil, self.tag != nil, self.all].filter { $0 }.count
+        guard given == 1 else { throw ValidationError("Say what goes: a URL, --prefix, --tag or --all.") }
+    }
+
+    func run() throws {
+        let lines = try RunningProxy(process: self.pid).ask(ControlRequest(command: .purge, purge: self.selection()))
+        for line in lines { Output.error(line) }
+    }
+
+    private func selection() throws(CommandFailure) -> ControlRequest.Purge {
+        if let url {
+            // As keys have it: no default port, no capitals in the host, no fragment.
+            guard let parsed = try? HTTPURL(url) else {
+                throw CommandFailure(.usage, "\(url) is no http or https URL")
+            }
+            return .url(CacheKey(partition: "", url: parsed).url)
+        }
+        if let prefix { return .prefix(prefix) }
+        if let tag { return .tag(tag) }
+        return .all
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// Where answers are kept: memory, disk, and how they go (`pintle purge`).
+struct CacheStoreTests {
+    private let folder: TemporaryFolder
+    private let origin: ScriptedOrigin
+
+    init() throws {
+        self.folder = try TemporaryFolder()
+        self.origin = try ScriptedOrigin { connection in
+            while true {
+                let path = try connection.readRequest().head.startLine.split(separator: " ")[1]
+                try connection.send(
+                    response("at \(path)", fields: "Cache-Control: max-age=600\r\nCache-Tag: all, tag\(path.dropFirst())\r\n"))
+            }
+        }
+    }
+
+    private func start(_ cache: String = "{}") throws -> PintleProcess {
+        try PintleProcess(
+            "cache: \(cache)\nroutes: [{name: kept, cache: {policy: protocol}}]", folder: self.folder)
+    }
+
+    private func run(_ arguments: String...) throws -> ChildProcess {
+        try PintleProcess.run(
+            arguments, environment: ["XDG_STATE_HOME": self.folder.path, "PATH": "/usr/bin:/bin"])
+    }
+
+    @Test func `answers outlive the process`() throws {
+        var pintle = try self.start()
+        for path in ["/a", "/b"] { _ = try pintle.ask(get(self.origin.port, path)) }
+        #expect(try pintle.stop() == 0)
+        pintle = try self.start()
+        for path in ["/a", "/b"] {
+            let answer = try pintle.ask(get(self.origin.port, path))
+            #expect(answer.text == "at \(path)" && answer["Cache-Status"]?.contains(";hit") == true)
+        }
+        #expect(self.origin.requests.count == 2)
+    }
+
+    @Test func `a second proxy on the same folder says so, and keeps answers in memory`() throws {
+        let first = try self.start()
+        let second = try PintleProcess(
+            "cache: {path: \"\(self.folder.path)/pintle/cache\"}\nroutes: [{name: kept, cache: {policy: protocol}}]")
+        #expect(second.process.lines.contains { $0.text.contains("answers are kept in memory alone") })
+        for pintle in [first, second] {
+            for _ in 0..<2 { #expect(try pintle.ask(get(self.origin.port, "/a")).text == "at /a") }
+        }
+        #expect(self.origin.requests.count == 2)
+    }
+
+    @Test func `purge removes by URL, beginning, tag and all, on disk, too`() throws {
+        var pintle = try self.start()
+        let base = "http://127.0.0.1:\(self.origin.port)"
+        func fill() throws { for path in ["/a", "/b", "/c/d"] { _ = try pintle.ask(get(self.origin.port, path)) } }
+        func isKept(_ path: String) throws -> Bool {
+            try pintle.ask(get(self.origin.port, path))["Cache-Status"]?.contains(";hit") == true
+        }
+        try fill()
+        #expect(try self.run("purge", base + "/a").errors == ["1 answer is gone"])
+        #expect(try isKept("/b") && !isKept("/a"))
+        #expect(try self.run("purge", "--prefix", base + "/c").errors == ["1 answer is gone"])
+        #expect(try isKept("/b") && !isKept("/c/d"))
+        #expect(try self.run("purge", "--tag", "tagb").errors == ["1 answer is gone"])
+        #expect(try isKept("/a") && !isKept("/b"))
+        #expect(try self.run("purge", "--all").errors == ["3 answers are gone"])
+        #expect(try pintle.stop() == 0)
+        pintle = try self.start()
+        #expect(try !isKept("/a") && !isKept("/b") && !isKept("/c/d"))
+        let status = try self.run("status")
+        #expect(status.lines.contains { $0.text.hasPrefix("cache: 0 hits, 3 misses, 0 merged, 0 purged; 3 answers of ") })
+        let nothing = try self.run("purge")
+        #expect(nothing.errors.contains { $0.contains("Say what goes") })
+    }
+
+    @Test func `memory stays within its size, whatever is asked for`() throws {
+        let big = try ScriptedOrigin(
+            answering: response(String(repeating: "x", count: 100_000), fields: "Cache-Control: max-age=600\r\n"))
+        let pintle = try self.start("{memory: 1MiB, disk: off}")
+        for number in 0..<40 { _ = try pintle.ask(get(big.port, "/\(number)")) }
+        let status = try self.run("status").lines.map(\.text).joined(separator: "\n")
+        let bytes = try #require(
+            status.split(separator: " ").firstIndex(of: "bytes").flatMap { Int(status.split(separator: " ")[$0 - 1]) })
+        #expect(bytes > 0 && bytes <= 1 << 20, "\(status)")
+    }
+
+    @Test func `a late origin is answered for by the placeholder, and its answer is kept`() throws {
+        let mayAnswer = Watched(false)
+        let late = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            _ = try mayAnswer.wait(for: "the placeholder") { $0 }
+            try connection.send(response("late", fields: "Cache-Control: max-age=600\r\n"))
+            _ = try connection.waitForEnd()
+        }
+        _ = try self.folder.write(Array("soon".utf8), to: "soon.txt")
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            routes:
+              - name: slow
+                cache: {policy: protocol}
+                coalesce: {}
+                response: {placeholder: {file: soon.txt, status: 203}, placeholder_after: 50ms}
+            """, folder: self.folder)
+        let first = try pintle.ask(get(late.port))
+        #expect(first.head.status == 203 && first.text == "soon" && first["Cache-Control"] == "no-store")
+        mayAnswer.change { $0 = true }
+        var second = try pintle.ask(get(late.port))
+        while second.text != "late" { second = try pintle.ask(get(late.port)) }
+        #expect(try pintle.ask(get(late.port))["Cache-Status"]?.contains(";hit") == true && late.requests.count == 1)
+        let line = try pintle.waitForExchanges(1)[0]
+        #expect((line["error"] as? String)?.contains("had not answered after 50ms") == true)
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// Answers that are kept (`cache`), as clients and origins see them. The rules themselves are tested beside them.
+struct CacheTests {
+    static let configuration = """
+        routes:
+          - name: kept
+            match: {paths: ["/**"]}
+            cache: {policy: protocol}
+        cache: {disk: off}
+        """
+
+    @Test func `a fresh answer is given again, with its age, and says where it comes from`() throws {
+        let origin = try ScriptedOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
+        let pintle = try PintleProcess(Self.configuration)
+        let first = try pintle.ask(get(origin.port, "/a"))
+        #expect(first.text == "hello" && first["Age"] == nil)
+        #expect(first["Cache-Status"] == "pintle;fwd=uri-miss;fwd-status=200;ttl=60;stored")
+        let second = try pintle.ask(get(origin.port, "/a"))
+        #expect(second.text == "hello" && second["Age"] != nil && second["Content-Length"] == "5")
+        #expect(second["Cache-Status"]?.hasPrefix("pintle;hit;ttl=") == true)
+        // Byte for byte: another path is another resource.
+        #expect(try pintle.ask(get(origin.port, "/%61"))["Cache-Status"]?.contains("uri-miss") == true)
+        #expect(origin.requests.count == 2)
+        let lines = try pintle.waitForExchanges(3)
+        #expect(lines.map { $0["cache"] as? String } == ["miss", "hit", "miss"])
+        #expect(lines.map { $0["upstream_status"] as? Int } == [200, nil, 200])
+        let counters = try pintle.counters()
+        #expect(counters["cache_hits"] as? Int == 1 && counters["cache_misses"] as? Int == 2)
+    }
+
+    @Test func `what is kept answers HEAD, ranges and conditions`() throws {
+        let origin = try ScriptedOrigin(
+            answering: response("0123456789", fields: "Cache-Control: max-age=60\r\nETag: \"v1\"\r\n"))
+        let pintle = try PintleProcess(Self.configuration)
+        _ = try pintle.ask(get(origin.port))
+        let head = try pintle.ask(
+            get(origin.port).replacingOccurrences(of: "GET ", with: "HEAD "), method: "HEAD")
+        #expect(head.body.isEmpty && head["Content-Length"] == "10" && head["ETag"] == "\"v1\"")
+        let part = try pintle.ask(get(origin.port, fields: "Range: bytes=2-4\r\n"))
+        #expect(part.head.status == 206 && part.text == "234" && part["Content-Range"] == "bytes 2-4/10")
+        let unchanged = try pintle.ask(get(origin.port, fields: "If-None-Match: \"v1\"\r\n"))
+        #expect(unchanged.head.status == 304 && unchanged["ETag"] == "\"v1\"")
+        let beyond = try pintle.ask(get(origin.port, fields: "Range: bytes=20-\r\n"))
+        #expect(beyond.head.status == 416 && beyond["Content-Range"] == "bytes */10")
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `a stale answer is confirmed by the origin and then given`() throws {
+        let origin = try ScriptedOrigin { connection in
+            let request = try connection.readRequest()
+            #expect(request["If-None-Match"] == nil)
+            try connection.send(response("body", fields: "Cache-Control: max-age=0\r\nETag: \"v1\"\r\n"))
+            let second = try connection.readRequest()
+            #expect(second["If-None-Match"] == "\"v1\"")
+            try connection.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\n\r\n")
+            // From here on it is fresh.
+            _ = try connection.waitForEnd()
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        #expect(try pintle.ask(get(origin.port)).text == "body")
+        let confirmed = try pintle.ask(get(origin.port))
+        #expect(confirmed.head.status == 200 && confirmed.text == "body")
+        #expect(confirmed["Cache-Status"]?.hasPrefix("pintle;fwd=stale;fwd-status=304") == true)
+        let fresh = try pintle.ask(get(origin.port))
+        #expect(fresh["Cache-Status"]?.contains(";hit") == true && fresh.text == "body")
+        #expect(try pintle.waitForExchanges(3).map { $0["cache"] as? String } == ["miss", "validated", "hit"])
+    }
+
+    @Test(arguments: [
+        ("Cache-Control: no-store\r\n", "", "no-store"), ("Cache-Control: private, max-age=60\r\n", "", "private"),
+        ("Cache-Control: max-age=60\r\nSet-Cookie: a=b\r\n", "", "set-cookie"),
+        ("Cache-Control: max-age=60\r\n", "Authorization: Bearer x\r\n", "authorization"),
+        ("Cache-Control: max-age=60\r\nVary: *\r\n", "", "vary-any"), ("", "", "no-lifetime"),
+    ])
+    func `what must not be kept is not`(answer: String, request: String, reason: String) throws {
+        let origin = try ScriptedOrigin(answering: response("mine", fields: answer))
+        let pintle = try PintleProcess(Self.configuration)
+        for _ in 0..<2 {
+            let message = try pintle.ask(get(origin.port, fields: request))
+            #expect(message.text == "mine")
+            #expect(message["Cache-Status"] == "pintle;fwd=uri-miss;fwd-status=200;detail=\(reason)")
+        }
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `a field that may change the answer goes past the cache both ways`() throws {
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                let host = request["X-Forwarded-Host"] ?? "good.test"
+                try connection.send(response("link to \(host)", fields: "Cache-Control: max-age=60\r\n"))
+            }
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        let poisoned = try pintle.ask(get(origin.port, fields: "X-Forwarded-Host: evil.test\r\n"))
+        #expect(poisoned.text == "link to evil.test" && poisoned["Cache-Status"]?.contains("stored") == false)
+        #expect(try pintle.ask(get(origin.port)).text == "link to good.test")
+        #expect(try pintle.ask(get(origin.port, fields: "x-FORWARDED-host: evil.test\r\n")).text == "link to evil.test")
+        #expect(try pintle.ask(get(origin.port)).text == "link to good.test")
+        #expect(origin.requests.count == 3)
+    }
+
+    @Test func `answers vary by the fields that the origin names`() throws {
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let language = try connection.readRequest()["Accept-Language"] ?? "none"
+                try connection.send(
+                    response(language, fields: "Cache-Control: max-age=60\r\nVary: Accept-Language\r\n"))
+            }
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        for _ in 0..<2 {
+            for language in ["de", "fr"] {
+                #expect(try pintle.ask(get(origin.port, fields: "Accept-Language: \(language)\r\n")).text == language)
+            }
+        }
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `a method that changes things removes the answers of its URL`() throws {
+        let origin = try ScriptedOrigin(answering: response("x", fields: "Cache-Control: max-age=60\r\n"))
+        let pintle = try PintleProcess(Self.configuration)
+        for _ in 0..<2 { _ = try pintle.ask(get(origin.port, "/a")) }
+        _ = try pintle.ask(
+            "POST http://127.0.0.1:\(origin.port)/a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi", method: "POST")
+        #expect(try pintle.ask(get(origin.port, "/a"))["Cache-Status"]?.contains("uri-miss") == true)
+        #expect(origin.requests.map(\.head.startLine).map { $0.prefix(4) } == ["GET ", "POST", "GET "])
+    }
+
+    @Test func `a stale answer is given where the origin is away and has allowed it`() throws {
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            try connection.send(
+                response("old", fields: "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"v\"\r\n"))
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        _ = try pintle.ask(get(origin.port))
+        origin.stop()
+        let stale = try pintle.ask(get(origin.port))
+        #expect(stale.head.status == 200 && stale.text == "old" && stale["Age"] != nil)
+        #expect(try pintle.waitForExchanges(2)[1]["cache"] as? String == "stale")
+    }
+
+    @Test func `prefer_cache answers however old, and only_cache asks nobody`() throws {
+        let origin = try ScriptedOrigin(
+            answering: response("x", fields: "Cache-Control: max-age=0\r\nETag: \"v\"\r\n"))
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            routes:
+              - {name: only, match: {headers: {X-Only: "*"}}, cache: {policy: only_cache}}
+              - {name: prefer, cache: {policy: prefer_cache}}
+            """)
+        let missing = try pintle.ask(get(origin.port, fields: "X-Only: yes\r\nAccept: application/json\r\n"))
+        #expect(missing.head.status == 504 && missing.text.contains("urn:pintle:problem:cache-miss"))
+        #expect(missing["Proxy-Status"]?.contains("proxy_internal_response") == true)
+        for _ in 0..<2 { #expect(try pintle.ask(get(origin.port)).text == "x") }
+        #expect(try pintle.ask(get(origin.port, fields: "X-Only: yes\r\n")).text == "x")
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `what one trust policy has accepted is no answer under another`() throws {
+        let origin = try NginxOrigin()
+        try origin.serve(Array("kept".utf8), as: "a")
+        let pem = try TemporaryFolder().write(Array(origin.pki.root.pem.utf8), to: "root.pem")
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            trust:
+              lax: {roots: ["\(pem)"]}
+              strict: {roots: ["\(pem)"], pinning: public_key, pins: ["sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]}
+            routes:
+              - {name: strict, match: {headers: {X-Strict: "*"}}, upstream: "https://localhost:\(origin.httpsPort)/",
+                 trust: strict, cache: {policy: prefer_cache}}
+              - {name: lax, upstream: "https://localhost:\(origin.httpsPort)/", trust: lax, cache: {policy: prefer_cache}}
+            """)
+        for _ in 0..<2 { #expect(try pintle.ask(get(1, "/files/a")).text == "kept") }
+        let refused = try pintle.ask(get(1, "/files/a", fields: "X-Strict: yes\r\nAccept: application/json\r\n"))
+        #expect(refused.head.status == 502 && refused.text.contains("pin-mismatch"))
+        #expect(try pintle.waitForExchanges(3).map { $0["cache"] as? String } == ["miss", "hit", "miss"])
+    }
+}
