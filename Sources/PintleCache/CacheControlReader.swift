@@ -8,8 +8,8 @@ struct CacheDirective {
     enum Argument {
         /// Nothing.
         case none
-        /// A token or quoted string of Cache-Control, where both are the same (RFC 9111 §5.2), or a string or token of a
-        /// targeted field.
+        /// A token or quoted string of Cache-Control, where both are the same (RFC 9111 §5.2), or a string or token
+        /// of a targeted field.
         case text([UInt8])
         /// An integer of a targeted field.
         case number(Int64)
@@ -17,14 +17,17 @@ struct CacheDirective {
         case other
     }
 
+    /// The lengths of the names that are known here, from `public` to `stale-while-revalidate`.
+    static let nameLengths = 6...22
+
     /// In lower case.
     let name: String
     let argument: Argument
     /// True in targeted fields, whose numbers are never texts (RFC 9213 §2.1).
     var isTyped = false
 
-    /// The seconds that it gives, 0…2^31; 0 where they cannot be read: what has no lifetime that can be read is stale at
-    /// once (RFC 9111 §4.2.1).
+    /// The seconds that it gives, 0…2^31; 0 where they cannot be read: what has no lifetime that can be read is stale
+    /// at once (RFC 9111 §4.2.1).
     var lifetime: Int64 {
         switch self.argument {
         case .number(let seconds): min(max(seconds, 0), CacheTime.longest)
@@ -53,8 +56,8 @@ enum DeltaSeconds {
 
 /// Reads Cache-Control (RFC 9111 §5.2), strictly.
 enum CacheControlReader {
-    /// The directives in the order of their lines; nil where a line is not as the grammar says, so that somebody else could
-    /// read other directives in it.
+    /// The directives in the order of their lines; nil where a line is not as the grammar says, so that somebody else
+    /// could read other directives in it.
     static func directives(in fields: Fields) -> [CacheDirective]? {
         var directives: [CacheDirective] = []
         var isMalformed = false
@@ -80,6 +83,8 @@ enum CacheControlReader {
             }
             rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return false }
+            // A hostile list has a member in two bytes: none is made of names that no directive has.
+            guard CacheDirective.nameLengths.contains(name.count) else { continue }
             directives.append(
                 CacheDirective(name: String(decoding: name.map(ASCII.lowercased), as: UTF8.self), argument: argument))
         }

@@ -4,12 +4,12 @@ package import PintleMessage
 
 /// What a cache does with a request.
 package enum CacheDecision: Sendable, Equatable {
-    /// The stored response at `index` answers, `age` seconds old. `staleness` is its age less its lifetime in seconds:
-    /// below zero it is fresh, and that many seconds are left. With `revalidate` the origin is asked as well, while nobody
-    /// waits (RFC 5861 §3).
+    /// The stored response at `index` answers, `age` seconds old. `staleness` is its age less its lifetime in
+    /// seconds: below zero it is fresh, and that many seconds are left. With `revalidate` the origin is asked as
+    /// well, while nobody waits (RFC 5861 §3).
     case answer(index: Int, age: Int64, staleness: Int64, revalidate: Bool)
-    /// The origin is asked whether the stored response at `index` still holds: the request goes on with these fields, as
-    /// ``CacheRules/validating(_:with:)`` makes it (RFC 9111 §4.3).
+    /// The origin is asked whether the stored response at `index` still holds: the request goes on with these fields,
+    /// as ``CacheRules/validating(_:with:)`` makes it (RFC 9111 §4.3).
     case validate(index: Int, fields: Fields, reason: ForwardReason)
     /// The request goes to the origin as it is.
     case forward(ForwardReason)

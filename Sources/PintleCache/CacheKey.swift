@@ -8,11 +8,11 @@ package import PintleMessage
 /// Two requests have one key only if the origin could not tell them apart by what they are aimed at: path and query are
 /// compared byte for byte, so `/a`, `/%61` and `/A` are three keys.
 package struct CacheKey: Hashable, Sendable {
-    /// The part of the cache that the owner of the request may use, such as a route and a trust policy. Answers never cross
-    /// from one partition to another.
+    /// The part of the cache that the owner of the request may use, such as a route and a trust policy. Answers never
+    /// cross from one partition to another.
     package let partition: String
-    /// The absolute URL: scheme and host in lower case, no port where it is the scheme's own, path and query as the origin
-    /// gets them. Visible ASCII, so that equal texts are equal bytes.
+    /// The absolute URL: scheme and host in lower case, no port where it is the scheme's own, path and query as the
+    /// origin gets them. Visible ASCII, so that equal texts are equal bytes.
     package let url: String
 
     /// Makes a key of a URL that is already in that form.
@@ -24,8 +24,8 @@ package struct CacheKey: Hashable, Sendable {
     /// Makes a key of the parts of a request's target.
     ///
     /// - Parameter path: path and query as they go to the origin.
-    /// - Returns: nil where the path has bytes beyond visible ASCII, which no target has: as text they could be equal to
-    ///   other bytes.
+    /// - Returns: nil where the path has bytes beyond visible ASCII, which no target has: as text they could be equal
+    ///   to other bytes.
     package init?(partition: String, scheme: Scheme, authority: Authority, path: String) {
         guard path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         self.init(

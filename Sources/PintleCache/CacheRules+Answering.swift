@@ -3,8 +3,8 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// Makes the answer to a request from a stored response: its conditions and its range are judged here (RFC 9111 §4.3.2,
-    /// RFC 9110 §13.2, §14.2).
+    /// Makes the answer to a request from a stored response: its conditions and its range are judged here (RFC 9111
+    /// §4.3.2, RFC 9110 §13.2, §14.2).
     ///
     /// - Parameters:
     ///   - request: as the client made it.

@@ -124,8 +124,11 @@ extension CacheRules {
 extension StoredResponse {
     /// True where both are of one representation, byte for byte: one strong validator (RFC 9110 §8.8.1).
     func isSameState(as other: StoredResponse) -> Bool {
-        guard let validator = Validators.strong(self.head.fields) else { return false }
-        return validator == Validators.strong(other.head.fields)
+        guard let validator = Validators.strong(self.head.fields), let other = Validators.strong(other.head.fields)
+        else {
+            return false
+        }
+        return validator.isSpelled(other)
     }
 
     /// True where everything is held that the answer to a request needs.

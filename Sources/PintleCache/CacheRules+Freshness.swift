@@ -5,8 +5,8 @@ internal import PintleMessage
 extension CacheRules {
     /// How long a stored response is fresh, counted from its making, in seconds, 0…2^31 (RFC 9111 §4.2.1).
     ///
-    /// s-maxage (in a shared cache), max-age, Expires less Date, or a guess, in this order; 0 where what is there cannot
-    /// be read.
+    /// s-maxage (in a shared cache), max-age, Expires less Date, or a guess, in this order; 0 where what is there
+    /// cannot be read.
     package func lifetime(of stored: StoredResponse) -> Int64 {
         self.lifetime(of: stored, ResponseDirectives(stored.head.fields, rules: self))
     }

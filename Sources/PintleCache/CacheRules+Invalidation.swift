@@ -3,8 +3,8 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// The URLs whose stored responses an answer makes invalid, in every partition (RFC 9111 §4.4): after a success or a
-    /// redirect of a method that is not known to be safe, that of the request, and those that Location and
+    /// The URLs whose stored responses an answer makes invalid, in every partition (RFC 9111 §4.4): after a success
+    /// or a redirect of a method that is not known to be safe, that of the request, and those that Location and
     /// Content-Location name, as long as they have the same origin. Others could name anybody's.
     ///
     /// - Parameter key: of the request.

@@ -92,7 +92,8 @@ extension CacheRules {
     ///
     /// - Parameters:
     ///   - times: when the request was sent and the head came.
-    ///   - length: of the body, in bytes. For a 206 it is that of the part; the length of the whole is in its Content-Range.
+    ///   - length: of the body, in bytes. For a 206 it is that of the part; the length of the whole is in its
+    ///     Content-Range.
     /// - Returns: nil for a 206 whose body is not as long as its Content-Range says.
     package func stored(
         _ response: ResponseHead, to request: RequestHead, at times: ExchangeTimes, length: UInt64
@@ -111,7 +112,8 @@ extension CacheRules {
             length: whole, range: range, tags: SurrogateKeys.keys(in: head.fields) ?? [])
     }
 
-    /// Makes the stored form of a response whose body ended before its end (RFC 9111 §3.3), to be completed with a range.
+    /// Makes the stored form of a response whose body ended before its end (RFC 9111 §3.3), to be completed with a
+    /// range.
     ///
     /// - Parameters:
     ///   - stored: the response as if it was whole, with the length that its head had said.

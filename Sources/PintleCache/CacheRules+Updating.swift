@@ -3,8 +3,8 @@
 package import PintleMessage
 
 extension CacheRules {
-    /// The conditions under which the origin says that a stored response still holds (RFC 9111 §4.3.1); nil where it has no
-    /// validator.
+    /// The conditions under which the origin says that a stored response still holds (RFC 9111 §4.3.1); nil where it
+    /// has no validator.
     package static func validation(of stored: StoredResponse) -> Fields? {
         let validators = Validators(stored.head.fields)
         var fields = Fields()
@@ -13,8 +13,8 @@ extension CacheRules {
         return fields.isEmpty ? nil : fields
     }
 
-    /// The fields that ask for the rest of a stored response, as long as it is the same (RFC 9110 §13.1.5); nil where it is
-    /// complete, or its beginning is missing.
+    /// The fields that ask for the rest of a stored response, as long as it is the same (RFC 9110 §13.1.5); nil where
+    /// it is complete, or its beginning is missing.
     package static func completion(of stored: StoredResponse) -> Fields? {
         guard let held = stored.range, held.lowerBound == 0, let validator = Validators.strong(stored.head.fields)
         else {
@@ -23,8 +23,8 @@ extension CacheRules {
         return ["Range": "bytes=\(held.upperBound)-", "If-Range": validator]
     }
 
-    /// Makes the request that goes to the origin with the conditions of the cache in place of the client's. Its answer is
-    /// 304, or the whole: the client's range is cut out here.
+    /// Makes the request that goes to the origin with the conditions of the cache in place of the client's. Its
+    /// answer is 304, or the whole: the client's range is cut out here.
     package static func validating(_ request: RequestHead, with conditions: Fields) -> RequestHead {
         var request = request
         for name in ["If-None-Match", "If-Modified-Since", "If-Range", "Range"] { request.fields.remove(name) }
@@ -72,8 +72,9 @@ extension CacheRules {
     /// Joins a 206 and the stored part that it adjoins or overlaps (RFC 9111 §3.4, RFC 9110 §15.3.7.3).
     ///
     /// - Parameter request: as it went to the origin, with Range and perhaps If-Range.
-    /// - Returns: `.store` with the bytes that both have together, `.outdated` for another strong validator or length, and
-    ///   `.unrelated` where nothing proves that both are parts of one representation, or a gap is between them.
+    /// - Returns: `.store` with the bytes that both have together, `.outdated` for another strong validator or
+    ///   length, and `.unrelated` where nothing proves that both are parts of one representation, or a gap is between
+    ///   them.
     package func combined(
         _ stored: StoredResponse, with head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
         mode: CacheMode = .protocol
@@ -83,10 +84,11 @@ extension CacheRules {
             stored.head.status == 200, values.match(stored.selecting)
         else { return .unrelated }
         if let new = Validators.strong(head.fields) {
-            guard new == known else { return .outdated }
+            guard new.isSpelled(known) else { return .outdated }
         } else {
             // An origin that kept to If-Range may leave the validator out.
-            guard Validators(head.fields).isEmpty, request.fields.values(of: "If-Range") == [known] else {
+            let conditions = request.fields.values(of: "If-Range")
+            guard Validators(head.fields).isEmpty, conditions.count == 1, conditions[0].isSpelled(known) else {
                 return .unrelated
             }
         }

@@ -4,11 +4,11 @@ internal import PintleMessage
 
 /// The rules of an HTTP cache (RFC 9111): pure functions of a request, of stored responses and of the time.
 ///
-/// Requests are looked at as they go to the origin, since that is what the origin answers: after the rules of a route have
-/// added credentials, for example. The owner finds the stored responses of a ``CacheKey``, asks ``decision(for:among:mode:now:)``,
-/// and tells what came of it: ``stored(_:to:at:length:)`` for a new response, ``freshened(_:by:to:at:)`` for a 304,
-/// ``combined(_:with:to:at:)`` for a 206, ``invalidated(by:key:response:)`` for any answer to another method.
-/// ``answer(to:from:age:)`` makes what the client gets.
+/// Requests are looked at as they go to the origin, since that is what the origin answers: after the rules of a route
+/// have added credentials, for example. The owner finds the stored responses of a ``CacheKey``, asks
+/// ``decision(for:among:mode:now:)``, and tells what came of it: ``stored(_:to:at:length:)`` for a new response,
+/// ``freshened(_:by:to:at:)`` for a 304, ``combined(_:with:to:at:)`` for a 206, ``invalidated(by:key:response:)`` for
+/// any answer to another method. ``answer(to:from:age:)`` makes what the client gets.
 package struct CacheRules: Sendable, Equatable {
     /// True for a cache that answers several users. Default true.
     package var isShared = true

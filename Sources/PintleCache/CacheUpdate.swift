@@ -8,7 +8,7 @@ package enum CacheUpdate: Sendable, Equatable {
     case answerOnce(StoredResponse, Storability.Reason)
     /// The stored response is no longer what the origin has.
     case outdated
-    /// The response says nothing about the stored one. A 304 then answers nobody: the origin is asked once more, without
-    /// conditions.
+    /// The response says nothing about the stored one. A 304 then answers nobody: the origin is asked once more,
+    /// without conditions.
     case unrelated
 }

@@ -4,11 +4,11 @@ internal import PintleMessage
 
 /// The tags of If-None-Match (RFC 9110 §13.1.2).
 enum EntityTagList {
-    /// True where one of the tags is that of a stored response, weak or strong, or where any would do (`*`). Behind what is
-    /// no list of tags nothing is read.
+    /// True where one of the tags is that of a stored response, weak or strong, or where any would do (`*`). Behind
+    /// what is no list of tags nothing is read.
     static func matches(_ fields: Fields, _ stored: EntityTag?) -> Bool {
         let values = fields.values(of: "If-None-Match")
-        if values == ["*"] { return true }
+        if values.count == 1, values[0].isSpelled("*") { return true }
         guard let stored else { return false }
         return values.contains { value in Self.contains(stored, in: Array(value.utf8)[...]) }
     }

@@ -3,7 +3,8 @@
 internal import PintleMessage
 
 extension Fields {
-    /// Calls `body` with the bytes of each value of the lines called `name`, in wire order; they are valid during the call.
+    /// Calls `body` with the bytes of each value of the lines called `name`, in wire order; they are valid during the
+    /// call.
     func forEachValue(of name: String, _ body: (UnsafeRawBufferPointer) -> Void) {
         _ = self.contains(name) { value in
             body(value)

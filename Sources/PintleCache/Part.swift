@@ -11,9 +11,9 @@ struct Part {
 
     /// Reads the head of a 206 that can be stored by itself.
     ///
-    /// - Returns: nil where nobody asked for a part, where there are several, where the length of the whole is not known or
-    ///   no strong validator says what they are parts of, and where the request had If-Range: the origin may then leave
-    ///   fields out that the client has already (RFC 9110 §15.3.7).
+    /// - Returns: nil where nobody asked for a part, where there are several, where the length of the whole is not
+    ///   known or no strong validator says what they are parts of, and where the request had If-Range: the origin may
+    ///   then leave fields out that the client has already (RFC 9110 §15.3.7).
     init?(of head: ResponseHead, to request: RequestHead) {
         guard !request.fields.contains("If-Range"), Validators.strong(head.fields) != nil else { return nil }
         self.init(completing: head, to: request)

@@ -28,7 +28,7 @@ enum RequestedRange: Equatable {
     private static func holds(_ conditions: [String], for fields: Fields) -> Bool {
         guard let condition = conditions.first else { return true }
         guard conditions.count == 1, let strong = Validators.strong(fields) else { return false }
-        return condition == strong
+        return condition.isSpelled(strong)
     }
 
     private static func resolve(_ value: String, length: UInt64) -> RequestedRange {

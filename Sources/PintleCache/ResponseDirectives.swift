@@ -2,7 +2,8 @@
 
 internal import PintleMessage
 
-/// The cache directives of a response (RFC 9111 §5.2.2) with Expires. Of contradictory ones the most restrictive counts.
+/// The cache directives of a response (RFC 9111 §5.2.2) with Expires. Of contradictory ones the most restrictive
+/// counts.
 ///
 /// A targeted field, where there is a valid one, takes the place of Cache-Control and Expires (RFC 9213 §2.2).
 struct ResponseDirectives {
@@ -87,8 +88,8 @@ struct ResponseDirectives {
         "vary",
     ]
 
-    /// Takes the field names of `no-cache` or `private`; where there are none that can be left out, the directive holds for
-    /// the whole response.
+    /// Takes the field names of `no-cache` or `private`; where there are none that can be left out, the directive
+    /// holds for the whole response.
     private mutating func exclude(
         _ directive: CacheDirective, otherwise whole: WritableKeyPath<ResponseDirectives, Bool>
     ) {

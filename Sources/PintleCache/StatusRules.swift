@@ -21,8 +21,8 @@ enum StatusRules {
         }
     }
 
-    /// True for statuses that say something about the request and not about its URL: its conditions, range, credentials,
-    /// form, pace or connection. Stored, they would answer requests that have none of it.
+    /// True for statuses that say something about the request and not about its URL: its conditions, range,
+    /// credentials, form, pace or connection. Stored, they would answer requests that have none of it.
     ///
     /// RFC 6585 forbids to store 428, 429, 431 and 511. 304 and 206 have rules of their own.
     static func isAboutRequest(_ status: UInt16) -> Bool {

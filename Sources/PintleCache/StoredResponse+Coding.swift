@@ -9,8 +9,8 @@ extension StoredResponse {
     /// The first byte of the form. Another version is another number, and is not read by this one.
     private static let version: UInt8 = 1
 
-    /// Its binary form: a version, then numbers in LEB128, texts as their length and bytes, and lists as their count and
-    /// members.
+    /// Its binary form: a version, then numbers in LEB128, texts as their length and bytes, and lists as their count
+    /// and members.
     package func encoded() -> [UInt8] {
         var writer = FormWriter()
         writer.byte(Self.version)
@@ -45,8 +45,9 @@ extension StoredResponse {
 
     /// Reads the binary form.
     ///
-    /// - Returns: nil for what ``encoded()`` does not write: other versions, bytes behind the end, numbers in a longer form
-    ///   than needed, names that are no tokens, values that would break a head in two, a range outside the representation.
+    /// - Returns: nil for what ``encoded()`` does not write: other versions, bytes behind the end, numbers in a
+    ///   longer form than needed, names that are no tokens, values that would break a head in two, a range outside
+    ///   the representation.
     package init?(decoding bytes: some Collection<UInt8>) {
         let bytes = Array(bytes)
         guard bytes.count <= Self.longestForm else { return nil }

@@ -10,8 +10,8 @@ enum SurrogateKeys {
 
     /// The keys, each once, in the order of their lines; compared byte by byte.
     ///
-    /// - Returns: nil where there are more or longer ones than are kept, or one that is not visible ASCII: a purge would
-    ///   not find the response.
+    /// - Returns: nil where there are more or longer ones than are kept, or one that is not visible ASCII: a purge
+    ///   would not find the response.
     static func keys(in fields: Fields) -> [String]? {
         var keys: [String] = []
         var known: Set<String> = []

@@ -6,11 +6,15 @@ internal import PintleMessage
 /// §3.2).
 struct TargetedFieldReader {
     private var rest: ArraySlice<UInt8>
+    /// The members, known or not.
+    private var count = 0
+
+    private init(_ bytes: [UInt8]) { self.rest = bytes[...] }
 
     /// The directives of the lines called `name`.
     ///
-    /// - Returns: nil where there is no such line, nothing in it, or an error anywhere in it: the field is then as if it was
-    ///   not there (RFC 9213 §2.1).
+    /// - Returns: nil where there is no such line, nothing in it, or an error anywhere in it: the field is then as if
+    ///   it was not there (RFC 9213 §2.1).
     static func directives(called name: String, in fields: Fields) -> [CacheDirective]? {
         var bytes: [UInt8] = []
         var count = 0
@@ -21,8 +25,8 @@ struct TargetedFieldReader {
             count += 1
         }
         guard count > 0 else { return nil }
-        var reader = TargetedFieldReader(rest: bytes[...])
-        guard let members = reader.dictionary(), !members.isEmpty else { return nil }
+        var reader = TargetedFieldReader(bytes)
+        guard let members = reader.dictionary(), reader.count > 0 else { return nil }
         return members
     }
 
@@ -38,7 +42,10 @@ struct TargetedFieldReader {
                 argument = value
             }
             guard self.parameters() else { return nil }
-            members[key] = CacheDirective(name: key, argument: argument, isTyped: true)
+            self.count += 1
+            if CacheDirective.nameLengths.contains(key.utf8.count) {
+                members[key] = CacheDirective(name: key, argument: argument, isTyped: true)
+            }
             self.skipWhitespace()
             if self.rest.isEmpty { break }
             guard self.take(UInt8(ascii: ",")) else { return nil }

@@ -78,8 +78,8 @@ struct SelectingValues {
     /// Lists whose white space is known to mean nothing.
     private static let lists: Set<String> = ["accept", "accept-charset", "accept-encoding", "accept-language"]
 
-    /// The lines of one name as one; in lists without white space between members and without empty members. Nothing else
-    /// is changed: what an origin could tell apart stays apart.
+    /// The lines of one name as one; in lists without white space between members and without empty members. Nothing
+    /// else is changed: what an origin could tell apart stays apart.
     private static func normalised(_ name: String, _ fields: Fields) -> [UInt8]? {
         var value: [UInt8]?
         let isList = Self.lists.contains(name)

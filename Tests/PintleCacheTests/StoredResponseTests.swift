@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [
         ("Name", "value\r\nSet-Cookie: a=b"), ("Name", "value\n"), ("Name", "\0"), ("Na me", "value"), ("", "value"),
-        ("Name:", "value"), ("Name\r\n", "value"),
+        ("Name\r\n", "value"),
     ])
     func `fields that would break a head in two are not read`(name: String, value: String) {
         var stored = Self.whole

@@ -23,11 +23,13 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     /// Whether both name the same bytes: equal, and neither is weak (RFC 9110 §8.8.3.2).
     package func stronglyMatches(_ other: EntityTag) -> Bool {
-        !self.isWeak && !other.isWeak && self.opaque == other.opaque
+        !self.isWeak && !other.isWeak && self.weaklyMatches(other)
     }
 
     /// Whether both name the same content, perhaps in other bytes (RFC 9110 §8.8.3.2).
-    package func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque == other.opaque }
+    ///
+    /// Byte by byte, as §8.8.3.2 says, and in linear time: `String` compares runs of combining marks in quadratic time.
+    package func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque.utf8.elementsEqual(other.opaque.utf8) }
 
     /// The tag as it stands in a field.
     package var description: String { "\(self.isWeak ? "W/" : "")\"\(self.opaque)\"" }

@@ -8,6 +8,8 @@ extension HTTPDate {
     ///   with these digits that has passed.
     /// - Returns: nil for everything else, and for days that do not exist. The name of the day is not compared with the date.
     package static func seconds(anyForm text: String, near now: Int64) -> Int64? {
+        // The longest is that of RFC 850 on a Wednesday.
+        guard text.utf8.count <= 33 else { return nil }
         if let seconds = Self.seconds(text) { return seconds }
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         // asctime has a space in the place of a day's first digit.

@@ -5,8 +5,10 @@ package enum HTTPDate {
     /// The seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included, and
     /// for days that do not exist. The name of the day is not compared with the date.
     package static func seconds(_ text: String) -> Int64? {
+        // First, so that a long text is not taken apart.
+        guard text.utf8.count == 29 else { return nil }
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-        guard text.utf8.count == 29, parts.count == 6, Self.days.contains(parts[0]), parts[5] == "GMT",
+        guard parts.count == 6, Self.days.contains(parts[0]), parts[5] == "GMT",
             let day = Self.number(parts[1], digits: 2), let month = Self.months.firstIndex(of: parts[2]),
             let year = Self.number(parts[3], digits: 4),
             let date = CivilDay(year: year, month: month + 1, day: day)
