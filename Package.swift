@@ -200,7 +200,7 @@ let package = Package(
         tests("PintleMessageTests", ["PintleMessage", "PintleTrust"]),
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
-        tests("PintleStorageTests", ["PintleStorage", "PintleMessage"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleMessage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),
