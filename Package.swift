@@ -205,7 +205,7 @@ let package = Package(
         tests("PintleSchemaTests", ["PintleSchema", "PintleMessage"]),
         tests("PintleImageTests", ["PintleImage", "PintleMessage"]),
         tests("PintleCacheTests", ["PintleCache", "PintleMessage"]),
-        tests("PintleStorageTests", ["PintleStorage", "PintleMessage"]),
+        tests("PintleStorageTests", ["PintleStorage", "PintleMessage", "PintleSystem"]),
         tests("PintleLoopTests", ["PintleLoop", nio]),
         tests("PintleActivityTests", ["PintleActivity", "PintleSystem", logging]),
         tests("PintleTrustTests", ["PintleTrust", "CPintleOpenSSL"]),

@@ -88,4 +88,6 @@ int pintle_file_watch_add(int watch, const char *folder) {
                                  IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
 }
 
+int pintle_file_watch_writes(int watch, const char *file) { return inotify_add_watch(watch, file, IN_MODIFY); }
+
 void pintle_file_watch_remove(int watch, int number) { inotify_rm_watch(watch, number); }

@@ -24,7 +24,7 @@ package final class DiskCache: Sendable {
     let folder: CacheFolder
     /// For bodies.
     let files = ThreadPool(most: 4)
-    private let lock: FolderLock
+    private let lock: Locked<FolderLock?>
     // One thread writes the index, and one looks things up: each has a connection of its own.
     private let writing = ThreadPool(most: 1)
     private let looking = ThreadPool(most: 1)
@@ -38,7 +38,7 @@ package final class DiskCache: Sendable {
         report: @escaping @Sendable (Event) -> Void
     ) {
         self.folder = folder
-        self.lock = lock
+        self.lock = Locked(lock)
         self.capacity = capacity
         self.largestEntry = largestEntry
         self.report = report
@@ -98,7 +98,8 @@ package final class DiskCache: Sendable {
         }
     }
 
-    /// Writes down what was used, and closes the index. Entries that are being written are lost; readers go on.
+    /// Writes down what was used, closes the index, and lets others have the folder. Entries that are being written are lost;
+    /// readers go on.
     package func close() async {
         await self.writing.result {
             guard let index = self.index.withLock({ $0 }) else { return }
@@ -111,6 +112,7 @@ package final class DiskCache: Sendable {
             try? index.note(uses)
             self.index.withLock { $0 = nil }
             index.close()
+            self.lock.withLock { $0 = nil }
         }
     }
 

@@ -46,9 +46,14 @@ extension DiskCache {
     /// How much there is.
     package struct Statistics: Sendable, Hashable {
         /// The bytes of disk that the entries take, with their share of the index.
-        package var bytes: UInt64 = 0
+        package var bytes: UInt64
         /// The number of entries.
-        package var entries = 0
+        package var entries: Int
+
+        package init(bytes: UInt64 = 0, entries: Int = 0) {
+            self.bytes = bytes
+            self.entries = entries
+        }
     }
 
     /// An event that the operator should know of. Each is told once, and not for each request that meets it.

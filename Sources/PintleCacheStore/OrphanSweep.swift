@@ -15,11 +15,17 @@ final class OrphanSweep: Sendable {
     let finished = OneTimeEvent()
     private let folder: CacheFolder
     private let index: CacheIndex
+    /// The generations that no index has any more. Only those that there are at the beginning: a later one is that of the
+    /// index that has taken the place of this one.
+    private let others: [String]
     private let isStopped = Locked(false)
 
+    /// Looks for other generations, of which there are few: one for each index that was damaged.
     init(_ folder: CacheFolder, _ index: CacheIndex) {
         self.folder = folder
         self.index = index
+        let own = CacheFolder.name(of: index.generation)
+        self.others = FolderListing.names(in: folder.bodies, upTo: Self.batch).filter { $0 != own }
     }
 
     /// Begins. Where there is no thread for it, orphans stay until the cache is opened again.
@@ -38,12 +44,7 @@ final class OrphanSweep: Sendable {
     func stop() { self.isStopped.withLock { $0 = true } }
 
     private func sweep() {
-        let own = CacheFolder.name(of: self.index.generation)
-        self.forEachBatch(in: self.folder.bodies) { names in
-            for name in names where name != own {
-                self.removeAll(in: "\(self.folder.bodies)/\(name)")
-            }
-        }
+        for name in self.others { self.removeAll(in: "\(self.folder.bodies)/\(name)") }
         for number in 0..<CacheFolder.spread {
             let folder = self.folder.folder(number, of: self.index.generation)
             self.forEachBatch(in: folder) { self.removeUnknown($0, in: folder) }
@@ -72,21 +73,39 @@ final class OrphanSweep: Sendable {
 
     /// Calls `body` with the names in a folder, in batches; none where the folder is not there.
     private func forEachBatch(in folder: String, _ body: ([String]) -> Void) {
-        guard let listing = opendir(folder) else { return }
-        defer { closedir(listing) }
-        var names: [String] = []
+        guard let listing = FolderListing(folder) else { return }
         while !self.isStopped.withLock({ $0 }) {
-            guard let item = readdir(listing) else { break }
+            let names = listing.next(Self.batch)
+            if names.isEmpty { return }
+            body(names)
+        }
+    }
+}
+
+/// The names in a folder, a batch after the other.
+private final class FolderListing {
+    private let stream: OpaquePointer
+
+    init?(_ folder: String) {
+        guard let stream = opendir(folder) else { return nil }
+        self.stream = stream
+    }
+
+    deinit { closedir(self.stream) }
+
+    /// Up to `count` names; none at the end.
+    func next(_ count: Int) -> [String] {
+        var names: [String] = []
+        while names.count < count, let item = readdir(self.stream) {
             let name = withUnsafePointer(to: &item.pointee.d_name) { place in
                 place.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name == "." || name == ".." { continue }
-            names.append(name)
-            if names.count == Self.batch {
-                body(names)
-                names = []
-            }
+            if name != ".", name != ".." { names.append(name) }
         }
-        if !names.isEmpty, !self.isStopped.withLock({ $0 }) { body(names) }
+        return names
+    }
+
+    static func names(in folder: String, upTo count: Int) -> [String] {
+        FolderListing(folder)?.next(count) ?? []
     }
 }

@@ -49,6 +49,8 @@ enum {
 int pintle_file_watch(void);
 /// Watches a folder for files that are made, written, moved or removed; a folder that is watched keeps its number.
 int pintle_file_watch_add(int watch, const char *folder);
+/// Watches one file for being written to, which is how the kernel tells of some of its own.
+int pintle_file_watch_writes(int watch, const char *file);
 void pintle_file_watch_remove(int watch, int number);
 /// How many processors the calling thread may run on (sched_getaffinity(2)); INT_MAX where there are too many to be told.
 int pintle_processors_allowed(void);

@@ -3,56 +3,76 @@
 internal import PintleCache
 internal import PintleStorage
 
-/// The answers in memory: those of a key together, as they are used together.
-struct AnswerMemory {
-    private var kept: AutoPurgingTable<CacheKey, [KeptAnswer]>
+/// The answers in memory, up to a capacity in bytes: those of a key together, as they are used together.
+///
+/// What goes is returned, so that its memory is given back outside of a lock.
+struct AnswerMemory: Sendable {
+    private let capacity: UInt64
+    private let preferredUsage: UInt64
+    private let variantLimit: Int
+    private var kept = RecencyEntries<CacheKey, [KeptAnswer]>()
+    /// The parties that anything was kept for; there are few.
+    private var partitions: Set<String> = []
+    /// The number of answers, each of which its key may have several.
+    private(set) var count = 0
 
-    init(capacity: Int, afterPurge: Int) {
-        self.kept = AutoPurgingTable(capacity: capacity, preferredUsage: afterPurge)
+    init(capacity: Int, preferredUsage: Int, variantLimit: Int) {
+        self.capacity = UInt64(capacity)
+        self.preferredUsage = UInt64(preferredUsage)
+        self.variantLimit = variantLimit
     }
 
-    /// The number of answers.
-    var count: Int { self.kept.values.reduce(0) { $0 + $1.count } }
-
     /// The bytes that they take.
-    var usage: Int { self.kept.usage }
+    var usage: Int { Int(clamping: self.kept.cost) }
+
+    var keys: [CacheKey] { self.kept.keys }
+
+    /// The keys of a URL.
+    func keys(of url: String) -> [CacheKey] { self.partitions.map { CacheKey(partition: $0, url: url) } }
 
     /// What is kept of a key, the latest first.
-    mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.value(for: key) ?? [] }
+    mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.use(key) ?? [] }
 
-    mutating func keep(_ answer: KeptAnswer, at key: CacheKey, most: Int) {
-        let others = (self.kept.value(for: key) ?? []).filter { !answer.replaces($0) }
-        self.set([answer] + others.prefix(most - 1), at: key)
+    /// Keeps an answer, in the place of one for the same requests.
+    mutating func keep(_ answer: KeptAnswer, at key: CacheKey) -> [KeptAnswer] {
+        let old = self.kept[key] ?? []
+        let others = old.filter { !answer.replaces($0) }.prefix(self.variantLimit - 1)
+        self.partitions.insert(key.partition)
+        self.set([answer] + others, at: key)
+        guard self.kept.cost > self.capacity else { return old }
+        let purged = self.kept.removeOldest(untilCost: self.preferredUsage).flatMap(\.self)
+        self.count -= purged.count
+        return old + purged
     }
 
     /// - Returns: false where it was not there any more.
     mutating func remove(_ answer: KeptAnswer, at key: CacheKey) -> Bool {
-        guard var answers = self.kept.value(for: key),
-            let index = answers.firstIndex(where: { $0.body === answer.body })
-        else { return false }
-        answers.remove(at: index)
-        self.set(answers, at: key)
-        return true
+        guard let answers = self.kept[key] else { return false }
+        let others = answers.filter { $0.body !== answer.body }
+        self.set(others, at: key)
+        return others.count < answers.count
     }
 
-    /// - Returns: how many there were.
-    mutating func removeAll(where isMeant: (CacheKey, KeptAnswer) -> Bool) -> Int {
-        var count = 0
-        for (key, answers) in self.kept.entries {
-            let others = answers.filter { !isMeant(key, $0) }
-            guard others.count < answers.count else { continue }
-            count += answers.count - others.count
-            self.set(others, at: key)
-        }
-        return count
+    /// Removes those of a key that are meant.
+    mutating func remove(at key: CacheKey, where isMeant: (KeptAnswer) -> Bool) -> [KeptAnswer] {
+        guard let answers = self.kept[key] else { return [] }
+        let removed = answers.filter(isMeant)
+        if !removed.isEmpty { self.set(answers.filter { !isMeant($0) }, at: key) }
+        return removed
+    }
+
+    mutating func removeAll() -> [KeptAnswer] {
+        self.count = 0
+        return self.kept.removeAll().flatMap(\.self)
     }
 
     private mutating func set(_ answers: [KeptAnswer], at key: CacheKey) {
+        self.count += answers.count - (self.kept[key]?.count ?? 0)
         guard !answers.isEmpty else {
             self.kept.remove(key)
             return
         }
         let cost = answers.reduce(0) { $0 + $1.cost } + 2 * (key.url.utf8.count + key.partition.utf8.count)
-        self.kept.set(answers, for: key, cost: cost)
+        self.kept.insert(answers, for: key, cost: UInt64(cost))
     }
 }

@@ -5,6 +5,7 @@ internal import NIOCore
 internal import PintleCache
 package import PintleCacheStore
 internal import PintleMessage
+internal import PintleStorage
 package import PintlePolicy
 
 /// The answers that are kept for the routes which use the cache, and the requests under way for them. One for all loops.
@@ -33,10 +34,20 @@ package final class AnswerStore: Sendable {
     /// The longest body that is kept, in bytes: no single one takes the place of all others.
     private let longestBody: Int
     private let mostReserved: Int
+    /// Memory that runs short empties this one.
+    private let pressure: MemoryPressure.Subscription
 
     package init(_ configuration: CacheConfiguration) {
-        self.memory = NIOLockedValueBox(
-            AnswerMemory(capacity: configuration.memory, afterPurge: configuration.memoryAfterPurge))
+        let memory = NIOLockedValueBox(
+            AnswerMemory(
+                capacity: configuration.memory, preferredUsage: configuration.memoryAfterPurge,
+                variantLimit: self.rules.variantLimit))
+        self.memory = memory
+        // The subscription ends with the store. What is on disk stays.
+        self.pressure = MemoryPressure.system.whenItRises {
+            let released = memory.withLockedValue { $0.removeAll() }
+            withExtendedLifetime(released) {}
+        }
         self.longestBody = configuration.memory / 8
         self.mostReserved = configuration.memory
     }
@@ -73,7 +84,7 @@ package final class AnswerStore: Sendable {
             }
             guard let answer, self.removals.withLockedValue({ $0 }) == removals else { return found(nil) }
             self.memory.withLockedValue { memory in
-                if memory.answers(for: key).isEmpty { memory.keep(answer, at: key, most: self.rules.variantLimit) }
+                if memory.answers(for: key).isEmpty { _ = memory.keep(answer, at: key) }
             }
             found(answer)
         }
@@ -105,7 +116,8 @@ package final class AnswerStore: Sendable {
 
     /// Keeps an answer, in the place of one for the same requests.
     func keep(_ answer: KeptAnswer, at key: CacheKey) {
-        self.memory.withLockedValue { $0.keep(answer, at: key, most: self.rules.variantLimit) }
+        let released = self.memory.withLockedValue { $0.keep(answer, at: key) }
+        withExtendedLifetime(released) {}
         self.disk.withLockedValue { $0 }?.keep(answer, at: key)
     }
 
@@ -113,7 +125,7 @@ package final class AnswerStore: Sendable {
     func replace(_ old: KeptAnswer, by new: KeptAnswer, at key: CacheKey) {
         self.memory.withLockedValue { memory in
             guard memory.remove(old, at: key) else { return }
-            memory.keep(new, at: key, most: self.rules.variantLimit)
+            _ = memory.keep(new, at: key)
         }
         self.disk.withLockedValue { $0 }?.update(new, at: key)
     }
@@ -156,9 +168,7 @@ package final class AnswerStore: Sendable {
         self.removals.withLockedValue { $0 += 1 }
         let flying = self.flights.withLockedValue { Array($0.values) }
         for flight in flying where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
-        let count = self.memory.withLockedValue { memory in
-            memory.removeAll { key, answer in selection.covers(key.url, tags: answer.response.tags) }
-        }
+        let count = self.purgeMemory(selection)
         let tell: @Sendable (Int) -> Void = { onDisk in
             let all = max(count, onDisk)
             self.count { $0.purged += UInt64(all) }
@@ -167,6 +177,25 @@ package final class AnswerStore: Sendable {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return tell(0) }
         disk.purge(selection, done: tell)
     }
+
+    /// In steps: loops wait for the same lock.
+    private func purgeMemory(_ selection: Selection) -> Int {
+        let keys = self.memory.withLockedValue { memory in
+            if case .url(let url) = selection { memory.keys(of: url) } else { memory.keys }
+        }
+        var count = 0
+        for start in stride(from: 0, to: keys.count, by: Self.keysInStep) {
+            let removed = self.memory.withLockedValue { memory in
+                keys[start..<min(start + Self.keysInStep, keys.count)].flatMap { key in
+                    memory.remove(at: key) { selection.covers(key.url, tags: $0.response.tags) }
+                }
+            }
+            count += removed.count
+        }
+        return count
+    }
+
+    private static let keysInStep = 500
 
     // MARK: What is under way
 
