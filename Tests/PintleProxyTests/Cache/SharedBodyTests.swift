@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOConcurrencyHelpers
+import NIOCore
+import PintleSession
+import Testing
+
+@testable import PintleProxy
+
+/// One body, many readers.
+struct SharedBodyTests {
+    private static func piece(_ byte: UInt8, _ count: Int) -> ByteBuffer { ByteBuffer(repeating: byte, count: count) }
+
+    /// Reads what there is.
+    private func drain(_ body: SharedBody, _ reader: SharedBody.Reader, wake: @escaping @Sendable () -> Void = {}) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while case .piece(let piece) = body.next(reader, wake: wake) { bytes += piece.readableBytesView }
+        return bytes
+    }
+
+    @Test func `each reader gets everything, at its own speed`() throws {
+        let body = SharedBody(limit: 100)
+        let quick = try #require(body.open())
+        let slow = try #require(body.open())
+        #expect(body.append(Self.piece(1, 3)))
+        #expect(self.drain(body, quick) == [1, 1, 1])
+        #expect(body.append(Self.piece(2, 2)))
+        body.finish(nil)
+        #expect(self.drain(body, quick) == [2, 2])
+        // Who comes late begins at the beginning, too.
+        let late = try #require(body.open())
+        #expect(self.drain(body, late) == [1, 1, 1, 2, 2] && self.drain(body, slow) == [1, 1, 1, 2, 2])
+        guard case .end(nil) = body.next(slow, wake: {}) else { return #expect(Bool(false), "it has ended") }
+        #expect(body.whole?.map(\.readableBytes) == [3, 2] && body.count == 5)
+    }
+
+    @Test func `a reader that waits is woken once`() throws {
+        let body = SharedBody(limit: 100)
+        let reader = try #require(body.open())
+        let wakes = NIOLockedValueBox(0)
+        #expect(self.drain(body, reader) { wakes.withLockedValue { $0 += 1 } }.isEmpty)
+        for _ in 0..<2 { _ = body.append(Self.piece(1, 1)) }
+        #expect(wakes.withLockedValue { $0 } == 1)
+        #expect(self.drain(body, reader) { wakes.withLockedValue { $0 += 1 } }.count == 2)
+        body.finish(SessionError(.truncated, "cut"))
+        #expect(wakes.withLockedValue { $0 } == 2 && body.whole == nil)
+        guard case .end(let error?) = body.next(reader, wake: {}) else { return #expect(Bool(false), "it has failed") }
+        #expect(error.code == .truncated)
+    }
+
+    @Test func `what is over the limit is kept from the slowest reader on, and its source waits for that one`() throws {
+        let body = SharedBody(limit: 10)
+        let quick = try #require(body.open())
+        let slow = try #require(body.open())
+        let resumed = NIOLockedValueBox(0)
+        var appended = 0
+        while body.append(Self.piece(UInt8(appended), 64 * 1024)) {
+            appended += 1
+            #expect(self.drain(body, quick).count == 64 * 1024)
+        }
+        #expect(appended == 3)
+        body.whenRoom { resumed.withLockedValue { $0 += 1 } }
+        #expect(resumed.withLockedValue { $0 } == 0)
+        guard case .piece(let first) = body.next(slow, wake: {}) else { return #expect(Bool(false), "it is there") }
+        #expect(first.readableBytesView.first == 0 && resumed.withLockedValue { $0 } == 1)
+        // The beginning is gone.
+        #expect(body.open() == nil && body.whole == nil)
+        #expect(!body.close(slow) && body.close(quick))
+        #expect(body.isUnread)
+    }
+
+    @Test func `the source goes on when the slowest reader leaves`() throws {
+        let body = SharedBody(limit: 1)
+        let slow = try #require(body.open())
+        let quick = try #require(body.open())
+        while body.append(Self.piece(1, 64 * 1024)) {}
+        _ = self.drain(body, quick)
+        let resumed = NIOLockedValueBox(false)
+        body.whenRoom { resumed.withLockedValue { $0 = true } }
+        _ = body.close(slow)
+        #expect(resumed.withLockedValue { $0 })
+    }
+}
