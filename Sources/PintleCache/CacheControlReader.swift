@@ -56,6 +56,9 @@ enum DeltaSeconds {
 
 /// Reads Cache-Control (RFC 9111 §5.2), strictly.
 enum CacheControlReader {
+    /// The most directives whose names could be known: of more nobody means all.
+    private static let countLimit = 64
+
     /// The directives in the order of their lines; nil where a line is not as the grammar says, so that somebody else
     /// could read other directives in it.
     static func directives(in fields: Fields) -> [CacheDirective]? {
@@ -85,6 +88,7 @@ enum CacheControlReader {
             guard rest.isEmpty || rest.first == UInt8(ascii: ",") else { return false }
             // A hostile list has a member in two bytes: none is made of names that no directive has.
             guard CacheDirective.nameLengths.contains(name.count) else { continue }
+            guard directives.count < Self.countLimit else { return false }
             directives.append(
                 CacheDirective(name: String(decoding: name.map(ASCII.lowercased), as: UTF8.self), argument: argument))
         }

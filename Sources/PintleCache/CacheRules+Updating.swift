@@ -35,7 +35,7 @@ extension CacheRules {
     /// Takes a 304 for the stored response that was validated (RFC 9111 §4.3.4).
     ///
     /// - Parameters:
-    ///   - request: as the client made it, with the fields that Vary names.
+    ///   - request: as it would have gone to the origin, with the client's conditions and not those of the cache.
     ///   - times: of the validation.
     package func freshened(
         _ stored: StoredResponse, by head: ResponseHead, to request: RequestHead, at times: ExchangeTimes,
@@ -132,7 +132,12 @@ extension CacheRules {
         request.method = "GET"
         switch self.storability(of: updated.head, to: request, mode: mode) {
         case .store: return .store(updated)
-        case .no(let reason): return .answerOnce(updated, reason)
+        case .no(let reason):
+            // Another request could have brought the same head: nothing speaks against what is stored.
+            let isAboutRequest =
+                reason == .requestNoStore || reason == .authorization
+                || (reason == .noLifetime && request.fields.contains(.cookie))
+            return .answerOnce(updated, reason, keepsStored: isAboutRequest)
         }
     }
 }

@@ -19,10 +19,12 @@ struct RequestDirectives {
     init(_ fields: Fields) {
         guard fields.contains(.cacheControl) else {
             // RFC 9111 §5.4.
-            fields.forEachValue(of: "Pragma") { value in
-                for member in value.split(separator: UInt8(ascii: ","))
-                where ASCII.equalsIgnoringCase(ASCII.trimmed(member), "no-cache".utf8) { self.noCache = true }
+            var noCache = false
+            fields.forEachMember(of: "Pragma", separatedBy: UInt8(ascii: ",")) { member in
+                noCache = member.count == 8 && ASCII.equalsIgnoringCase(member, "no-cache".utf8)
+                return !noCache
             }
+            self.noCache = noCache
             return
         }
         guard let directives = CacheControlReader.directives(in: fields) else {

@@ -80,6 +80,8 @@ struct ResponseDirectives {
 
     /// The most names that a qualified directive may have.
     private static let nameLimit = 32
+    /// The most bytes of their list.
+    private static let listLimit = 1024
 
     /// Fields without which a stored response would mean something else: who names them means the whole response.
     private static let essential: Set<String> = [
@@ -93,7 +95,7 @@ struct ResponseDirectives {
     private mutating func exclude(
         _ directive: CacheDirective, otherwise whole: WritableKeyPath<ResponseDirectives, Bool>
     ) {
-        guard case .text(let list) = directive.argument else {
+        guard case .text(let list) = directive.argument, list.count <= Self.listLimit else {
             self[keyPath: whole] = true
             return
         }

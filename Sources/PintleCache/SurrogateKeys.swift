@@ -7,6 +7,8 @@ enum SurrogateKeys {
     /// The most keys of a response, and the most bytes of one.
     static let countLimit = 256
     static let lengthLimit = 256
+    /// The most members of both lists, repeated ones counted.
+    static let memberLimit = 1024
 
     /// The keys, each once, in the order of their lines; compared byte by byte.
     ///
@@ -15,24 +17,21 @@ enum SurrogateKeys {
     static func keys(in fields: Fields) -> [String]? {
         var keys: [String] = []
         var known: Set<String> = []
+        var count = 0
         var isReadable = true
-        func take(_ key: some Collection<UInt8>) {
-            guard isReadable, !key.isEmpty else { return }
-            guard key.count <= Self.lengthLimit, key.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else {
-                isReadable = false
-                return
-            }
+        func take(_ key: UnsafeRawBufferPointer) -> Bool {
+            count += 1
+            isReadable =
+                count <= Self.memberLimit && key.count <= Self.lengthLimit && key.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+            guard isReadable else { return false }
             let text = String(decoding: key, as: UTF8.self)
-            guard known.insert(text).inserted else { return }
-            isReadable = keys.count < Self.countLimit
+            guard known.insert(text).inserted else { return true }
             keys.append(text)
+            isReadable = keys.count <= Self.countLimit
+            return isReadable
         }
-        fields.forEachValue(of: "Cache-Tag") { value in
-            for member in value.split(separator: UInt8(ascii: ",")) { take(ASCII.trimmed(member)) }
-        }
-        fields.forEachValue(of: "Surrogate-Key") { value in
-            for member in value.split(whereSeparator: { $0 == 0x20 || $0 == 0x09 }) { take(member) }
-        }
+        fields.forEachMember(of: "Cache-Tag", separatedBy: UInt8(ascii: ","), take)
+        if isReadable { fields.forEachMember(of: "Surrogate-Key", separatedBy: 0x20, take) }
         return isReadable ? keys : nil
     }
 }

@@ -4,22 +4,23 @@ package import PintleMessage
 
 /// Fields that let a client change the answer to a URL without a Vary that says so.
 ///
-/// Frameworks take the method, the path or the host of a request from them. Who has an answer to such a request stored
-/// under the plain URL answers others in the origin's name, so these requests go past the cache both ways.
+/// Frameworks take the method, the path or the host of a request from them. Who has an answer to such a request
+/// stored under the plain URL answers others in the origin's name, so these requests go past the cache both ways. So
+/// do those with Upgrade, whose answer is another protocol.
 package enum UnkeyedFields {
     private static let names: Set<String> = [
-        "forwarded", "front-end-https", "x-forwarded-host", "x-forwarded-path", "x-forwarded-port",
-        "x-forwarded-prefix",
-        "x-forwarded-proto", "x-forwarded-protocol", "x-forwarded-scheme", "x-forwarded-server", "x-forwarded-ssl",
-        "x-forwarded-uri", "x-host", "x-http-method", "x-http-method-override", "x-method-override", "x-original-host",
-        "x-original-uri", "x-original-url", "x-proxy-url", "x-rewrite-uri", "x-rewrite-url", "x-url-scheme",
+        "forwarded", "front-end-https", "upgrade", "x-forwarded-host", "x-forwarded-path", "x-forwarded-port",
+        "x-forwarded-prefix", "x-forwarded-proto", "x-forwarded-protocol", "x-forwarded-scheme", "x-forwarded-server",
+        "x-forwarded-ssl", "x-forwarded-uri", "x-host", "x-http-method", "x-http-method-override", "x-method-override",
+        "x-original-host", "x-original-uri", "x-original-url", "x-proxy-url", "x-rewrite-uri", "x-rewrite-url",
+        "x-url-scheme",
     ]
 
     /// The first such field of a request, in lower case; nil where there is none.
     package static func first(in fields: Fields) -> String? {
         var found: String?
         fields.forEachLine { known, line in
-            guard found == nil, known == .other || known == .forwarded else { return }
+            guard found == nil, known == .other || known == .forwarded || known == .upgrade else { return }
             let name = line.prefix { $0 != UInt8(ascii: ":") }
             guard name.count <= 24, name.count >= 6 else { return }
             let text = String(decoding: name.lazy.map(Self.folded), as: UTF8.self)

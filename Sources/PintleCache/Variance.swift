@@ -13,6 +13,8 @@ enum Variance: Equatable {
 
     /// The most names in a Vary field that is stored.
     static let nameLimit = 16
+    /// The most members, repeated ones counted: a hostile list has a member in two bytes.
+    static let memberLimit = 64
 
     /// Reads Vary, and adds what it should have named.
     ///
@@ -21,23 +23,17 @@ enum Variance: Equatable {
     /// Access-Control-Allow-Origin names one, since it may be the client's own.
     init(of head: ResponseHead) {
         var names: [String] = []
+        var count = 0
         var isAny = false
-        var isTooLong = false
-        head.fields.forEachValue(of: "Vary") { value in
-            for part in value.split(separator: UInt8(ascii: ",")) where !isTooLong {
-                let member = ASCII.trimmed(part)
-                if member.isEmpty { continue }
-                guard ASCII.isToken(member), !member.elementsEqual("*".utf8) else {
-                    isAny = true
-                    continue
-                }
-                let name = String(decoding: member.map(ASCII.lowercased), as: UTF8.self)
-                if names.contains(name) { continue }
-                isTooLong = names.count == Self.nameLimit
-                names.append(name)
-            }
+        head.fields.forEachMember(of: "Vary", separatedBy: UInt8(ascii: ",")) { member in
+            count += 1
+            isAny = !member.allSatisfy(ASCII.isTokenByte) || (member.count == 1 && member[0] == UInt8(ascii: "*"))
+            if isAny || count > Self.memberLimit { return false }
+            let name = String(decoding: member.map(ASCII.lowercased), as: UTF8.self)
+            if !names.contains(name) { names.append(name) }
+            return names.count <= Self.nameLimit
         }
-        if isAny || isTooLong {
+        if isAny || count > Self.memberLimit || names.count > Self.nameLimit {
             self = isAny ? .any : .tooMany
             return
         }
@@ -82,52 +78,51 @@ struct SelectingValues {
     /// else is changed: what an origin could tell apart stays apart.
     private static func normalised(_ name: String, _ fields: Fields) -> [UInt8]? {
         var value: [UInt8]?
+        var hasValue = false
         let isList = Self.lists.contains(name)
         fields.forEachValue(of: name) { line in
             var joined = value ?? []
+            value = nil
             if isList {
-                for member in Self.members(line) {
-                    if !joined.isEmpty { joined.append(UInt8(ascii: ",")) }
-                    joined += member
-                }
+                Self.appendMembers(of: line, to: &joined)
             } else {
-                if value != nil { joined += [UInt8(ascii: ","), 0x20] }
+                if hasValue { joined += [UInt8(ascii: ","), 0x20] }
                 joined.append(contentsOf: line)
             }
+            hasValue = true
             value = joined
         }
         return value
     }
 
-    /// The members of a list, without white space around them and their semicolons; quoted strings stay as they are.
-    private static func members(_ line: UnsafeRawBufferPointer) -> [[UInt8]] {
-        var members: [[UInt8]] = [[]]
+    /// Appends the members of a list, without white space around them and their semicolons; quoted strings stay as they
+    /// are.
+    private static func appendMembers(of line: UnsafeRawBufferPointer, to joined: inout [UInt8]) {
+        var isInMember = false
         var isQuoted = false
         var isEscaped = false
-        var spaces: [UInt8] = []
-        for byte in line {
+        var spaces = 0..<0
+        for (place, byte) in line.enumerated() {
             if isQuoted {
-                members[members.count - 1].append(byte)
+                joined.append(byte)
                 if !isEscaped, byte == UInt8(ascii: "\"") { isQuoted = false }
                 isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
                 continue
             }
             switch byte {
-            case 0x20, 0x09: spaces.append(byte)
-            case UInt8(ascii: ","):
-                spaces = []
-                members.append([])
+            case 0x20, 0x09: spaces = (spaces.isEmpty ? place : spaces.lowerBound)..<place + 1
+            case UInt8(ascii: ","): (isInMember, spaces) = (false, 0..<0)
             default:
-                // White space at either side of a semicolon, or at the beginning of a member, says nothing.
-                let last = members[members.count - 1].last
-                if byte != UInt8(ascii: ";"), let last, last != UInt8(ascii: ";") {
-                    members[members.count - 1] += spaces
+                if !isInMember {
+                    if !joined.isEmpty { joined.append(UInt8(ascii: ",")) }
+                } else if byte != UInt8(ascii: ";"), joined.last != UInt8(ascii: ";") {
+                    // At either side of a semicolon it says nothing, elsewhere perhaps something.
+                    joined.append(contentsOf: line[spaces])
                 }
-                spaces = []
+                joined.append(byte)
+                (isInMember, spaces) = (true, 0..<0)
                 isQuoted = byte == UInt8(ascii: "\"")
-                members[members.count - 1].append(byte)
             }
         }
-        return members.filter { !$0.isEmpty }
     }
 }

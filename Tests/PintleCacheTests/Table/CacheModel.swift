@@ -109,7 +109,7 @@ struct CacheModel {
         let update = self.rules.freshened(stored, by: head, to: step.request, at: times, mode: self.mode)
         self.apply(update, to: step, index, "freshened", &event)
         switch update {
-        case .store(let new), .answerOnce(let new, _): self.answer(step.request, from: new, age: nil, &event)
+        case .store(let new), .answerOnce(let new, _, _): self.answer(step.request, from: new, age: nil, &event)
         case .outdated, .unrelated: break
         }
     }
@@ -141,8 +141,8 @@ struct CacheModel {
         case .store(let new):
             self.entries[step.url]?[index] = new
             event.words += [word, Self.held(new)]
-        case .answerOnce(_, let reason):
-            self.entries[step.url]?.remove(at: index)
+        case .answerOnce(_, let reason, let keepsStored):
+            if !keepsStored { self.entries[step.url]?.remove(at: index) }
             event.words.append("once:\(reason.rawValue)")
         case .outdated:
             self.entries[step.url]?.remove(at: index)

@@ -6,11 +6,9 @@ import PintleCache
 let poisoningCases: [CacheCase] =
     [
         "X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method", "X-Original-URL", "X-Rewrite-URL",
-        "X-Forwarded-Host",
-        "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Forwarded-Server",
-        "X-Forwarded-SSL", "X-Host", "X-Original-Host", "Forwarded", "Front-End-Https", "X-URL-Scheme",
-        "x-forwarded-HOST",
-        "X_Forwarded_Host", "X-Forwarded_Host",
+        "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Scheme", "X-Forwarded-Port", "X-Forwarded-Prefix",
+        "X-Forwarded-Server", "X-Forwarded-SSL", "X-Host", "X-Original-Host", "Forwarded", "Front-End-Https",
+        "X-URL-Scheme", "x-forwarded-HOST", "Upgrade", "X_Forwarded_Host", "X-Forwarded_Host",
     ].map { name in
         CacheCase(
             "7.1", "an unkeyed field: \(name)",
@@ -158,6 +156,20 @@ let poisoningCases: [CacheCase] =
                 < 200 ~ Cache-Control: max-age=60, x="a"b => uri-miss not:malformed-cache-control
                 < 200 ~ Cache-Control: max-age=60, x="a\\ => uri-miss not:malformed-cache-control
                 GET => uri-miss
+                """),
+        CacheCase(
+            "7.1", "lists that only take time",
+            steps: """
+                < 200 ~ Cache-Control: \(String(repeating: "public,", count: 65))max-age=60
+                    => uri-miss not:malformed-cache-control
+                < 200 ~ Cache-Control: \(String(repeating: "x,", count: 9000))max-age=60 => uri-miss stored
+                GET => hit
+                /b < 200 ~ Cache-Control: max-age=60 ~ Vary: \(String(repeating: "X,", count: 65))
+                    => uri-miss not:vary-too-many
+                /b < 200 ~ Cache-Control: max-age=60 ~ Cache-Tag: \(String(repeating: "x,", count: 1025))
+                    => uri-miss not:tags
+                /b < 200 ~ Cache-Control: max-age=60, private="\(String(repeating: "x,", count: 513))"
+                    => uri-miss not:private
                 """),
         CacheCase(
             "7.1", "a field that Connection would take away", .keepFields,

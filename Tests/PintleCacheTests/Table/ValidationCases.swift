@@ -188,7 +188,7 @@ let validationCases: [CacheCase] = [
             < 200 ~ Cache-Control: max-age=5 ~ ETag: "a" => uri-miss stored
             +5
             ~ Authorization: Basic x < 304 => stale? once:authorization 200
-            GET => uri-miss
+            GET => stale?
             """),
     CacheCase(
         "5.2.1.5", "a 304 to a request with no-store", .requestNoStore,
@@ -196,7 +196,15 @@ let validationCases: [CacheCase] = [
             < 200 ~ Cache-Control: max-age=5 ~ ETag: "a" ~ X: 1 => uri-miss stored
             +5
             ~ Cache-Control: no-store < 304 ~ X: 2 => stale? once:request-no-store 200 X:2
-            GET => uri-miss
+            GET < 304 => stale? freshened X:1
+            """),
+    CacheCase(
+        "4.3.4", "a 304 to a request with a cookie, for what has a guessed lifetime",
+        steps: """
+            < 200 ~ Last-Modified: @-100 => uri-miss stored
+            +10
+            ~ Cookie: a=b < 304 => stale? once:no-lifetime 200
+            GET => stale?
             """),
     CacheCase(
         "4.3.4", "the client's own condition is answered after a 304",
