@@ -195,7 +195,8 @@ let package = Package(
             path: "Examples", exclude: ["Programs/README.md"], swiftSettings: house),
         // Killed by the tests of PintleCacheStore, and run on disks that are full.
         .executableTarget(
-            name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio], path: "Tests/Programs/CacheTrial",
+            name: "PintleCacheTrial", dependencies: ["PintleCacheStore", "PintleSystem", nio],
+            path: "Tests/Programs/CacheTrial",
             swiftSettings: house),
         room("PintleTesting", ["PintleTrust", "CPintleOpenSSL"]),
 
@@ -261,9 +262,8 @@ let package = Package(
 package.targets.append(
     .target(name: "PintleFuzzing", dependencies: ["PintleMessage"], path: "Fuzz/Support", swiftSettings: house))
 for name in [
-    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache", "Form", "HTTP2",
-    "Image",
-    "JSON",
+    "Address", "Cache", "Certificate", "CertificatePath", "ClientHello", "Coding", "Configuration", "DiskCache",
+    "Form", "HTTP2", "Image", "JSON",
     "Leaf", "Multipart", "OpenAPI", "PinFile", "PropertyList", "Response", "Revocation", "Schema", "ServerFlight",
     "StapledStatus", "Stream", "WebSocket", "Wire", "XML",
 ] {

@@ -103,10 +103,7 @@ package final class DiskCache: Sendable {
     package func close() async {
         await self.writing.result {
             guard let index = self.index.withLock({ $0 }) else { return }
-            let uses = self.ledger.withLock { ledger in
-                ledger.isClosed = true
-                return ledger.takeUses()
-            }
+            let uses = self.ledger.withLock { $0.takeUses() }
             self.sweep.withLock { $0 }?.stop()
             // Who is evicted next is only a guess then.
             try? index.note(uses)
@@ -285,7 +282,14 @@ package final class DiskCache: Sendable {
         while true {
             let (found, removed) = try await self.change { index throws(DiskCacheError) in
                 let ids = try index.ids(selection, below: end, count: 200)
-                return (ids.count, ids.isEmpty ? 0 : try self.remove(ids, from: index))
+                guard !ids.isEmpty else { return (0, 0) }
+                let removed = try self.remove(ids, from: index)
+                // Rows that are found and cannot be removed would be found for ever.
+                guard removed > 0 else {
+                    throw DiskCacheError(
+                        .damagedIndex, "\(index.path): the index is damaged: it names rows that are not there")
+                }
+                return (ids.count, removed)
             }
             count += removed
             guard found > 0 else { return count }

@@ -27,7 +27,6 @@ struct WriteLedger: Sendable {
     var statistics: DiskCache.Statistics
     /// Nothing could be written the last time.
     var isFailing = false
-    var isClosed = false
 
     init(firstID: Int64, firstUse: Int64, statistics: DiskCache.Statistics) {
         self.nextID = firstID
@@ -81,7 +80,7 @@ struct WriteLedger: Sendable {
         return used <= capacity ? 0 : min(self.statistics.bytes, used - capacity + capacity / 32)
     }
 
-    /// Whether everything that is being written fits beside what cannot be evicted, which is nothing.
+    /// Whether the entries that there are and those that are being written fit together.
     func fits(_ capacity: UInt64) -> Bool { self.statistics.bytes + self.pendingBytes <= capacity }
 
     // MARK: Uses

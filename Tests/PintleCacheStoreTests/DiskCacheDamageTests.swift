@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["noise", "short", "text", "zeros", "tables", "older"])
+    @Test(arguments: ["noise", "short", "text", "zeros", "tables", "rows", "older"])
     func `a damaged index is put aside, said once, and a new one begins without the old files`(
         kind: String
     ) async throws {
@@ -121,7 +121,10 @@ import Testing
         default:
             let database = try DatabaseQueue(path: self.index)
             try await database.write { database in
-                try database.execute(sql: kind == "tables" ? "DROP TABLE tag" : "DELETE FROM cache")
+                let changes = [
+                    "tables": "DROP TABLE tag", "rows": "DELETE FROM cache", "older": "PRAGMA user_version = 0",
+                ]
+                try database.execute(sql: try #require(changes[kind]))
             }
             try database.close()
         }
@@ -183,6 +186,34 @@ import Testing
                 == "\(self.index): a newer version of pintle wrote this cache; use that, another folder, or remove this one"
         )
         #expect(self.place.told == [])
+    }
+
+    @Test func `an index that names rows which are not there is replaced`() async throws {
+        let cache = try await self.place.open()
+        for number in 0..<3 { try await cache.store("u\(number)", [1]) }
+        await cache.close()
+        // The index by URL is left with what the table has lost.
+        let database = try DatabaseQueue(path: self.index)
+        try await database.writeWithoutTransaction { database in
+            try database.execute(
+                sql: """
+                    CREATE TEMP TABLE kept AS SELECT * FROM main.sqlite_schema WHERE name = 'entry_by_url';
+                    DROP TRIGGER entry_removed;
+                    PRAGMA writable_schema = ON;
+                    DELETE FROM main.sqlite_schema WHERE name = 'entry_by_url';
+                    PRAGMA writable_schema = RESET;
+                    DELETE FROM entry;
+                    PRAGMA writable_schema = ON;
+                    INSERT INTO main.sqlite_schema SELECT * FROM kept;
+                    PRAGMA writable_schema = RESET;
+                    """)
+        }
+        try database.close()
+        let again = try await self.place.open()
+        #expect(await code { () throws(DiskCacheError) in try await again.remove(url: "u1") } == .damagedIndex)
+        #expect(try await again.remove(url: "u1") == 0)
+        try await again.store("u1", [2])
+        #expect(try await again.body("u1") == [2])
     }
 
     // MARK: Orphans

@@ -64,7 +64,11 @@ final class CacheIndex: Sendable {
                 "\(path): a newer version of pintle wrote this cache; use that, another folder, or remove this one")
         }
         let tables = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-        if tables == 0 { try IndexSchema.create(database, generation: .random(in: 1 ... .max)) }
+        if tables == 0 {
+            try IndexSchema.create(database, generation: .random(in: 1 ... .max))
+        } else if version < IndexSchema.version {
+            throw DatabaseError(resultCode: .SQLITE_SCHEMA, message: "an older version wrote it")
+        }
         guard
             let row = try Row.fetchOne(database, sql: "SELECT generation, session, bytes, entries FROM cache"),
             let generation = Int64.fromDatabaseValue(row["generation"]),
@@ -227,6 +231,9 @@ final class CacheIndex: Sendable {
                 guard let id = Int64.fromDatabaseValue(row["id"]) else { continue }
                 freed += UInt64(max(0, Int64.fromDatabaseValue(row["cost"]) ?? 0))
                 if try Self.delete(id, database) { removed.append(id) }
+            }
+            guard rows.isEmpty || !removed.isEmpty else {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "it names rows that are not there")
             }
             try Self.shrink(database)
             return Change(removed: removed, statistics: try Self.statistics(database))

@@ -5,8 +5,8 @@ internal import NIOCore
 internal import PintleCache
 package import PintleCacheStore
 internal import PintleMessage
-internal import PintleStorage
 package import PintlePolicy
+internal import PintleStorage
 
 /// The answers that are kept for the routes which use the cache, and the requests under way for them. One for all loops.
 package final class AnswerStore: Sendable {

@@ -12,6 +12,8 @@ package struct Caching: Sendable {
         let joins: Bool
         let queue: RouteQueue?
         let rules: CoalescingRules?
+        /// The route with what it does to requests: another one may get another answer from the same URL.
+        let party: String
     }
 
     /// Nil where no route needs it.
@@ -35,7 +37,8 @@ package struct Caching: Sendable {
                 if let queue = known?.queue, known?.rules == rules { return queue }
                 return RouteQueue(most: most, order: rules?.order ?? .fifo)
             }
-            uses[route.name] = RouteUse(mode: mode, joins: rules != nil, queue: queue, rules: rules)
+            let party = Pin(spki: Array("\(route.name)\n\(route.configuration.request)".utf8)).description
+            uses[route.name] = RouteUse(mode: mode, joins: rules != nil, queue: queue, rules: rules, party: party)
         }
         self.uses = uses
         self.trusts = (policy.securityPolicies + [.default]).map(\.digest)
@@ -54,10 +57,11 @@ package struct Caching: Sendable {
     /// - Parameter parent: by which the request goes: another one may answer otherwise.
     func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?, name: String) -> CacheUse? {
         guard let store, let use = self.uses[route.name] else { return nil }
-        let party = trust?.index.map { self.trusts[$0] } ?? self.trusts.last ?? ""
+        let policy = trust?.index.map { self.trusts[$0] } ?? self.trusts.last ?? ""
         let way = parent.map { " by \($0.scheme.rawValue)://\($0.authority)" } ?? ""
         return CacheUse(
-            store: store, mode: use.mode, joins: use.joins, queue: use.queue, partition: party + way, name: name)
+            store: store, mode: use.mode, joins: use.joins, queue: use.queue, partition: "\(use.party) \(policy)\(way)",
+            name: name)
     }
 }
 

@@ -136,8 +136,8 @@ final class OriginFetch {
             let renewed = validated.with(response)
             if !self.flight.isRevoked { self.store.replace(validated, by: renewed, at: self.flight.key) }
             self.deliver(renewed, upstreamStatus: 304)
-        case .answerOnce(let response, _):
-            self.store.remove(validated, at: self.flight.key)
+        case .answerOnce(let response, _, let keepsStored):
+            if !keepsStored { self.store.remove(validated, at: self.flight.key) }
             self.deliver(validated.with(response), upstreamStatus: 304)
         case .outdated, .unrelated:
             // Once more, without conditions.

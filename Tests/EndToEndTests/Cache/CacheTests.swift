@@ -165,9 +165,11 @@ struct CacheTests {
     }
 
     @Test func `what one trust policy has accepted is no answer under another`() throws {
-        let origin = try NginxOrigin()
+        let (pki, folder) = (TestPKI(), try TemporaryFolder())
+        let root = try pki.root()
+        let origin = try NginxOrigin(https: [try pki.leaf(dns: ["localhost"], signedBy: root)])
         try origin.serve(Array("kept".utf8), as: "a")
-        let pem = try TemporaryFolder().write(Array(origin.pki.root.pem.utf8), to: "root.pem")
+        let pem = try folder.write(root.certificatePEM, to: "root.pem")
         let pintle = try PintleProcess(
             """
             cache: {disk: off}
@@ -179,8 +181,9 @@ struct CacheTests {
                  trust: strict, cache: {policy: prefer_cache}}
               - {name: lax, upstream: "https://localhost:\(origin.httpsPort)/", trust: lax, cache: {policy: prefer_cache}}
             """)
-        for _ in 0..<2 { #expect(try pintle.ask(get(1, "/files/a")).text == "kept") }
-        let refused = try pintle.ask(get(1, "/files/a", fields: "X-Strict: yes\r\nAccept: application/json\r\n"))
+        let request = "GET /files/a HTTP/1.1\r\nHost: localhost\r\n"
+        for _ in 0..<2 { #expect(try pintle.ask(request + "\r\n").text == "kept") }
+        let refused = try pintle.ask(request + "X-Strict: yes\r\nAccept: application/json\r\n\r\n")
         #expect(refused.head.status == 502 && refused.text.contains("pin-mismatch"))
         #expect(try pintle.waitForExchanges(3).map { $0["cache"] as? String } == ["miss", "hit", "miss"])
     }

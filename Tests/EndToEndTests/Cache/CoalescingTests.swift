@@ -108,7 +108,8 @@ struct CoalescingTests {
     }
 
     @Test(arguments: ["fifo", "lifo"])
-    func `so many requests are under way as the route allows, and the others come in their order`(order: String) throws {
+    func `so many requests are under way as the route allows, and the others come in their order`(order: String) throws
+    {
         let mayAnswer = Watched(0)
         let origin = try ScriptedOrigin { connection in
             while true {

@@ -23,14 +23,16 @@ struct FlightTests {
             body: SharedBody(limit: 1), upstreamStatus: 200, isConfirmed: false, isKept: shared, reason: nil)
     }
 
-    private func board(_ flight: Flight, _ told: NIOLockedValueBox<[(number: Int, reads: Bool)]>, as number: Int) -> Int? {
+    private typealias Told = NIOLockedValueBox<[(number: Int, reads: Bool)]>
+
+    private func board(_ flight: Flight, _ told: Told, as number: Int) -> Int? {
         let boarding = flight.board { _, reader in told.withLockedValue { $0.append((number, reader != nil)) } }
         if case .waiting(let place) = boarding { return place }
         return nil
     }
 
     @Test func `all who wait are told in their order, and read`() {
-        let (flight, told) = (Flight(Self.key), NIOLockedValueBox<[(number: Int, reads: Bool)]>([]))
+        let (flight, told) = (Flight(Self.key), Told([]))
         for number in 0..<3 { #expect(self.board(flight, told, as: number) == number) }
         flight.leave(1)
         #expect(flight.land(.success(Self.answer(shared: true))))
@@ -41,7 +43,7 @@ struct FlightTests {
     }
 
     @Test func `an answer for one alone is read by the one that has caused it`() {
-        let (flight, told) = (Flight(Self.key), NIOLockedValueBox<[(number: Int, reads: Bool)]>([]))
+        let (flight, told) = (Flight(Self.key), Told([]))
         for number in 0..<3 { _ = self.board(flight, told, as: number) }
         #expect(flight.land(.success(Self.answer(shared: false))))
         #expect(told.withLockedValue { $0.map(\.reads) } == [true, false, false])
@@ -53,7 +55,7 @@ struct FlightTests {
     }
 
     @Test func `it is unwanted when the last one leaves`() {
-        let (flight, told) = (Flight(Self.key), NIOLockedValueBox<[(number: Int, reads: Bool)]>([]))
+        let (flight, told) = (Flight(Self.key), Told([]))
         let unwanted = NIOLockedValueBox(0)
         flight.watch { unwanted.withLockedValue { $0 += 1 } }
         for number in 0..<2 { _ = self.board(flight, told, as: number) }

@@ -12,7 +12,9 @@ struct SharedBodyTests {
     private static func piece(_ byte: UInt8, _ count: Int) -> ByteBuffer { ByteBuffer(repeating: byte, count: count) }
 
     /// Reads what there is.
-    private func drain(_ body: SharedBody, _ reader: SharedBody.Reader, wake: @escaping @Sendable () -> Void = {}) -> [UInt8] {
+    private func drain(
+        _ body: SharedBody, _ reader: SharedBody.Reader, wake: @escaping @Sendable () -> Void = {}
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
         while case .piece(let piece) = body.next(reader, wake: wake) { bytes += piece.readableBytesView }
         return bytes
