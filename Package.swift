@@ -179,9 +179,8 @@ let package = Package(
             name: "pintle",
             dependencies: [
                 "PintleSystem", "PintleCoding", "PintleMessage", "PintleImage", "PintleActivity", "PintleTrust",
-                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit", "PintleCache",
-                "PintleCacheStore",
-                "PintleLoop",
+                "PintleSession", "PintleReachability", "PintlePolicy", "PintlePins", "PintleProxy", "PintleAudit",
+                "PintleCache", "PintleCacheStore", "PintleLoop",
                 "CPintleLanguages", "CPintleProcess", nio, nioLocks, logging,
                 arguments,
                 .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: forProgram),

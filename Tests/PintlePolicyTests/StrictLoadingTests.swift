@@ -44,12 +44,12 @@ struct StrictLoadingTests {
 
     @Test(arguments: [
         Case("lisen: x", "pintle.yaml:2:1: unknown key \"lisen\"; did you mean \"listen\"?"),
-        Case("cache: {}", "pintle.yaml:2:1: unknown key \"cache\": not built yet in this version"),
+        Case("cahce: {}", "pintle.yaml:2:1: unknown key \"cahce\"; did you mean \"cache\"?"),
         Case(
             "colour: red",
             "pintle.yaml:2:1: unknown key \"colour\"; the keys here are version, listen, admin, enforcement, via, "
                 + "engine, log, limits, clients, destinations, activity, contract, trust, routes, tunnels, "
-                + "upstream_proxy, listen_tls, unpinned_hosts, include, interception"),
+                + "upstream_proxy, listen_tls, unpinned_hosts, include, interception, cache"),
         Case("unpined_hosts: deny", "pintle.yaml:2:1: unknown key \"unpined_hosts\"; did you mean \"unpinned_hosts\"?"),
         Case("<<: {}", "pintle.yaml:2:1: unknown key \"<<\": merge keys are not supported; repeat the lines"),
         Case("[a]: b", "pintle.yaml:2:1: a key must be text"),
@@ -60,8 +60,9 @@ struct StrictLoadingTests {
             "routes: [{name: a, respones: {}}]",
             "pintle.yaml:2:20: routes[0]: unknown key \"respones\"; did you mean \"response\"?"),
         Case(
-            "routes:\n  - name: a\n    cache: {policy: off}",
-            "pintle.yaml:4:5: routes[0]: unknown key \"cache\": not built yet in this version"),
+            "routes:\n  - name: a\n    cache: {plicy: off}",
+            "pintle.yaml:4:13: routes[0].cache: unknown key \"plicy\"; did you mean \"policy\"?",
+            "pintle.yaml:4:12: routes[0].cache: the key \"policy\" is missing; protocol keeps to RFC 9111"),
         Case("clients: {alow: []}", "pintle.yaml:2:11: clients: unknown key \"alow\"; did you mean \"allow\"?"),
     ])
     func `an unknown key is refused with the nearest`(example: Case) {

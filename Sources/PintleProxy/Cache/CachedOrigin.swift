@@ -245,15 +245,10 @@ final class CachedOrigin: OriginStream {
             !isOwn ? .merged : answer.isConfirmed ? .validated : answer.upstreamStatus == 0 ? .stale : .miss
         let now = CacheTime.now()
         status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
-        let age = isOwn && answer.upstreamStatus != 0 ? nil : stored.age(at: now)
-        if answer.length == nil || answer.isConfirmed || answer.upstreamStatus == 0 {
-            // A length that nobody knows yet.
-            if answer.length != nil, let given = rules.answer(to: self.request, from: stored, age: age) {
-                return self.give(given, of: stored, answer.body, reader, flight, status)
-            }
-        }
-        var head = stored.head
-        if let age { head.fields.set("Age", String(age)) }
+        // What the origin has just sent to this very client goes on as it came.
+        let isAsItCame = isOwn && !answer.isConfirmed && answer.upstreamStatus != 0
+        var head = isAsItCame ? answer.head : stored.head
+        if !isAsItCame { head.fields.set("Age", "\(stored.age(at: now))") }
         head.fields.append("Cache-Status", status.fieldValue)
         self.begin(head, length: answer.length, nil, answer.body, reader, flight)
     }

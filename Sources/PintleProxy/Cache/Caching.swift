@@ -12,7 +12,7 @@ package struct Caching: Sendable {
         let joins: Bool
         let queue: RouteQueue?
         let rules: CoalescingRules?
-        /// The route with what it does to requests: another one may get another answer from the same URL.
+        /// What the route does to requests: what it has changed may change the answer.
         let party: String
     }
 
@@ -37,7 +37,7 @@ package struct Caching: Sendable {
                 if let queue = known?.queue, known?.rules == rules { return queue }
                 return RouteQueue(most: most, order: rules?.order ?? .fifo)
             }
-            let party = Pin(spki: Array("\(route.name)\n\(route.configuration.request)".utf8)).description
+            let party = Pin(spki: Array("\(route.configuration.request)".utf8)).description
             uses[route.name] = RouteUse(mode: mode, joins: rules != nil, queue: queue, rules: rules, party: party)
         }
         self.uses = uses

@@ -52,14 +52,15 @@ struct CacheTests {
 
     @Test func `a stale answer is confirmed by the origin and then given`() throws {
         let origin = try ScriptedOrigin { connection in
-            let request = try connection.readRequest()
-            #expect(request["If-None-Match"] == nil)
-            try connection.send(response("body", fields: "Cache-Control: max-age=0\r\nETag: \"v1\"\r\n"))
-            let second = try connection.readRequest()
-            #expect(second["If-None-Match"] == "\"v1\"")
-            try connection.send("HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\n\r\n")
-            // From here on it is fresh.
-            _ = try connection.waitForEnd()
+            while true {
+                if try connection.readRequest()["If-None-Match"] == "\"v1\"" {
+                    // From here on it is fresh.
+                    try connection.send(
+                        "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\n\r\n")
+                } else {
+                    try connection.send(response("body", fields: "Cache-Control: max-age=0\r\nETag: \"v1\"\r\n"))
+                }
+            }
         }
         let pintle = try PintleProcess(Self.configuration)
         #expect(try pintle.ask(get(origin.port)).text == "body")
@@ -75,7 +76,8 @@ struct CacheTests {
         ("Cache-Control: no-store\r\n", "", "no-store"), ("Cache-Control: private, max-age=60\r\n", "", "private"),
         ("Cache-Control: max-age=60\r\nSet-Cookie: a=b\r\n", "", "set-cookie"),
         ("Cache-Control: max-age=60\r\n", "Authorization: Bearer x\r\n", "authorization"),
-        ("Cache-Control: max-age=60\r\nVary: *\r\n", "", "vary-any"), ("", "", "no-lifetime"),
+        ("Cache-Control: max-age=60\r\nVary: *\r\n", "", "vary-any"), ("", "", "never-usable"),
+        ("Cache-Control: no-cache\r\n", "", "never-usable"),
     ])
     func `what must not be kept is not`(answer: String, request: String, reason: String) throws {
         let origin = try ScriptedOrigin(answering: response("mine", fields: answer))
@@ -185,6 +187,8 @@ struct CacheTests {
         for _ in 0..<2 { #expect(try pintle.ask(request + "\r\n").text == "kept") }
         let refused = try pintle.ask(request + "X-Strict: yes\r\nAccept: application/json\r\n\r\n")
         #expect(refused.head.status == 502 && refused.text.contains("pin-mismatch"))
-        #expect(try pintle.waitForExchanges(3).map { $0["cache"] as? String } == ["miss", "hit", "miss"])
+        let outcomes = try pintle.waitForExchanges(3).map { $0["cache"] as? String }
+        // It has no lifetime of its own, and has just been changed.
+        #expect(outcomes == ["miss", "stale", "miss"])
     }
 }
