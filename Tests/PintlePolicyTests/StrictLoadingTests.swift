@@ -61,8 +61,8 @@ struct StrictLoadingTests {
             "pintle.yaml:2:20: routes[0]: unknown key \"respones\"; did you mean \"response\"?"),
         Case(
             "routes:\n  - name: a\n    cache: {plicy: off}",
-            "pintle.yaml:4:13: routes[0].cache: unknown key \"plicy\"; did you mean \"policy\"?",
-            "pintle.yaml:4:12: routes[0].cache: the key \"policy\" is missing; protocol keeps to RFC 9111"),
+            "pintle.yaml:4:12: routes[0].cache: the key \"policy\" is missing; protocol keeps to RFC 9111",
+            "pintle.yaml:4:13: routes[0].cache: unknown key \"plicy\"; did you mean \"policy\"?"),
         Case("clients: {alow: []}", "pintle.yaml:2:11: clients: unknown key \"alow\"; did you mean \"allow\"?"),
     ])
     func `an unknown key is refused with the nearest`(example: Case) {

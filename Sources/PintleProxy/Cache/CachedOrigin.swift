@@ -29,12 +29,11 @@ struct CacheUse {
 final class CachedOrigin: OriginStream {
     private enum State {
         /// The client is told at the end of the turn.
-        case answered(ResponseHead, length: UInt64?, range: Range<UInt64>?)
+        case answered(ResponseHead, length: UInt64?)
         case failed(SessionError)
         /// It is not known yet what is on disk.
         case looking
         case waiting(Flight, number: Int)
-        /// The range is what is left to be given.
         case reading(SharedBody, SharedBody.Reader, Flight?)
         case passing(any OriginStream)
         case over
@@ -51,14 +50,14 @@ final class CachedOrigin: OriginStream {
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
+    /// Why the origin answers this request alone.
+    private var forwardReason = ForwardReason.bypass
     private var isPaused = false
     private var isPumping = false
-    private var head: ResponseHead?
     /// The bytes that are passed over, and those that are given.
     private var skipped: UInt64 = 0
     private var left = UInt64.max
     private var body: (SharedBody, SharedBody.Reader, Flight?)?
-    private var requestTime = CacheTime(seconds: 0)
     /// Pieces that are given in a turn: others want theirs.
     private static let piecesInTurn = 4
 
@@ -277,7 +276,7 @@ final class CachedOrigin: OriginStream {
             self.left = range.upperBound - range.lowerBound
         }
         self.body = (body, reader, flight)
-        self.state = .answered(head, length: length, range: range)
+        self.state = .answered(head, length: length)
         self.loop.atEndOfTurn(self)
     }
 
@@ -342,11 +341,8 @@ final class CachedOrigin: OriginStream {
         self.use.store.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
         self.forwardReason = reason
-        self.requestTime = .now()
         self.state = .passing(self.open(self.transfer, self))
     }
-
-    private var forwardReason = ForwardReason.bypass
 
     private var inner: (any OriginStream)? {
         if case .passing(let stream) = self.state { stream } else { self.fetch?.stream }
@@ -408,9 +404,8 @@ extension CachedOrigin {
 extension CachedOrigin: TurnEndWork {
     func runAtEndOfTurn() {
         switch self.state {
-        case .answered(let head, let length, _):
+        case .answered(let head, let length):
             guard let (body, reader, flight) = self.body else { preconditionFailure("BUG: an answer has no body") }
-            self.head = head
             self.state = .reading(body, reader, flight)
             self.delegate?.originAnswered(head, length: length)
             self.pump()
@@ -461,23 +456,4 @@ extension CachedOrigin: TransferDelegate {
         self.end()
         delegate?.originEnded(error, metrics)
     }
-}
-
-/// What became of a request where answers are kept.
-enum CacheOutcome: String {
-    /// It was answered with what is kept.
-    case hit
-    /// So it was, though that was stale.
-    case stale
-    /// So it was, after the origin has said that it still holds.
-    case validated
-    /// It was answered with the answer to an equal request.
-    case merged
-    /// It went to the origin.
-    case miss
-    /// It is none that a cache handles.
-    case bypass
-
-    /// True where the answer is one that the origin has just given.
-    var isFromOrigin: Bool { self == .miss || self == .bypass }
 }

@@ -37,7 +37,7 @@ struct CoalescingTests {
         for client in clients.dropFirst(10) { #expect(try client.readResponse().text == body) }
         #expect(try pintle.memory("VmHWM") < 400 << 10)
         for client in clients.prefix(10) { #expect(try client.readResponse().text == body) }
-        #expect(origin.requests.count == 1)
+        #expect(try origin.waitForRequests(1).count == 1)
         let counters = try pintle.counters()
         #expect(counters["coalesced"] as? Int == 499 && counters["cache_misses"] as? Int == 1)
     }
@@ -53,7 +53,7 @@ struct CoalescingTests {
         }
         let pintle = try PintleProcess(Self.configuration)
         let clients = try self.ask(5, get(origin.port), through: pintle)
-        #expect(origin.requests.count == 1)
+        #expect(try origin.waitForRequests(1).count == 1)
         mayAnswer.change { $0 = true }
         for client in clients { #expect(try client.readResponse().text.hasPrefix("for ")) }
         #expect(origin.requests.count == 5)
@@ -93,7 +93,7 @@ struct CoalescingTests {
         #expect(error == "the client closed the connection")
         mayAnswer.change { $0 = true }
         for client in others { #expect(try client.readResponse().text == "still here") }
-        #expect(origin.requests.count == 1)
+        #expect(try origin.waitForRequests(1).count == 1)
     }
 
     @Test func `a request that nobody waits for any more is given up`() throws {
@@ -103,8 +103,8 @@ struct CoalescingTests {
         }
         let pintle = try PintleProcess(Self.configuration)
         let clients = try self.ask(3, get(origin.port), through: pintle)
-        #expect(origin.requests.count == 1)
-        for client in clients { client.close() }
+        #expect(try origin.waitForRequests(1).count == 1)
+        for client in clients { client.reset() }
         try origin.waitUntilQuiet()
     }
 
@@ -129,7 +129,7 @@ struct CoalescingTests {
         for number in 0..<4 {
             clients += try self.ask(1, get(origin.port, "/\(number)"), through: pintle, active: number + 1)
         }
-        #expect(origin.requests.count == 1)
+        #expect(try origin.waitForRequests(1).count == 1)
         for count in 1...4 {
             try origin.waitForRequests(count)
             mayAnswer.change { $0 += 1 }
