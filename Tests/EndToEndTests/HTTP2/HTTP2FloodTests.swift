@@ -97,7 +97,7 @@ struct HTTP2FloodTests {
             number += 2
         } while !hasEnded.current && failure.current == nil
         #expect(failure.current == nil)
-        #expect(try stage.pintle.memory("VmRSS") - memory < 64 * 1024)
+        #expect(try runsUnderSanitizer || stage.pintle.memory("VmRSS") - memory < 64 * 1024)
         #expect(stage.heldUp.isEmpty, "\(stage.heldUp)")
     }
 
@@ -129,7 +129,7 @@ struct HTTP2FloodTests {
         try bystander.send(Bytes.headers(HTTP2Case.request("GET", "/hello"), on: 1))
         #expect(try bystander.answer(on: 1).text == "hello\n")
         try client.readToEnd()
-        #expect(try stage.pintle.memory("VmHWM") - memory < 64 * 1024, "\(name)")
+        #expect(try runsUnderSanitizer || stage.pintle.memory("VmHWM") - memory < 64 * 1024, "\(name)")
         #expect(client.answers.values.allSatisfy { !$0.isComplete })
         try stage.pintle.waitForExchanges(256)
     }
