@@ -161,7 +161,7 @@ final class CachedOrigin: OriginStream {
     ) {
         let (flight, isNew) = self.use.store.flight(for: key, joining: self.use.joins)
         let box = LoopBound(self, loop: self.loop)
-        let boarding = flight.board { outcome, reader in
+        let boarding = flight.board(isOwner: isNew) { outcome, reader in
             box.run { $0.landed(outcome, reader, isOwn: isNew, reason, flight) }
         }
         switch boarding {
@@ -227,13 +227,13 @@ final class CachedOrigin: OriginStream {
         status.detail = answer.reason?.rawValue
         guard let stored = answer.stored else {
             self.use.store.count { $0.misses += 1 }
-            self.cacheOutcome = .miss
+            self.cacheOutcome = answer.source == .confirmed ? .validated : .miss
             var head = answer.head
             head.fields.append("Cache-Status", status.fieldValue)
             return self.begin(head, length: answer.length, nil, answer.body, reader, flight)
         }
-        // What varies may be another one for this client.
-        guard isOwn || !rules.selected(by: self.request, among: [stored]).isEmpty else {
+        // Another client may get a variant of its own, and has not said that it takes stale answers.
+        guard isOwn || answer.source != .stale && !rules.selected(by: self.request, among: [stored]).isEmpty else {
             flight.close(reader, of: answer.body)
             return self.pass(.varyMiss)
         }
@@ -241,11 +241,16 @@ final class CachedOrigin: OriginStream {
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }
         }
         self.cacheOutcome =
-            !isOwn ? .merged : answer.isConfirmed ? .validated : answer.upstreamStatus == 0 ? .stale : .miss
+            switch answer.source {
+            case _ where !isOwn: .merged
+            case .origin: .miss
+            case .confirmed: .validated
+            case .stale: .stale
+            }
         let now = CacheTime.now()
         status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
-        // What the origin has just sent to this very client goes on as it came.
-        let isAsItCame = isOwn && !answer.isConfirmed && answer.upstreamStatus != 0
+        // The origin's answer to this very client goes on as it came.
+        let isAsItCame = isOwn && answer.source == .origin
         var head = isAsItCame ? answer.head : stored.head
         if !isAsItCame { head.fields.set("Age", "\(stored.age(at: now))") }
         head.fields.append("Cache-Status", status.fieldValue)

@@ -7,6 +7,16 @@ internal import PintleSession
 
 /// One request to an origin that equal requests wait for, on any loops (RFC 9111 §4, collapsed forwarding).
 final class Flight: Sendable {
+    /// Where an answer comes from.
+    enum Source: Sendable {
+        /// From the origin, as it came.
+        case origin
+        /// From the store, after the origin has said that it still holds.
+        case confirmed
+        /// From the store, although it is stale, since the origin has failed.
+        case stale
+    }
+
     /// The origin's answer, as those take it who have waited for it.
     struct Answer: Sendable {
         /// As it came from the origin; after a validation the head that was stored, brought up to date.
@@ -17,8 +27,7 @@ final class Flight: Sendable {
         let body: SharedBody
         /// The status that the origin answered with.
         let upstreamStatus: UInt16
-        /// True where the origin has said that what was stored still holds.
-        let isConfirmed: Bool
+        let source: Source
         /// True where a store keeps it.
         let isKept: Bool
         /// The reason why it is not stored.
@@ -42,7 +51,8 @@ final class Flight: Sendable {
     private struct State {
         var outcome: Outcome?
         var listeners: [Int: Listener] = [:]
-        var nextNumber = 0
+        /// Zero is the number of who has caused the flight, whenever that one boards.
+        var nextNumber = 1
         var isRevoked = false
         /// Called, on any thread, when nobody waits or reads any more.
         var whenUnwanted: (@Sendable () -> Void)?
@@ -54,16 +64,19 @@ final class Flight: Sendable {
     init(_ key: CacheKey) { self.key = key }
 
     /// Waits for the outcome, or tells that it is there.
-    func board(_ listener: @escaping Listener) -> Boarding {
+    ///
+    /// - Parameter isOwner: whether the flight is for this one's request, so that it may have what is not to be shared.
+    func board(isOwner: Bool = false, _ listener: @escaping Listener) -> Boarding {
         self.state.withLockedValue { state in
             switch state.outcome {
             case nil: break
             case .success(let answer)? where answer.stored != nil && !state.isRevoked: return .late(answer)
             case .success?, .failure?: return .gone
             }
-            defer { state.nextNumber += 1 }
-            state.listeners[state.nextNumber] = listener
-            return .waiting(state.nextNumber)
+            let number = isOwner ? 0 : state.nextNumber
+            if !isOwner { state.nextNumber += 1 }
+            state.listeners[number] = listener
+            return .waiting(number)
         }
     }
 
@@ -81,7 +94,7 @@ final class Flight: Sendable {
         if body.close(reader) { self.state.withLockedValue { $0.whenUnwanted }?() }
     }
 
-    /// Tells everybody, in the order in which they have come. The first one gets also what others may not have.
+    /// Tells everybody, in the order in which they have come. Only the owner gets what others may not have.
     ///
     /// - Returns: whether somebody reads the answer.
     @discardableResult

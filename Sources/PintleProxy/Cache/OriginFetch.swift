@@ -108,7 +108,7 @@ final class OriginFetch {
         }
         if let validated = self.errand.validated, let stale = self.stale(validated, after: .status(head.status)) {
             self.stream?.cancel()
-            return self.deliver(stale, upstreamStatus: head.status)
+            return self.deliver(stale, from: .stale, upstreamStatus: head.status)
         }
         var verdict = self.store.rules.storability(of: head, to: self.errand.request, mode: self.errand.mode)
         // A part is an answer to its own request.
@@ -121,7 +121,7 @@ final class OriginFetch {
         let isShared = room > 0 && stored != nil
         let answer = Flight.Answer(
             head: head, length: length, stored: isShared ? stored : nil, body: SharedBody(limit: room),
-            upstreamStatus: head.status, isConfirmed: false,
+            upstreamStatus: head.status, source: .origin,
             isKept: isShared && self.errand.keeps, reason: verdict.reason)
         self.answer = answer
         if !self.flight.land(.success(answer)) { self.giveUpIfUnwanted() }
@@ -135,10 +135,10 @@ final class OriginFetch {
         case .store(let response):
             let renewed = validated.with(response)
             if !self.flight.isRevoked { self.store.replace(validated, by: renewed, at: self.flight.key) }
-            self.deliver(renewed, upstreamStatus: 304)
+            self.deliver(renewed, from: .confirmed, upstreamStatus: 304)
         case .answerOnce(let response, _, let keepsStored):
             if !keepsStored { self.store.remove(validated, at: self.flight.key) }
-            self.deliver(validated.with(response), upstreamStatus: 304)
+            self.deliver(validated.with(response), from: .confirmed, upstreamStatus: 304, isShared: false)
         case .outdated, .unrelated:
             // Once more, without conditions.
             self.asksAgain = true
@@ -148,13 +148,17 @@ final class OriginFetch {
     }
 
     /// Answers with what is stored; the rest of the origin's answer is of no use.
-    private func deliver(_ kept: KeptAnswer, upstreamStatus: UInt16) {
+    ///
+    /// - Parameter isShared: whether others than the owner may have it.
+    private func deliver(
+        _ kept: KeptAnswer, from source: Flight.Source, upstreamStatus: UInt16, isShared: Bool = true
+    ) {
         self.close()
         self.flight.land(
             .success(
                 Flight.Answer(
-                    head: kept.response.head, length: kept.response.length, stored: kept.response, body: kept.body,
-                    upstreamStatus: upstreamStatus, isConfirmed: upstreamStatus == 304, isKept: true, reason: nil)))
+                    head: kept.response.head, length: kept.response.length, stored: isShared ? kept.response : nil,
+                    body: kept.body, upstreamStatus: upstreamStatus, source: source, isKept: isShared, reason: nil)))
     }
 
     private func stale(_ validated: KeptAnswer, after failure: OriginFailure) -> KeptAnswer? {
@@ -167,7 +171,7 @@ final class OriginFetch {
         guard let answer else {
             if let error {
                 if let validated = self.errand.validated, let stale = self.stale(validated, after: .unreachable) {
-                    return self.deliver(stale, upstreamStatus: 0)
+                    return self.deliver(stale, from: .stale, upstreamStatus: 0)
                 }
                 self.close()
                 self.flight.land(.failure(error))

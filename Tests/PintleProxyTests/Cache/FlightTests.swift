@@ -20,13 +20,15 @@ struct FlightTests {
         return Flight.Answer(
             head: head, length: 1,
             stored: shared ? StoredResponse(head: head, requestTime: time, responseTime: time, length: 1) : nil,
-            body: SharedBody(limit: 1), upstreamStatus: 200, isConfirmed: false, isKept: shared, reason: nil)
+            body: SharedBody(limit: 1), upstreamStatus: 200, source: .origin, isKept: shared, reason: nil)
     }
 
     private typealias Told = NIOLockedValueBox<[(number: Int, reads: Bool)]>
 
     private func board(_ flight: Flight, _ told: Told, as number: Int) -> Int? {
-        let boarding = flight.board { _, reader in told.withLockedValue { $0.append((number, reader != nil)) } }
+        let boarding = flight.board(isOwner: number == 0) { _, reader in
+            told.withLockedValue { $0.append((number, reader != nil)) }
+        }
         if case .waiting(let place) = boarding { return place }
         return nil
     }
@@ -52,6 +54,18 @@ struct FlightTests {
         for number in 0..<2 { _ = self.board(other, told, as: number) }
         other.leave(0)
         #expect(!other.land(.success(Self.answer(shared: false))))
+    }
+
+    @Test func `who boards before the owner, or a flight without one, gets nothing that is not to be shared`() {
+        let (flight, told) = (Flight(Self.key), Told([]))
+        for number in [1, 0] { _ = self.board(flight, told, as: number) }
+        #expect(flight.land(.success(Self.answer(shared: false))))
+        #expect(told.withLockedValue { $0.map(\.number) } == [0, 1])
+        #expect(told.withLockedValue { $0.map(\.reads) } == [true, false])
+        let (renewal, others) = (Flight(Self.key), Told([]))
+        _ = self.board(renewal, others, as: 1)
+        #expect(!renewal.land(.success(Self.answer(shared: false))))
+        #expect(others.withLockedValue { $0.map(\.reads) } == [false])
     }
 
     @Test func `it is unwanted when the last one leaves`() {
