@@ -65,7 +65,7 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var retries: Int?
     /// The number of redirects that were followed.
     package var redirects: Int?
-    /// What became of the request where answers are kept: `hit`, `miss` and others.
+    /// The fate of the request where answers are kept: `hit`, `miss` and others.
     package var cache: String?
     /// How the response broke its contract.
     package var violations: [ViolationKind] = []

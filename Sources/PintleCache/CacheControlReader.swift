@@ -4,7 +4,7 @@ internal import PintleMessage
 
 /// A cache directive as its field has it.
 struct CacheDirective {
-    /// What stands behind the equals sign.
+    /// The text behind the equals sign.
     enum Argument {
         /// Nothing.
         case none

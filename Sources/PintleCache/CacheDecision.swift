@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// What a cache does with a request.
+/// The decision of a cache on a request.
 package enum CacheDecision: Sendable, Equatable {
     /// The stored response at `index` answers, `age` seconds old. `staleness` is its age less its lifetime in
     /// seconds: below zero it is fresh, and that many seconds are left. With `revalidate` the origin is asked as
@@ -25,7 +25,7 @@ package enum ForwardReason: String, Sendable, Hashable, CaseIterable {
     case method
     /// Nothing is stored for the URL.
     case uriMiss = "uri-miss"
-    /// What is stored for the URL answers requests with other fields.
+    /// The responses stored for the URL answer requests with other fields.
     case varyMiss = "vary-miss"
     /// The client wants no stored response, or a fresher one.
     case request

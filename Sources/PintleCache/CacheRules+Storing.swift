@@ -19,7 +19,7 @@ extension CacheRules {
             return .no(reason)
         }
         let isGuessable = StatusRules.isHeuristicallyCacheable(response.status) || directives.isPublic
-        // What a server shows to a client with a cookie is often the client's own, and not marked so.
+        // A page for a client with a cookie is often that client's own, and not marked so.
         guard directives.hasExplicitLifetime || (isGuessable && !request.fields.contains(.cookie)) else {
             return .no(.noLifetime)
         }

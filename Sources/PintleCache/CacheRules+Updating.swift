@@ -128,7 +128,7 @@ extension CacheRules {
     /// A later head may forbid what an earlier one allowed.
     private func verdict(on updated: StoredResponse, _ request: RequestHead, _ mode: CacheMode) -> CacheUpdate {
         var request = request
-        // What is stored answers GET, whichever method brought it up to date.
+        // A stored response answers GET, whichever method brought it up to date.
         request.method = "GET"
         switch self.storability(of: updated.head, to: request, mode: mode) {
         case .store: return .store(updated)

@@ -50,7 +50,7 @@ struct RequestDirectives {
         }
     }
 
-    /// What cannot be read as a number is more than any response has.
+    /// A value that is no number counts as more than any response has.
     private static func demand(_ directive: CacheDirective) -> Int64 {
         guard case .text(let digits) = directive.argument else { return .max }
         return DeltaSeconds.read(digits) ?? .max

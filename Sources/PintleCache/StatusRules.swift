@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the status of a response says about storing it.
+/// The say of a response's status in whether it is stored.
 enum StatusRules {
     /// True for statuses that may be given a lifetime by guessing (RFC 9110 §15.1).
     static func isHeuristicallyCacheable(_ status: UInt16) -> Bool {

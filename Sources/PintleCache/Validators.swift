@@ -8,7 +8,7 @@ extension String {
     func isSpelled(_ other: String) -> Bool { self.utf8.elementsEqual(other.utf8) }
 }
 
-/// What tells one state of a representation from another (RFC 9110 §8.8).
+/// The marks that tell one state of a representation from another (RFC 9110 §8.8).
 struct Validators: Equatable {
     /// ETag, where it is one.
     let tag: EntityTag?

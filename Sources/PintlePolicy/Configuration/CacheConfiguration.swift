@@ -22,9 +22,9 @@ package enum RouteCachePolicy: String, Sendable, CaseIterable {
     case `protocol`
     /// The cache is not asked, and keeps what comes.
     case ignoreLocal = "ignore_local"
-    /// What is kept is the answer, however old it is.
+    /// The kept answer is given, however old it is.
     case preferCache = "prefer_cache"
-    /// What is kept is the answer, however old it is; what is not kept is answered with `cache-miss`.
+    /// The kept answer is given, however old it is; without one the request is answered with `cache-miss`.
     case onlyCache = "only_cache"
 }
 

@@ -2,7 +2,7 @@
 
 /// Reads `cache`, and what routes say of it.
 enum CacheReader {
-    /// What is smaller holds no answer worth keeping.
+    /// A smaller cache holds no answer worth keeping.
     private static let least = 1 << 20
     private static let most = 1 << 50
 

@@ -5,7 +5,7 @@ internal import PintleStorage
 
 /// The answers in memory, up to a capacity in bytes: those of a key together, as they are used together.
 ///
-/// What goes is returned, so that its memory is given back outside of a lock.
+/// Answers that go are returned, so that their memory is given back outside of a lock.
 struct AnswerMemory: Sendable {
     private let capacity: UInt64
     private let preferredUsage: UInt64
@@ -30,7 +30,7 @@ struct AnswerMemory: Sendable {
     /// The keys of a URL.
     func keys(of url: String) -> [CacheKey] { self.partitions.map { CacheKey(partition: $0, url: url) } }
 
-    /// What is kept of a key, the latest first.
+    /// The answers of a key, the latest first.
     mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.use(key) ?? [] }
 
     /// Keeps an answer, in the place of one for the same requests.

@@ -10,7 +10,7 @@ internal import PintleStorage
 
 /// The answers that are kept for the routes which use the cache, and the requests under way for them. One for all loops.
 package final class AnswerStore: Sendable {
-    /// What has become of requests and answers so far.
+    /// The fates of requests and answers so far.
     package struct Counts: Sendable, Equatable {
         /// Requests that were answered with what is kept.
         package var hits: UInt64 = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of a request where answers are kept.
+/// The fate of a request where answers are kept.
 enum CacheOutcome: String {
     /// It was answered with what is kept.
     case hit

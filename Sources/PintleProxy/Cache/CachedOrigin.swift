@@ -39,7 +39,7 @@ final class CachedOrigin: OriginStream {
         case over
     }
 
-    /// What the log says of it.
+    /// The fate of the request, for the log.
     private(set) var cacheOutcome: CacheOutcome?
     private var state = State.over
     private let use: CacheUse
@@ -384,7 +384,7 @@ extension CachedOrigin {
         guard self.isPaused else { return }
         self.isPaused = false
         if case .passing(let stream) = self.state { return stream.resumeReading() }
-        // What is read from within this call could ask for a pause.
+        // A client that is given something from within this call could ask for a pause.
         self.loop.atEndOfTurn(self)
     }
 

@@ -5,23 +5,23 @@ internal import PintlePolicy
 internal import PintleSession
 internal import PintleTrust
 
-/// What a configuration says of answers that are kept, made ready: the store, and for each route how it is used.
+/// A configuration's rules for answers that are kept, made ready: the store, and for each route how it is used.
 package struct Caching: Sendable {
     private struct RouteUse {
         let mode: CacheMode?
         let joins: Bool
         let queue: RouteQueue?
         let rules: CoalescingRules?
-        /// What the route does to requests: what it has changed may change the answer.
+        /// A digest of the route's rules for requests: a request that they have changed may have another answer.
         let party: String
     }
 
     /// Nil where no route needs it.
     package let store: AnswerStore?
     private let configuration: CacheConfiguration
-    /// Of the routes that keep answers or merge requests, by name.
+    /// The uses of the routes that keep answers or merge requests, by name.
     private let uses: [String: RouteUse]
-    /// What tells one trust policy from another, in the order of the configuration; the system's trust last.
+    /// Digests that tell one trust policy from another, in the order of the configuration; the system's trust last.
     private let trusts: [String]
 
     /// - Parameter previous: whose answers are still good, and whose requests are still under way.

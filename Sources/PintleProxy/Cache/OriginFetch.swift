@@ -13,7 +13,7 @@ internal import PintleTrust
 /// It belongs to nobody: who has caused it may leave, and it goes on as long as somebody reads, or the store is to have the
 /// answer. Used on its loop's thread only.
 final class OriginFetch {
-    /// What a fetch is for.
+    /// The purpose of a fetch.
     struct Errand {
         /// As it goes to the origin, without the conditions of a validation.
         let request: RequestHead

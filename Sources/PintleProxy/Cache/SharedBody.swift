@@ -14,7 +14,7 @@ final class SharedBody: Sendable {
         fileprivate let number: Int
     }
 
-    /// What a reader finds at its place.
+    /// The find of a reader at its place.
     enum Next {
         case piece(ByteBuffer)
         /// Nothing yet: it is woken when there is more.

@@ -57,7 +57,7 @@ struct ExchangeReport {
     private(set) var metrics = TransferMetrics()
     /// The number of redirects that were followed.
     private var redirects = 0
-    /// What became of the request where answers are kept.
+    /// The fate of the request where answers are kept.
     private var cache: CacheOutcome?
     /// The host of a gateway request.
     private let host: String?
@@ -154,7 +154,7 @@ struct ExchangeReport {
         self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
     }
 
-    /// What a problem says of the exchange.
+    /// The exchange, as a problem names it.
     func context(json: Bool) -> ProblemWriter.Context {
         ProblemWriter.Context(exchangeID: self.id.description, route: self.route, trust: self.trust, json: json)
     }

@@ -28,7 +28,7 @@ protocol OriginStream: AnyObject {
     func takePipes()
     /// Gives the request up. Nothing more is heard of it.
     func cancel()
-    /// What became of the request where answers are kept; nil where they are not.
+    /// The fate of the request where answers are kept; nil where they are not.
     var cacheOutcome: CacheOutcome? { get }
     /// Waits for the answer no longer. Where it is to be kept, it comes all the same.
     func detach()

@@ -37,7 +37,7 @@ import Foundation
             case .get: _ = try await client.get(path)
             case .stream: _ = try await client.stream(path)
             case .download:
-                // Who writes over an old file spares itself the pages of a new one.
+                // A client that writes over an old file would spare itself the pages of a new one.
                 unlink(file)
                 try await client.download(path, to: file)
             case .upload: try await client.upload(path, from: file)
