@@ -215,7 +215,8 @@ let package = Package(
         tests(
             "PintleSessionTests",
             [
-                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleActivity", "PintleLoop", nio,
+                "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleImage", "PintleActivity",
+                "PintleLoop", nio,
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(

@@ -65,6 +65,10 @@ func insteadOfAlamofire(_ file: String, _ pins: Set<Pin>, _ user: some Codable &
     print(found.count)
 }
 
+private actor TaskBar: ProgressReporter {
+    func report(_ progress: TaskProgress) { print(progress.fractionReceived ?? 0) }
+}
+
 func insteadOfAFNetworking(_ certificates: [Certificate]) async throws {
     let policy = try SecurityPolicy(pinning: .certificate, certificates: certificates)
     var api = try HTTPSession(base: "https://api.example/", policy: policy)
@@ -82,6 +86,15 @@ func insteadOfAFNetworking(_ certificates: [Certificate]) async throws {
     let tree = try await api.get("feed.xml", as: XMLDocumentResponseSerializer())
     let operation = try api.operation("GET", "items")
     operation.start()
+    let pictures = Downloader(api, as: ImageResponseSerializer(decoder: try ImageDecoder()).required())
+    let receipt = pictures.download("logo.png") { result in print(result) }
+    if let receipt { pictures.cancel(receipt) }
+    let slot = DownloadSlot(pictures)
+    slot.load("logo.png", placeholder: nil)
+    let bar = TaskBar()
+    receipt?.task.bindProgress(to: bar)
+    let spinner = TaskIndicator()
+    spinner.bind(to: receipt?.task)
     let indicator = ActivityIndicator { print("busy: \($0)") }
     indicator.observe(api.session)
     let reachability = try Reachability()

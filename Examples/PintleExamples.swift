@@ -16,6 +16,8 @@ enum PintleExamples {
                PintleExamples readings URL
                PintleExamples events URL
                PintleExamples follow URL ROOTS PIN...
+               PintleExamples pictures BASE-URL NAME...
+               PintleExamples refresh URL
                PintleExamples tour BASE-URL FILE
                PintleExamples advanced BASE-URL ROOTS PIN...
                PintleExamples manager BASE-URL FILE COPY ROOTS
@@ -51,6 +53,8 @@ enum PintleExamples {
                     Array(arguments[3...]), to: arguments[0], roots: Self.roots(arguments[1]), as: credential)
             case ("readings", 1): try await Self.withSession { try await printReadings(from: arguments[0], in: $0) }
             case ("events", 1): try await Self.withSession { try await printEvents(from: arguments[0], in: $0) }
+            case ("pictures", 2...): try await printPictures(Array(arguments.dropFirst()), from: arguments[0])
+            case ("refresh", 1): try await refreshPage(at: arguments[0])
             case ("follow", 3...):
                 try await followOrders(
                     at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))

@@ -172,9 +172,26 @@ public struct HTTPSession: Sendable {
         return try await self.session.webSocket(written.request, options: options, interception: self.interception)
     }
 
+    /// Makes a suspended task for a request that is written already; it passes the interceptors.
+    ///
+    /// - Throws: ``SessionError`` with `invalidated`.
+    func task<Output>(
+        for request: SessionRequest, as serializer: some ResponseSerializer<Output>
+    ) throws(SessionError) -> HTTPTask<Output> {
+        let task = try self.session.makeTask(.data, request, output: .memory, interception: self.interception)
+        return HTTPTask(task: task, serializer: serializer, session: self.session)
+    }
+
     private var interception: Interception? { Interception(self.interceptors, baseURL: self.baseURL) }
 
     // MARK: Requests
+
+    /// The request that GET of `url` makes: resolved against the base, with the client's default fields, and shaped.
+    ///
+    /// - Throws: ``SessionError`` with `invalidURL` or `invalidRequest`.
+    func request(_ url: String, _ shape: Shaping) throws(SessionError) -> SessionRequest {
+        try self.written("GET", url, nil, shape).request
+    }
 
     /// A request as the serializer wrote it, and as it was shaped after that.
     private struct Written {

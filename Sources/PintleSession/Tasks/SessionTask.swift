@@ -42,6 +42,7 @@ public final class SessionTask: Sendable, Identifiable {
     private let status: NIOLockedValueBox<Status>
     private let finished = OneTimeEvent()
     private let progressUpdates = EventBroadcast<TaskProgress>(.bufferingNewest(1))
+    private let states = EventBroadcast<TaskState>(.bufferingNewest(1))
     private let events: EventBroadcast<SessionEvent>
     private let run: TaskRun
 
@@ -86,6 +87,12 @@ public final class SessionTask: Sendable, Identifiable {
     /// steps, never the last one.
     public var progressStream: AsyncStream<TaskProgress> {
         self.status.withLockedValue { self.progressUpdates.subscribe(beginningWith: $0.progress) }
+    }
+
+    /// The state as it is now, then whenever it has changed; the stream ends with `completed`. A reader that is slow misses
+    /// states, never the last one.
+    public var stateStream: AsyncStream<TaskState> {
+        self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
     }
 
     /// Waits for the end. Any number of callers may wait; ending the wait does not end the task.
@@ -148,6 +155,7 @@ public final class SessionTask: Sendable, Identifiable {
     private func move(to next: TaskState, telling event: SessionEvent? = nil) -> Bool {
         self.status.withLockedValue { status in
             guard status.state.move(to: next) else { return false }
+            self.states.post(next)
             if let event { self.events.post(event) }
             return true
         }
@@ -169,9 +177,10 @@ public final class SessionTask: Sendable, Identifiable {
 
     func finish(_ outcome: Result<TaskResult, SessionError>) {
         self.status.withLockedValue { status in
-            _ = status.state.move(to: .completed)
+            if status.state.move(to: .completed) { self.states.post(.completed) }
             status.outcome = outcome
         }
+        self.states.finish()
         self.progressUpdates.finish()
         self.finished.happen()
     }

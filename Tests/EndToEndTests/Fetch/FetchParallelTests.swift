@@ -46,6 +46,16 @@ struct FetchParallelTests {
         #expect(["a", "b", "c", "d"].map(self.text) == ["/a", "/b", "/c", "/d"])
     }
 
+    @Test func `a URL that is given twice is one transfer with one file`() throws {
+        let origin = try ScriptedOrigin(answering: response("x"))
+        let base = "http://127.0.0.1:\(origin.port)"
+        let process = try fetch(
+            "\(base)/a", "\(base)/b", "\(base)/a", "--parallel", "3", "-o", self.folder.path, "--metrics")
+        #expect(process.exitCode == 0 && process.output.count == 2, "\(process.lines)")
+        #expect(origin.requests.map(\.head.startLine).sorted() == ["GET /a HTTP/1.1", "GET /b HTTP/1.1"])
+        #expect(["a", "b"].map(self.text) == ["x", "x"])
+    }
+
     @Test func `one that fails does not hold up the others, and the worst one is the exit code`() throws {
         let nginx = try NginxOrigin()
         let dead = try FreePort.find()

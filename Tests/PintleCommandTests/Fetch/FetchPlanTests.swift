@@ -137,6 +137,17 @@ struct FetchPlanTests {
         #expect(plan.targets.map(\.file) == ["\(folder.path)/one.bin", "\(folder.path)/t wo"])
         #expect(plan.width == 2 && plan.output == .folder(folder.path))
     }
+
+    @Test func `a URL that is given twice is one transfer, unless each may change something`() throws {
+        let folder = try TemporaryFolder()
+        let urls = ["http://a.test/x", "http://a.test:80/x#there", "http://a.test/y", "http://a.test/x"]
+        let plan = try fetchPlan(urls + ["--parallel", "2", "-o", folder.path])
+        #expect(plan.targets.map(\.name) == ["x", "y"])
+        let failure = #expect(throws: CommandFailure.self) {
+            try fetchPlan(["DELETE"] + urls + ["--parallel", "2", "-o", folder.path])
+        }
+        #expect(failure?.lines == ["pintle fetch: URL 1 and URL 2 would both be written to x"])
+    }
 }
 
 extension FetchPlan {

@@ -26,6 +26,13 @@ extension ResponseSerializer {
     ) -> some ResponseSerializer<Value> {
         MappedResponseSerializer(base: self, transform: transform)
     }
+
+    /// The serializer for which a response without a value, such as status 204, is a violation.
+    ///
+    ///     let pictures = ImageResponseSerializer(decoder: decoder).required()
+    public func required<Value: Sendable>() -> some ResponseSerializer<Value> where Output == Value? {
+        RequiringResponseSerializer<Self, Value>(base: self)
+    }
 }
 
 private struct MappedResponseSerializer<Base: ResponseSerializer, Value: Sendable>: ResponseSerializer {
@@ -38,5 +45,22 @@ private struct MappedResponseSerializer<Base: ResponseSerializer, Value: Sendabl
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Value {
         self.transform(try self.base.decode(head, body: body, requestMethod: requestMethod))
+    }
+}
+
+private struct RequiringResponseSerializer<Base: ResponseSerializer, Value: Sendable>: ResponseSerializer
+where Base.Output == Value? {
+    let base: Base
+
+    var contract: ResponseContract { self.base.contract }
+
+    func decode(
+        _ head: ResponseHead, body: [UInt8], requestMethod: String
+    ) throws(ValidationError) -> Value {
+        guard let value = try self.base.decode(head, body: body, requestMethod: requestMethod) else {
+            let problem = BodyProblem("there is nothing in the response (\(head.status))")
+            throw ResponseContract.error(problem, head, underlying: nil)
+        }
+        return value
     }
 }

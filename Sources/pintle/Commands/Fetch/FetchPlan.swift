@@ -217,6 +217,8 @@ struct FetchPlan {
                     throw .usage("URL \(index + 1): its path ends with no name for a file; request it by itself")
                 }
                 if let other = taken.updateValue(index + 1, forKey: name) {
+                    // A URL that was given twice is one transfer, but not where each may change something.
+                    if request.method == "GET", requests[other - 1] == request { continue }
                     throw .usage("URL \(other) and URL \(index + 1) would both be written to \(name)")
                 }
                 targets.append(Target(request: request, file: "\(folder)/\(name)", name: name))

@@ -6,7 +6,8 @@ internal import PintleSession
 
 /// Shows on standard error how the tasks of a session get on.
 actor ProgressDisplay {
-    private struct Row {
+    /// A transfer and since when it is shown.
+    struct Row: Sendable {
         var bar: ProgressBar
         let began: ContinuousClock.Instant
     }
@@ -34,22 +35,26 @@ actor ProgressDisplay {
             }
             for await event in events {
                 guard case .taskResumed(let task) = event else { continue }
-                group.addTask { await self.follow(task) }
+                let url = task.originalRequest.url
+                let row = Row(bar: ProgressBar(url.fileName ?? url.authority.host), began: .now)
+                let line = ProgressLine(number: task.id, row: row, display: self)
+                let binding = task.bindProgress(to: line)
+                group.addTask {
+                    await binding.wait()
+                    // A binding keeps no reporter.
+                    withExtendedLifetime(line) {}
+                }
             }
             tick.finish()
         }
     }
 
-    private func follow(_ task: SessionTask) async {
-        let url = task.originalRequest.url
-        var row = Row(bar: ProgressBar(url.fileName ?? url.authority.host), began: .now)
-        for await progress in task.progressStream {
-            row.bar.update(progress)
-            self.rows[task.id] = row
-        }
-        self.rows[task.id] = nil
-        row.bar.elapsed = .now - row.began
-        row.bar.ending = task.error == nil ? .done : .failed
+    /// Shows a row as it is now, with the next frame.
+    func show(_ row: Row, _ number: Int) { self.rows[number] = row }
+
+    /// Draws a row for the last time.
+    func finish(_ row: Row, _ number: Int) {
+        self.rows[number] = nil
         self.draw(finishing: [row.bar])
     }
 
@@ -66,6 +71,30 @@ actor ProgressDisplay {
         Output.status(
             ProgressFrame.text(over: self.drawn, finished: finished.map(line), running: running.map(line)))
         self.drawn = running.count
+    }
+}
+
+/// The line of one task.
+private actor ProgressLine: ProgressReporter {
+    private let number: Int
+    private var row: ProgressDisplay.Row
+    private let display: ProgressDisplay
+
+    init(number: Int, row: ProgressDisplay.Row, display: ProgressDisplay) {
+        self.number = number
+        self.row = row
+        self.display = display
+    }
+
+    func report(_ progress: TaskProgress) async {
+        self.row.bar.update(progress)
+        await self.display.show(self.row, self.number)
+    }
+
+    func finish(_ error: SessionError?) async {
+        self.row.bar.elapsed = .now - self.row.began
+        self.row.bar.ending = error == nil ? .done : .failed
+        await self.display.finish(self.row, self.number)
     }
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where one who asked waits in a ``DownloadTable``.
+package struct DownloadPlace: Sendable, Hashable {
+    /// Of the transfer, never given twice.
+    package let transfer: Int
+    /// Of the one who asked, never given twice.
+    package let handler: Int
+}
+
+/// Who waits for which transfer, which transfers run, and which wait for their turn: the decisions of a ``Downloader``, as a
+/// value that is told what happens.
+///
+/// A transfer counts from its start until its end was told, and only then: the maximum holds however many are cancelled.
+package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: Sendable>: Sendable {
+    private struct Transfer: Sendable {
+        let key: Key?
+        let work: Work
+        /// Those who wait, in the order in which they asked; empty when all of them have cancelled.
+        var handlers: [(number: Int, handler: Handler)]
+        var isStarted: Bool
+    }
+
+    /// The outcome of asking.
+    package struct Admission: Sendable {
+        package let place: DownloadPlace
+        /// The work that is waited for: the one that was there, or the new one.
+        package let work: Work
+        /// True where there was one for the same key.
+        package let hasJoined: Bool
+        /// True where the work is to be started now.
+        package let starts: Bool
+    }
+
+    /// The outcome of a cancellation.
+    package enum Cancellation: Sendable {
+        /// There is nobody at this place, or no more.
+        case nobody
+        /// Others wait for the same transfer.
+        case left(Handler)
+        /// Nobody is left, so the work is to be cancelled.
+        case abandoned(Handler, Work)
+    }
+
+    /// The most transfers that run at a time.
+    package let limit: Int
+    /// Which of the transfers that wait is started next.
+    package let order: TransferQueue.Order
+    /// The number of transfers that were started and have not ended.
+    package private(set) var startedCount = 0
+    private var transfers: [Int: Transfer] = [:]
+    /// Transfers that others can join.
+    private var joinable: [Key: Int] = [:]
+    /// Transfers that were not started, in the order of their making.
+    private var waiting: [Int] = []
+    private var lastNumber = 0
+
+    /// Makes an empty table.
+    ///
+    /// - Parameter limit: at least 1.
+    package init(limit: Int, order: TransferQueue.Order) {
+        precondition(limit > 0, "a downloader with the limit \(limit) would never start anything")
+        self.limit = limit
+        self.order = order
+    }
+
+    /// The number of transfers that were not started.
+    package var waitingCount: Int { self.waiting.count }
+
+    /// Puts one who asks to those who wait for `key`.
+    ///
+    /// - Returns: nil where there is no transfer to join.
+    package mutating func join(_ key: Key, _ handler: Handler) -> Admission? {
+        guard let number = self.joinable[key], let work = self.transfers[number]?.work else { return nil }
+        let place = DownloadPlace(transfer: number, handler: self.nextNumber())
+        self.transfers[number]?.handlers.append((place.handler, handler))
+        return Admission(place: place, work: work, hasJoined: true, starts: false)
+    }
+
+    /// Adds a transfer, or joins one that has come in between.
+    ///
+    /// - Parameter key: nil for one that nobody can join.
+    package mutating func add(_ work: Work, for key: Key?, _ handler: Handler) -> Admission {
+        if let key, let admission = self.join(key, handler) { return admission }
+        let place = DownloadPlace(transfer: self.nextNumber(), handler: self.nextNumber())
+        let starts = self.startedCount < self.limit
+        self.transfers[place.transfer] = Transfer(
+            key: key, work: work, handlers: [(place.handler, handler)], isStarted: starts)
+        if let key { self.joinable[key] = place.transfer }
+        if starts { self.startedCount += 1 } else { self.waiting.append(place.transfer) }
+        return Admission(place: place, work: work, hasJoined: false, starts: starts)
+    }
+
+    /// The work that is waited for at a place; nil where nobody waits any more.
+    package func work(at place: DownloadPlace) -> Work? {
+        guard let transfer = self.transfers[place.transfer],
+            transfer.handlers.contains(where: { $0.number == place.handler })
+        else { return nil }
+        return transfer.work
+    }
+
+    /// True where somebody waits for the transfer.
+    package func isWanted(_ transfer: Int) -> Bool { self.transfers[transfer]?.handlers.isEmpty == false }
+
+    /// Takes one who waits out.
+    package mutating func cancel(_ place: DownloadPlace) -> Cancellation {
+        guard var transfer = self.transfers[place.transfer],
+            let index = transfer.handlers.firstIndex(where: { $0.number == place.handler })
+        else { return .nobody }
+        let handler = transfer.handlers.remove(at: index).handler
+        self.transfers[place.transfer] = transfer
+        guard transfer.handlers.isEmpty else { return .left(handler) }
+        // Who asks again gets a transfer of its own, while this one goes to its end.
+        if let key = transfer.key { self.joinable[key] = nil }
+        if !transfer.isStarted {
+            self.transfers[place.transfer] = nil
+            self.waiting.removeAll { $0 == place.transfer }
+        }
+        return .abandoned(handler, transfer.work)
+    }
+
+    /// Takes note of the end of a transfer. That of one which was cancelled before its start changes nothing.
+    ///
+    /// - Returns: those who waited for it, in the order in which they asked, and the work that is to be started in its place.
+    package mutating func ended(_ number: Int) -> (handlers: [Handler], starting: [Work]) {
+        guard let transfer = self.transfers.removeValue(forKey: number) else { return ([], []) }
+        if let key = transfer.key, self.joinable[key] == number { self.joinable[key] = nil }
+        if transfer.isStarted { self.startedCount -= 1 } else { self.waiting.removeAll { $0 == number } }
+        var starting: [Work] = []
+        while self.startedCount < self.limit, let next = self.nextWaiting() {
+            self.transfers[next]?.isStarted = true
+            self.startedCount += 1
+            if let work = self.transfers[next]?.work { starting.append(work) }
+        }
+        return (transfer.handlers.map(\.handler), starting)
+    }
+
+    private mutating func nextWaiting() -> Int? {
+        guard !self.waiting.isEmpty else { return nil }
+        switch self.order {
+        case .firstInFirstOut: return self.waiting.removeFirst()
+        case .lastInFirstOut: return self.waiting.removeLast()
+        }
+    }
+
+    private mutating func nextNumber() -> Int {
+        self.lastNumber += 1
+        return self.lastNumber
+    }
+}
