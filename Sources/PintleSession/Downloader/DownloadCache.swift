@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where a ``Downloader`` keeps values: AFNetworking's image request cache, for values of any type.
+/// Keeps the values of a ``Downloader``: AFNetworking's image request cache, for values of any type.
 ///
-/// It is a layer of its own above the session's ``SessionConfiguration/cache``, which keeps responses by the rules of HTTP:
-/// what is here serves until the cache lets it go, however old it is. It is called from many threads at once, and must not
-/// block.
+/// It is a layer of its own above the session's ``SessionConfiguration/cache``, which keeps responses by the rules of
+/// HTTP: what is here serves until the cache lets it go, however old it is. It is called from many threads at once,
+/// and must not block.
 public protocol DownloadCache<Value>: Sendable {
     /// The type of the values.
     associatedtype Value: Sendable

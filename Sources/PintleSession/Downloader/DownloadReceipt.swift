@@ -4,10 +4,11 @@ public import FoundationEssentials
 
 /// Stands for one call of ``Downloader/download(_:id:completion:)``, and cancels it: ``Downloader/cancel(_:)``.
 public struct DownloadReceipt: Sendable, Identifiable {
-    /// The identifier that the caller has given, or a new one. It need not be unique: receipts are told apart by themselves.
+    /// The identifier that the caller has given, or a new one. It need not be unique: receipts are told apart by
+    /// themselves.
     public let id: UUID
-    /// The task behind it, which all have in common who wait for the same value: for its progress. Cancelling the task cancels
-    /// all of them.
+    /// The task behind it, which all have in common who wait for the same value: for its progress. Cancelling the
+    /// task cancels all of them.
     public let task: SessionTask
     let place: DownloadPlace
 }

@@ -67,7 +67,8 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
     /// The receipt of what is loaded, for the progress of its task; nil while there is no transfer.
     public var receipt: DownloadReceipt? { self.state.withLock { $0.load?.receipt } }
 
-    /// Waits until what is loaded now is shown, has failed, or was replaced or cancelled; no time where nothing is loaded.
+    /// Waits until what is loaded now is shown, has failed, or was replaced or cancelled; no time where nothing is
+    /// loaded.
     public func wait() async { await self.state.withLock { $0.load?.ended }?.wait() }
 
     // MARK: Loading
@@ -93,8 +94,8 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
     /// Loads the value of a request in place of what was loaded before; a transfer for an equal request goes on.
     ///
     /// - Parameters:
-    ///   - placeholder: shown meanwhile, and when there is no value; nil leaves what is shown. A value that the cache has is
-    ///     shown at once instead.
+    ///   - placeholder: shown meanwhile, and when there is no value; nil leaves what is shown. A value that the cache
+    ///     has is shown at once instead.
     ///   - success: told of the value in place of showing it; nil shows it.
     ///   - failure: told why there is none.
     public func load(

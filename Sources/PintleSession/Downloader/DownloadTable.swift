@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where one who asked waits in a ``DownloadTable``.
+/// The place of one who has asked in a ``DownloadTable``.
 package struct DownloadPlace: Sendable, Hashable {
-    /// Of the transfer, never given twice.
+    /// The number of the transfer, never given twice.
     package let transfer: Int
-    /// Of the one who asked, never given twice.
+    /// The number of the one who has asked, never given twice.
     package let handler: Int
 }
 
-/// Who waits for which transfer, which transfers run, and which wait for their turn: the decisions of a ``Downloader``, as a
-/// value that is told what happens.
+/// Keeps who waits for which transfer, which transfers run, and which wait for their turn: the decisions of a
+/// ``Downloader``, as a value that is told what happens.
 ///
-/// A transfer counts from its start until its end was told, and only then: the maximum holds however many are cancelled.
+/// A transfer counts from its start until its end was told, and only then: the maximum holds however many are
+/// cancelled.
 package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: Sendable>: Sendable {
     private struct Transfer: Sendable {
         let key: Key?
@@ -44,7 +45,7 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
 
     /// The most transfers that run at a time.
     package let limit: Int
-    /// Which of the transfers that wait is started next.
+    /// The order in which transfers that wait are started.
     package let order: TransferQueue.Order
     /// The number of transfers that were started and have not ended.
     package private(set) var startedCount = 0
@@ -121,7 +122,8 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
 
     /// Takes note of the end of a transfer. That of one which was cancelled before its start changes nothing.
     ///
-    /// - Returns: those who waited for it, in the order in which they asked, and the work that is to be started in its place.
+    /// - Returns: those who waited for it, in the order in which they asked, and the work that is to be started in
+    ///   its place.
     package mutating func ended(_ number: Int) -> (handlers: [Handler], starting: [Work]) {
         guard let transfer = self.transfers.removeValue(forKey: number) else { return ([], []) }
         if let key = transfer.key, self.joinable[key] == number { self.joinable[key] = nil }

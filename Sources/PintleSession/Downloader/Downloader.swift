@@ -4,15 +4,16 @@ public import FoundationEssentials
 public import PintleMessage
 internal import PintleSystem
 
-/// Brings values that are asked for often, by many and at once, such as pictures: equal requests are one transfer, so many
-/// run at a time, and what was there before comes from a cache (AFNetworking's image downloader, for values of any type).
+/// Brings values that are asked for often, by many and at once, such as pictures: equal requests are one transfer, so
+/// many run at a time, and what was there before comes from a cache (AFNetworking's image downloader, for values of
+/// any type).
 ///
 ///     let pictures = Downloader(client, as: ImageResponseSerializer(decoder: try ImageDecoder()).required())
 ///     let picture = try await pictures.value(for: "ada.png")
 ///
-/// Requests are equal when the origin could not tell them apart: method, URL and fields are the same, whatever the order of
-/// the names. Those whose method may change something are never merged. A downloader lives as long as its transfers: letting
-/// go of it ends none of them.
+/// Requests are equal when the origin could not tell them apart: method, URL and fields are the same, whatever the
+/// order of the names. Those whose method may change something are never merged. A downloader lives as long as its
+/// transfers: letting go of it ends none of them.
 public final class Downloader<Value: Sendable>: Sendable {
     /// A value, and how it came.
     public struct Answer: Sendable {
@@ -33,7 +34,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     public let cache: (any DownloadCache<Value>)?
     /// The most transfers that run at a time.
     public let limit: Int
-    /// Which of those that wait is next.
+    /// The order in which transfers that wait are started.
     public let order: TransferQueue.Order
     private let serializer: any ResponseSerializer<Value>
     private let table: Locked<Table>
@@ -70,7 +71,8 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - url: resolved against the client's base.
     ///   - shape: has the last word about the request.
-    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no request.
+    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no
+    ///   request.
     public func value(
         for url: String, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Value {
@@ -86,7 +88,8 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     /// Brings what GET of a URL gives, with its response.
     ///
-    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no request.
+    /// - Throws: ``SessionError`` as ``answer(for:)`` does; with `invalidURL` or `invalidRequest` where there is no
+    ///   request.
     public func answer(
         for url: String, _ shape: HTTPSession.Shaping = { _ in }
     ) async throws(SessionError) -> Answer {
@@ -95,8 +98,9 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     /// Brings the value of a request, with its response.
     ///
-    /// - Throws: ``SessionError``: why there is no response, or `rejected` for one that the serializer refuses, behind which
-    ///   it is as ``RejectedResponse``; `cancelled` for who was cancelled, while others may still get the value.
+    /// - Throws: ``SessionError``: why there is no response, or `rejected` for one that the serializer refuses,
+    ///   behind which it is as ``RejectedResponse``; `cancelled` for who was cancelled, while others may still get
+    ///   the value.
     public func answer(for request: SessionRequest) async throws(SessionError) -> Answer {
         try Session.checkCancellation()
         let waiting = Locked(Waiting())
@@ -153,15 +157,16 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
     }
 
-    /// Asks for the value of a request, which is sent as it is, unless an equal one is under way or the cache has the value.
+    /// Asks for the value of a request, which is sent as it is, unless an equal one is under way or the cache has the
+    /// value.
     ///
-    /// The cache is asked for GET with every policy but ``CachePolicy/ignoreLocal``, and offered what GET brings. What is
-    /// under way is joined whatever the policy is, unless the session has a cache of its own.
+    /// The cache is asked for GET with every policy but ``CachePolicy/ignoreLocal``, and offered what GET brings.
+    /// What is under way is joined whatever the policy is, unless the session has a cache of its own.
     ///
     /// - Parameters:
     ///   - id: the receipt's.
-    ///   - completion: told once: before this returns where there is no transfer; then in the order of asking among those who
-    ///     wait for the same transfer.
+    ///   - completion: told once: before this returns where there is no transfer; then in the order of asking among
+    ///     those who wait for the same transfer.
     /// - Returns: what cancels this call alone; nil where there is nothing to cancel, as `completion` was told.
     @discardableResult
     public func download(
@@ -184,8 +189,8 @@ public final class Downloader<Value: Sendable>: Sendable {
         }
         let admission = self.table.withLock { $0.add(work, for: key, completion) }
         if admission.hasJoined {
-            // An equal request came first, from another thread, so this task is never resumed. It was made outside of the
-            // lock, as interceptors are told of it.
+            // An equal request came first, from another thread, so this task is never resumed. It was made outside of
+            // the lock, as interceptors are told of it.
             work.task.cancel()
         } else {
             self.follow(work, admission.place.transfer)

@@ -2,11 +2,11 @@
 
 /// Shows how far a task has come: a bar, a line of text, a number in a table.
 ///
-/// It is told one thing after another, on its own actor where it has one. While it takes its time steps are left out, never
-/// the last one.
+/// It is told one thing after another, on its own actor where it has one. While it takes its time steps are left out,
+/// never the last one.
 public protocol ProgressReporter: AnyObject, Sendable {
-    /// Shows a step: the task's progress as it is at the binding, then whenever it has changed. A fraction of it is nil while
-    /// the length is unknown; the two directions are independent.
+    /// Shows a step: the task's progress as it is at the binding, then whenever it has changed. A fraction of it is
+    /// nil while the length is unknown; the two directions are independent.
     func report(_ progress: TaskProgress) async
     /// Shows that the task has ended, well where `error` is nil. Nothing comes after this.
     func finish(_ error: SessionError?) async

@@ -2,8 +2,8 @@
 
 internal import PintleSystem
 
-/// Tells whether one task, or operation, runs, and so when a refresh begins and ends: AFNetworking's activity indicator view and refresh
-/// control. ``ActivityIndicator`` does this for all tasks of a session together.
+/// Tells whether one task, or operation, runs, and so when a refresh begins and ends: AFNetworking's activity
+/// indicator view and refresh control. ``ActivityIndicator`` does this for all tasks of a session together.
 ///
 ///     let refresh = TaskIndicator()
 ///     refresh.bind(to: task)
@@ -30,14 +30,17 @@ public final class TaskIndicator: Sendable {
     /// True while the task runs: not while it is suspended, and not when it has ended or is about to.
     public var isActive: Bool { self.state.withLock { $0.isActive } }
 
-    /// Whether it is active now, then whenever that has changed. A reader that is slow misses changes, never the last one.
+    /// True or false for ``isActive`` as it is now, then whenever that has changed. A reader that is slow misses
+    /// changes, never the last one.
     public var activityStream: AsyncStream<Bool> {
         self.state.withLock { self.changes.subscribe(beginningWith: $0.isActive) }
     }
 
-    /// Follows a task from now on in place of any other, until the task has ended. The task does not keep the indicator.
+    /// Follows a task from now on in place of any other, until the task has ended. The task does not keep the
+    /// indicator.
     ///
-    /// - Parameter task: shown as it is at once, whatever its state; nil for none, which leaves ``isActive`` as it is.
+    /// - Parameter task: shown as it is at once, whatever its state; nil for none, which leaves ``isActive`` as it
+    ///   is.
     public func bind(to task: SessionTask?) {
         self.bind(task.map { ($0.state == .running, $0.stateStream) }) { $0 == .running }
     }

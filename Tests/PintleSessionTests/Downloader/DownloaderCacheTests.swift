@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// What a downloader keeps, and when it looks there.
+/// The values that a downloader keeps, and when it looks for them.
 @Suite(.timeLimit(.minutes(15))) struct DownloaderCacheTests {
     /// Asks for a picture and waits for it.
     private func fetch(

@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Who cancels, and what comes of the others.
+/// Receipts that are cancelled, and what comes of the others.
 @Suite(.timeLimit(.minutes(15))) struct DownloaderCancellationTests {
     private let held: HeldOrigin
     private let stage: PictureStage

@@ -7,7 +7,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Which requests are one transfer, and how many run at a time.
+/// Requests that are one transfer, and the number of transfers at a time.
 @Suite(.timeLimit(.minutes(15))) struct DownloaderMergingTests {
     @Test func `IDL-04 requests for one URL are one transfer, whose response and value all get`() async throws {
         let origin = try HeldOrigin()

@@ -5,7 +5,7 @@ import PintleSession
 import PintleTesting
 import Testing
 
-/// Whether one task runs: spinners, and refreshes that end with their task.
+/// Indicators of one task: spinners, and refreshes that end with their task.
 @Suite(.timeLimit(.minutes(15))) struct TaskIndicatorTests {
     private let stage: SessionStage
     private let held: HeldOrigin

@@ -23,8 +23,8 @@ public struct TextResponseSerializer: ResponseSerializer, Equatable {
 
     /// Holds the response to the contract and decodes the body.
     ///
-    /// - Returns: the text. Without a charset parameter, or with one that nobody knows, it is UTF-8, in which what is no
-    ///   text becomes the replacement character.
+    /// - Returns: the text. Without a charset parameter, or with one that nobody knows, it is UTF-8, in which what is
+    ///   no text becomes the replacement character.
     /// - Throws: the violation; a body that is not text in the charset that it claims is one.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
