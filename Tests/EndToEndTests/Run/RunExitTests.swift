@@ -111,6 +111,20 @@ struct RunExitTests {
         #expect(try process.waitForExit() == 3, "\(process.lines)")
     }
 
+    /// A key at a terminal signals all of a group, but Pintle may see the command's end before its own handler has run. Here
+    /// somebody interrupts Pintle as soon as it has seen that end.
+    @Test func `an interrupt that is noticed behind the command's end still ends Pintle by it`() throws {
+        try self.stage.folder.write(
+            "parent=$PPID\n(while kill -0 $$ 2>/dev/null; do :; done; kill -INT $parent) &\nkill -INT $$\n",
+            to: "late")
+        let process = try self.stage.shell(
+            """
+            exec /usr/bin/python3 -c 'import os, subprocess
+            print(subprocess.call([os.environ["pintle"], "run", "--", "sh", "./late"]))'
+            """)
+        #expect(process.output == ["-2"], "\(process.lines)")
+    }
+
     // MARK: What the command begins with
 
     @Test func `signals, mask and descriptors are those that Pintle was started with`() throws {

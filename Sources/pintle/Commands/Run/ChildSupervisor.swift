@@ -57,7 +57,10 @@ struct ChildSupervisor {
     /// Blocks the thread until the child has ended.
     mutating func wait() -> ChildEnd {
         while true {
-            if let end = self.look() { return end }
+            if let end = self.look() {
+                self.awaitInterrupt(behind: end)
+                return end
+            }
             for signal in self.signals.wait(until: self.killing) {
                 if signal.number == SIGINT { self.wasInterrupted = true }
                 self.perform(self.relay.receive(signal.number, isSent: signal.is_sent != 0))
@@ -66,6 +69,16 @@ struct ChildSupervisor {
                 kill(self.child, SIGKILL)
                 self.killing = nil
             }
+        }
+    }
+
+    /// Takes note of an interrupt that is still on its way. A key signals the whole group before any of it can end, but the
+    /// child's end may be seen before this process's handler has run, on whichever thread that is.
+    private mutating func awaitInterrupt(behind end: ChildEnd) {
+        guard self.terminal == nil, end == .killed(signal: SIGINT) else { return }
+        let deadline = ContinuousClock.now + .seconds(1)
+        while !self.wasInterrupted, .now < deadline {
+            self.wasInterrupted = self.signals.wait(until: deadline).contains { $0.number == SIGINT }
         }
     }
 
