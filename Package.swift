@@ -116,7 +116,7 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
-        room("PintleStorage", ["PintleSystem", "PintleMessage", "CPintleLinux"]),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
@@ -216,7 +216,7 @@ let package = Package(
             "PintleSessionTests",
             [
                 "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleImage", "PintleActivity",
-                "PintleLoop", nio,
+                "PintleStorage", "PintleLoop", nio,
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(

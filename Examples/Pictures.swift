@@ -7,7 +7,8 @@ import Pintle
 func printPictures(_ names: [String], from base: String) async throws {
     let client = try HTTPSession(base: base)
     let serializer = ImageResponseSerializer(decoder: try ImageDecoder()).required().map { $0.size }
-    let pictures = Downloader(client, as: serializer)
+    let cache = AutoPurgingCache<CacheIdentifier, ImageSize> { _ in MemoryLayout<ImageSize>.size }
+    let pictures = Downloader(client, as: serializer, cache: cache)
     let placeholder = ImageSize(width: 1, height: 1)
     let places = names.map { _ in DownloadSlot(pictures) }
     for (name, place) in zip(names, places) { place.load(name, placeholder: placeholder) }

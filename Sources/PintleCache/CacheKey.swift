@@ -32,6 +32,9 @@ package struct CacheKey: Hashable, Sendable {
             partition: partition, url: "\(scheme.rawValue)://\(authority.description(for: scheme))\(path)")
     }
 
+    /// By the URL alone: it has few partitions, and their names are long.
+    package func hash(into hasher: inout Hasher) { hasher.combine(self.url) }
+
     /// Makes a key of a URL, which has a path in visible ASCII.
     package init(partition: String, url: HTTPURL) {
         self.init(partition: partition, url: url.description)

@@ -12,7 +12,8 @@ extension CacheRules {
     /// - Returns: nil where only other bytes are held than the answer needs.
     package func answer(to request: RequestHead, from stored: StoredResponse, age: Int64?) -> StoredAnswer? {
         var head = stored.head
-        if let age { head.fields.set("Age", String(age)) }
+        // What is stored has no Age of its own.
+        if let age { head.fields.append("Age", String(age)) }
         // Conditions are for what would otherwise be a success (RFC 9110 §13.2.1).
         if 200...299 ~= head.status, Self.isUnchanged(for: request, stored) {
             return StoredAnswer(head: Self.notModified(head), body: nil, contentLength: nil)

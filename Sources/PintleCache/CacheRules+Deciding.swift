@@ -12,6 +12,13 @@ extension CacheRules {
     package func decision(
         for request: RequestHead, among stored: [StoredResponse], mode: CacheMode = .protocol, now: CacheTime
     ) -> CacheDecision {
+        self.decision(for: request, among: stored.prefix(self.variantLimit).map(self.judged), mode: mode, now: now)
+    }
+
+    /// Decides as ``decision(for:among:mode:now:)-(_,[StoredResponse],_,_)`` does.
+    package func decision(
+        for request: RequestHead, among stored: [JudgedResponse], mode: CacheMode = .protocol, now: CacheTime
+    ) -> CacheDecision {
         let directives = RequestDirectives(request.fields)
         let decision = self.decision(for: request, directives, among: stored, mode: mode, now: now)
         switch decision {
@@ -24,21 +31,22 @@ extension CacheRules {
     ///
     /// - Returns: places in `stored`.
     package func selected(by request: RequestHead, among stored: [StoredResponse]) -> [Int] {
+        self.selected(by: request, among: stored.prefix(self.variantLimit).map(self.judged))
+    }
+
+    private func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
         var values = SelectingValues(request)
         let known = stored.indices.prefix(self.variantLimit)
-        var matching = known.filter { values.match(stored[$0].selecting) }
+        var matching = known.filter { values.match(stored[$0].response.selecting) }
+        if matching.count < 2 { return matching }
         // A response that varies goes before one that forgot to say so (§4.1).
-        if matching.contains(where: { !stored[$0].selecting.isEmpty }) {
-            matching.removeAll { stored[$0].selecting.isEmpty }
+        if matching.contains(where: { !stored[$0].response.selecting.isEmpty }) {
+            matching.removeAll { stored[$0].response.selecting.isEmpty }
         }
-        let dates = Dictionary(uniqueKeysWithValues: matching.map { ($0, stored[$0].date) })
         func isMoreRecent(_ left: Int, _ right: Int) -> Bool {
-            let (first, second) = (dates[left] ?? stored[left].date, dates[right] ?? stored[right].date)
-            if first != second { return first > second }
-            if stored[left].responseTime != stored[right].responseTime {
-                return stored[left].responseTime > stored[right].responseTime
-            }
-            return left > right
+            if stored[left].date != stored[right].date { return stored[left].date > stored[right].date }
+            let (first, second) = (stored[left].response.responseTime, stored[right].response.responseTime)
+            return first != second ? first > second : left > right
         }
         return matching.sorted(by: isMoreRecent)
     }
@@ -69,7 +77,7 @@ extension CacheRules {
     // MARK: Inside
 
     private func decision(
-        for request: RequestHead, _ wishes: RequestDirectives, among stored: [StoredResponse], mode: CacheMode,
+        for request: RequestHead, _ wishes: RequestDirectives, among stored: [JudgedResponse], mode: CacheMode,
         now: CacheTime
     ) -> CacheDecision {
         guard request.method == "GET" || request.method == "HEAD" else { return .forward(.method) }
@@ -83,24 +91,25 @@ extension CacheRules {
         let candidates = self.selected(by: request, among: stored)
         guard let newest = candidates.first else { return .forward(stored.isEmpty ? .uriMiss : .varyMiss) }
         let index = candidates.first { candidate in
-            guard candidate == newest || stored[candidate].isSameState(as: stored[newest]) else { return false }
-            return stored[candidate].hasContent(for: request)
+            let response = stored[candidate].response
+            guard candidate == newest || response.isSameState(as: stored[newest].response) else { return false }
+            return response.hasContent(for: request)
         }
         guard let index else { return .forward(.partial) }
         return self.decision(at: index, stored[index], wishes, mode: mode, now: now)
     }
 
     private func decision(
-        at index: Int, _ stored: StoredResponse, _ wishes: RequestDirectives, mode: CacheMode, now: CacheTime
+        at index: Int, _ stored: JudgedResponse, _ wishes: RequestDirectives, mode: CacheMode, now: CacheTime
     ) -> CacheDecision {
-        let directives = ResponseDirectives(stored.head.fields, rules: self)
-        let age = stored.age(at: now)
-        let staleness = age - self.lifetime(of: stored, directives)
+        let directives = stored.directives
+        let age = stored.response.age(at: now)
+        let staleness = age - stored.lifetime
         func answer(revalidate: Bool = false) -> CacheDecision {
             .answer(index: index, age: age, staleness: staleness, revalidate: revalidate)
         }
         func validate(_ reason: ForwardReason) -> CacheDecision {
-            guard let fields = Self.validation(of: stored) else { return .forward(reason) }
+            guard let fields = Self.validation(of: stored.response) else { return .forward(reason) }
             return .validate(index: index, fields: fields, reason: reason)
         }
         // No mode lifts this: such a response may be another one each time.

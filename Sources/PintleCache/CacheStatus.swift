@@ -14,8 +14,16 @@ package struct CacheStatus: Sendable, Equatable {
         case none
     }
 
+    /// The name of a cache as it stands in the field.
+    package struct Name: Sendable, Equatable {
+        fileprivate let text: String
+
+        /// Makes a name of any text.
+        package init(_ text: String) { self.text = CacheStatus.item(text) }
+    }
+
     /// The name of the cache.
-    package var cache: String
+    package var cache: Name
     /// The way the answer came.
     package var way: Way
     /// The status that the origin answered with, where it was asked.
@@ -30,14 +38,14 @@ package struct CacheStatus: Sendable, Equatable {
     package var detail: String?
 
     /// Makes a member.
-    package init(cache: String, way: Way) {
+    package init(cache: Name, way: Way) {
         self.cache = cache
         self.way = way
     }
 
     /// The member as it stands in the field.
     package var fieldValue: String {
-        var text = Self.item(self.cache)
+        var text = self.cache.text
         switch self.way {
         case .hit: text += ";hit"
         case .forward(let reason): text += ";fwd=\(reason.rawValue)"

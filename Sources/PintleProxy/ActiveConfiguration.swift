@@ -87,7 +87,7 @@ package final class ActiveConfiguration: Sendable {
                 configuration.interception, by: authority(configuration.interception),
                 continuing: previous?.interception) : nil
         self.cookies = CookieJars(policy.routes, continuing: previous?.cookies)
-        self.caching = Caching(policy, continuing: previous?.caching)
+        self.caching = Caching(policy, name: configuration.via ?? "pintle", continuing: previous?.caching)
         self.activity = activity
         self.counters = counters
         self.exchangeLog = exchangeLog
@@ -178,7 +178,7 @@ package final class ActiveConfiguration: Sendable {
     /// How a request is answered from what is kept; nil where its route keeps nothing and merges no requests.
     func cacheUse(_ decision: Decision) -> CacheUse? {
         guard let route = decision.route else { return nil }
-        return self.caching.use(route, under: decision.trust, by: self.parent(of: decision), name: self.via ?? "pintle")
+        return self.caching.use(route, under: decision.trust, by: self.parent(of: decision))
     }
 
     func session(for choice: TrustChoice?) -> TrustSession {

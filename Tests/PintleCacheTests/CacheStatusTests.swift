@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct CacheStatusTests {
     @Test func `a hit says how long it stays fresh`() {
-        var status = CacheStatus(cache: "pintle", way: .hit)
+        var status = CacheStatus(cache: .init("pintle"), way: .hit)
         status.ttl = 376
         #expect(status.fieldValue == "pintle;hit;ttl=376")
         status.ttl = -412
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func `what was forwarded says why and what came of it`() {
-        var status = CacheStatus(cache: "pintle", way: .forward(.stale))
+        var status = CacheStatus(cache: .init("pintle"), way: .forward(.stale))
         status.forwardStatus = 304
         status.collapsed = true
         status.stored = true
@@ -26,7 +26,7 @@ import Testing
     func `each reason is a token of RFC 9211`(reason: ForwardReason) {
         let known = ["bypass", "method", "uri-miss", "vary-miss", "request", "stale", "partial"]
         #expect(known.contains(reason.rawValue))
-        #expect(CacheStatus(cache: "c", way: .forward(reason)).fieldValue == "c;fwd=\(reason.rawValue)")
+        #expect(CacheStatus(cache: .init("c"), way: .forward(reason)).fieldValue == "c;fwd=\(reason.rawValue)")
     }
 
     @Test(arguments: [
@@ -35,8 +35,8 @@ import Testing
         ("a,b", "\"a,b\""),
     ])
     func `names and details are tokens or strings`(text: String, item: String) {
-        #expect(CacheStatus(cache: text, way: .hit).fieldValue == "\(item);hit")
-        var status = CacheStatus(cache: "c", way: .none)
+        #expect(CacheStatus(cache: .init(text), way: .hit).fieldValue == "\(item);hit")
+        var status = CacheStatus(cache: .init("c"), way: .none)
         status.detail = text
         #expect(status.fieldValue == "c;detail=\(item)")
     }
@@ -44,7 +44,7 @@ import Testing
     @Test(arguments: Storability.Reason.allCases)
     func `every reason not to store has words and a token`(reason: Storability.Reason) {
         #expect(!reason.words.isEmpty)
-        var status = CacheStatus(cache: "c", way: .forward(.uriMiss))
+        var status = CacheStatus(cache: .init("c"), way: .forward(.uriMiss))
         status.detail = reason.rawValue
         #expect(status.fieldValue == "c;fwd=uri-miss;detail=\(reason.rawValue)")
     }

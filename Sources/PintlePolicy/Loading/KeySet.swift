@@ -6,15 +6,12 @@ package struct KeySet: Sendable, Equatable {
     package let path: String
     /// Keys that are read.
     package let known: [String]
-    /// Keys of the format that this version refuses, so that the refusal can say so.
-    package let planned: [String]
     /// Keys that only the main file has, so that the refusal can say so.
     let elsewhere: [String]
 
-    init(_ path: String, _ known: [String], planned: [String] = [], elsewhere: [String] = []) {
+    init(_ path: String, _ known: [String], elsewhere: [String] = []) {
         self.path = path
         self.known = known
-        self.planned = planned
         self.elsewhere = elsewhere
     }
 }

@@ -159,7 +159,6 @@ struct StrictMap {
 extension KeySet {
     /// Why `key` is refused.
     fileprivate func refusal(of key: String) -> String {
-        if self.planned.contains(key) { return "unknown key \"\(key)\": not built yet in this version" }
         if self.elsewhere.contains(key) {
             return "\"\(key)\" stands in the main file; one that is included has \(self.known.joined(separator: ", "))"
         }

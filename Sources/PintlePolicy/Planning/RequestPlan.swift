@@ -4,9 +4,9 @@ package import PintleMessage
 
 /// Tells what becomes of a request, by its head and the configuration alone, and on what grounds.
 ///
-/// A pure value, and the only source of it: an exchange performs the plan, `pintle explain` prints it, and
+/// Immutable, made of nothing else, and the only source of it: an exchange performs the plan, `pintle explain` prints it, and
 /// `pintle check --sample` takes a saved request through it.
-package struct RequestPlan: Sendable {
+package final class RequestPlan: Sendable {
     /// Tells what comes first.
     package enum Step: Sendable {
         /// The client is answered with a problem.
@@ -23,7 +23,7 @@ package struct RequestPlan: Sendable {
 
     /// The first step.
     package let step: Step
-    private let grounds: Grounds
+    private let grounds: Draft
 
     /// Plans a request of a client that may use the proxy.
     ///
@@ -31,17 +31,17 @@ package struct RequestPlan: Sendable {
     package init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy) {
         var draft = Draft(policy: policy, framing: framing)
         self.step = draft.step(for: head)
-        self.grounds = Grounds(draft)
+        self.grounds = draft
     }
 
     private init(_ step: Step, _ draft: Draft) {
         self.step = step
-        self.grounds = Grounds(draft)
+        self.grounds = draft
     }
 
     /// Makes the plan with a mask for whatever the route puts into requests.
     package func masked(by mask: String) -> RequestPlan {
-        var draft = self.grounds.values
+        var draft = self.grounds
         draft.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
         return RequestPlan(self.step, draft)
     }
@@ -49,28 +49,21 @@ package struct RequestPlan: Sendable {
     // MARK: Grounds
 
     /// The question that the configuration was asked; nil where the request was refused before.
-    package var query: RouteQuery? { self.grounds.values.query }
+    package var query: RouteQuery? { self.grounds.query }
     /// The answer of the configuration; nil where the request was refused before.
-    package var decision: Decision? { self.grounds.values.decision }
+    package var decision: Decision? { self.grounds.decision }
     /// The operation of the API contract that is about the request.
-    package var operation: ContractedOperation? { self.grounds.values.operation }
+    package var operation: ContractedOperation? { self.grounds.operation }
     /// A breach of the contract that the head alone shows, where such are only reported.
-    package var undeclared: String? { self.grounds.values.undeclared }
+    package var undeclared: String? { self.grounds.undeclared }
     /// True where the whole body is only kept to be sent again, should a redirect ask for that.
-    package var collectsForRedirects: Bool { self.grounds.values.collectsForRedirects }
+    package var collectsForRedirects: Bool { self.grounds.collectsForRedirects }
     /// True where the serializer of the route makes the request anew.
-    package var isSerialized: Bool { self.grounds.values.isSerialized }
-    var policy: Policy { self.grounds.values.policy }
-    var framing: BodyFraming { self.grounds.values.framing }
+    package var isSerialized: Bool { self.grounds.isSerialized }
+    var policy: Policy { self.grounds.policy }
+    var framing: BodyFraming { self.grounds.framing }
     /// Injects fields and makes bodies anew; nil without a route.
-    var rewriter: RequestRewriter? { self.grounds.values.rewriter }
-
-    /// Held once, however often the plan is passed on.
-    private final class Grounds: Sendable {
-        let values: Draft
-
-        init(_ values: Draft) { self.values = values }
-    }
+    var rewriter: RequestRewriter? { self.grounds.rewriter }
 
     // MARK: Rules
 

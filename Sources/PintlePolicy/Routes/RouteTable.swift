@@ -3,7 +3,7 @@
 package import PintleMessage
 
 /// The routes, compiled for look-up by host. The first route that matches wins.
-package struct RouteTable: Sendable {
+package final class RouteTable: Sendable {
     /// In the order of the file.
     package let routes: [Route]
     private let index: HostIndex

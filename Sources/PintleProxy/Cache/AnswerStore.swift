@@ -22,7 +22,8 @@ package final class AnswerStore: Sendable {
         package var purged: UInt64 = 0
     }
 
-    let rules = CacheRules()
+    static let rules = CacheRules()
+    var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
     private let flights = NIOLockedValueBox<[CacheKey: Flight]>([:])
     /// Bytes that are set apart for bodies under way.
@@ -41,7 +42,7 @@ package final class AnswerStore: Sendable {
         let memory = NIOLockedValueBox(
             AnswerMemory(
                 capacity: configuration.memory, preferredUsage: configuration.memoryAfterPurge,
-                variantLimit: self.rules.variantLimit))
+                variantLimit: Self.rules.variantLimit))
         self.memory = memory
         // The subscription ends with the store. What is on disk stays.
         self.pressure = MemoryPressure.system.whenItRises {

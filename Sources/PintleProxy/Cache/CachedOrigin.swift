@@ -8,7 +8,7 @@ internal import PintleSession
 internal import PintleTrust
 
 /// The use that a request makes of what is kept.
-struct CacheUse {
+final class CacheUse: Sendable {
     let store: AnswerStore
     /// Nil where the route keeps nothing, and equal requests become one only while they are under way.
     let mode: CacheMode?
@@ -18,7 +18,22 @@ struct CacheUse {
     /// The parties to which what is kept belongs: no answer that one trust policy has taken is given under another.
     let partition: String
     /// The name in Cache-Status (RFC 9211).
-    let name: String
+    let name: CacheStatus.Name
+
+    init(
+        _ store: AnswerStore, _ mode: CacheMode?, joins: Bool, _ queue: RouteQueue?, partition: String,
+        name: CacheStatus.Name
+    ) {
+        (self.store, self.mode, self.joins, self.queue) = (store, mode, joins, queue)
+        (self.partition, self.name) = (partition, name)
+    }
+
+    /// The same for requests that go by a parent, which may have other answers.
+    func by(_ parent: ProxyServer) -> CacheUse {
+        CacheUse(
+            self.store, self.mode, joins: self.joins, self.queue,
+            partition: "\(self.partition) by \(parent.scheme.rawValue)://\(parent.authority)", name: self.name)
+    }
 }
 
 /// Stands for an origin where answers are kept: what is kept answers, or an equal request that is under way, or the origin
@@ -27,6 +42,13 @@ struct CacheUse {
 /// Its client gets the body at its own speed. Requests that no cache answers go through as they are. Used on its loop's
 /// thread only.
 final class CachedOrigin: OriginStream {
+    /// Where the body comes from.
+    private enum Source {
+        /// All of it is here.
+        case pieces(ArraySlice<ByteBuffer>)
+        case shared(SharedBody, SharedBody.Reader, Flight)
+    }
+
     private enum State {
         /// The client is told at the end of the turn.
         case answered(ResponseHead, length: UInt64?)
@@ -34,7 +56,7 @@ final class CachedOrigin: OriginStream {
         /// It is not known yet what is on disk.
         case looking
         case waiting(Flight, number: Int)
-        case reading(SharedBody, SharedBody.Reader, Flight?)
+        case reading
         case passing(any OriginStream)
         case over
     }
@@ -57,7 +79,7 @@ final class CachedOrigin: OriginStream {
     /// The bytes that are passed over, and those that are given.
     private var skipped: UInt64 = 0
     private var left = UInt64.max
-    private var body: (SharedBody, SharedBody.Reader, Flight?)?
+    private var body: Source?
     /// Pieces that are given in a turn: others want theirs.
     private static let piecesInTurn = 4
 
@@ -104,7 +126,7 @@ final class CachedOrigin: OriginStream {
 
     private func decide(among kept: [KeptAnswer], at key: CacheKey, mode: CacheMode) {
         let decision = self.use.store.rules.decision(
-            for: self.request, among: kept.map(\.response), mode: mode, now: .now())
+            for: self.request, among: kept.map(\.judged), mode: mode, now: .now())
         switch decision {
         case .answer(let index, let age, let staleness, let revalidate):
             self.answer(from: kept[index], age: age, staleness: staleness)
@@ -140,7 +162,14 @@ final class CachedOrigin: OriginStream {
         self.cacheOutcome = staleness < 0 ? .hit : .stale
         var status = CacheStatus(cache: self.use.name, way: .hit)
         status.ttl = -staleness
-        self.give(answer, of: kept.response, kept.body, kept.body.open(), nil, status)
+        var head = answer.head
+        head.fields.append("Cache-Status", status.fieldValue)
+        // Without a body the number still says how long it would be.
+        if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
+        let start = kept.response.range?.lowerBound ?? 0
+        let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
+        (self.skipped, self.left) = (range.lowerBound, range.upperBound - range.lowerBound)
+        self.begin(head, length: answer.contentLength, .pieces(kept.pieces[...]))
     }
 
     /// Has the origin say, while nobody waits, whether what has answered still holds (RFC 5861 §3).
@@ -230,7 +259,7 @@ final class CachedOrigin: OriginStream {
             self.cacheOutcome = answer.source == .confirmed ? .validated : .miss
             var head = answer.head
             head.fields.append("Cache-Status", status.fieldValue)
-            return self.begin(head, length: answer.length, nil, answer.body, reader, flight)
+            return self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
         }
         // Another client may get a variant of its own, and has not said that it takes stale answers.
         guard isOwn || answer.source != .stale && !rules.selected(by: self.request, among: [stored]).isEmpty else {
@@ -254,33 +283,11 @@ final class CachedOrigin: OriginStream {
         var head = isAsItCame ? answer.head : stored.head
         if !isAsItCame { head.fields.set("Age", "\(stored.age(at: now))") }
         head.fields.append("Cache-Status", status.fieldValue)
-        self.begin(head, length: answer.length, nil, answer.body, reader, flight)
+        self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
     }
 
-    private func give(
-        _ answer: StoredAnswer, of stored: StoredResponse, _ body: SharedBody, _ reader: SharedBody.Reader?,
-        _ flight: Flight?, _ status: CacheStatus
-    ) {
-        var head = answer.head
-        head.fields.append("Cache-Status", status.fieldValue)
-        // Without a body the number still says how long it would be.
-        if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
-        let start = stored.range?.lowerBound ?? 0
-        let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
-        self.begin(head, length: answer.contentLength, range, body, reader, flight)
-    }
-
-    /// - Parameter range: of the body that is held; nil for all of it.
-    private func begin(
-        _ head: ResponseHead, length: UInt64?, _ range: Range<UInt64>?, _ body: SharedBody,
-        _ reader: SharedBody.Reader?, _ flight: Flight?
-    ) {
-        guard let reader else { preconditionFailure("BUG: a body that is kept has lost its beginning") }
-        if let range {
-            self.skipped = range.lowerBound
-            self.left = range.upperBound - range.lowerBound
-        }
-        self.body = (body, reader, flight)
+    private func begin(_ head: ResponseHead, length: UInt64?, _ body: Source) {
+        self.body = body
         self.state = .answered(head, length: length)
         self.loop.atEndOfTurn(self)
     }
@@ -289,29 +296,45 @@ final class CachedOrigin: OriginStream {
 
     /// Gives what there is, as long as the client takes it.
     private func pump() {
-        guard case .reading(let body, let reader, _) = self.state, !self.isPumping else { return }
+        guard case .reading = self.state, !self.isPumping else { return }
         self.isPumping = true
         defer { self.isPumping = false }
         var pieces = 0
-        let box = LoopBound(self, loop: self.loop)
         while case .reading = self.state, !self.isPaused {
             if self.left == 0 { return self.finish(nil) }
             guard pieces < Self.piecesInTurn else { return self.loop.atEndOfTurn(self) }
-            switch body.next(reader, wake: { box.run { $0.pump() } }) {
+            switch self.next() {
             case .wait: return
             case .end(let error): return self.finish(error)
-            case .piece(var piece):
+            case .piece(let piece):
                 pieces += 1
-                let skipped = min(self.skipped, UInt64(piece.readableBytes))
-                piece.moveReaderIndex(forwardBy: Int(skipped))
-                self.skipped -= skipped
-                if UInt64(piece.readableBytes) > self.left {
-                    piece.moveWriterIndex(to: piece.readerIndex + Int(self.left))
-                }
-                self.left -= UInt64(piece.readableBytes)
-                if piece.readableBytes > 0 { self.delegate?.originSent(piece) }
+                self.give(piece)
             }
         }
+    }
+
+    private func next() -> SharedBody.Next {
+        switch self.body {
+        case nil: preconditionFailure("BUG: an answer has no body")
+        case .pieces(var pieces):
+            guard let piece = pieces.popFirst() else { return .end(nil) }
+            self.body = .pieces(pieces)
+            return .piece(piece)
+        case .shared(let body, let reader, _):
+            let box = LoopBound(self, loop: self.loop)
+            return body.next(reader) { box.run { $0.pump() } }
+        }
+    }
+
+    /// Gives as much of a piece as was asked for.
+    private func give(_ piece: ByteBuffer) {
+        var piece = piece
+        let skipped = min(self.skipped, UInt64(piece.readableBytes))
+        piece.moveReaderIndex(forwardBy: Int(skipped))
+        self.skipped -= skipped
+        if UInt64(piece.readableBytes) > self.left { piece.moveWriterIndex(to: piece.readerIndex + Int(self.left)) }
+        self.left -= UInt64(piece.readableBytes)
+        if piece.readableBytes > 0 { self.delegate?.originSent(piece) }
     }
 
     private func finish(_ error: SessionError?) {
@@ -334,9 +357,8 @@ final class CachedOrigin: OriginStream {
     }
 
     private func closeBody() {
-        guard let (body, reader, flight) = self.body else { return }
+        if case .shared(let body, let reader, let flight) = self.body { flight.close(reader, of: body) }
         self.body = nil
-        if let flight { flight.close(reader, of: body) } else { _ = body.close(reader) }
     }
 
     // MARK: Passing
@@ -410,8 +432,7 @@ extension CachedOrigin: TurnEndWork {
     func runAtEndOfTurn() {
         switch self.state {
         case .answered(let head, let length):
-            guard let (body, reader, flight) = self.body else { preconditionFailure("BUG: an answer has no body") }
-            self.state = .reading(body, reader, flight)
+            self.state = .reading
             self.delegate?.originAnswered(head, length: length)
             self.pump()
         case .failed(let error): self.fail(error)

@@ -7,61 +7,63 @@ internal import PintleTrust
 
 /// A configuration's rules for answers that are kept, made ready: the store, and for each route how it is used.
 package struct Caching: Sendable {
-    private struct RouteUse {
-        let mode: CacheMode?
-        let joins: Bool
-        let queue: RouteQueue?
-        let rules: CoalescingRules?
-        /// A digest of the route's rules for requests: a request that they have changed may have another answer.
-        let party: String
-    }
-
     /// Nil where no route needs it.
     package let store: AnswerStore?
     private let configuration: CacheConfiguration
-    /// The uses of the routes that keep answers or merge requests, by name.
-    private let uses: [String: RouteUse]
-    /// Digests that tell one trust policy from another, in the order of the configuration; the system's trust last.
-    private let trusts: [String]
+    /// The queues of the routes that have one, by name, with the rules that they were made by.
+    private let queues: [String: (rules: CoalescingRules, queue: RouteQueue)]
+    /// By the route's index and the trust policy's, the system's trust last; empty for a route that keeps nothing and merges
+    /// no requests.
+    private let uses: [[CacheUse]]
 
-    /// - Parameter previous: whose answers are still good, and whose requests are still under way.
-    init(_ policy: Policy, continuing previous: Caching?) {
+    /// - Parameters:
+    ///   - name: in Cache-Status.
+    ///   - previous: whose answers are still good, and whose requests are still under way.
+    init(_ policy: Policy, name: String, continuing previous: Caching?) {
         self.configuration = policy.configuration.cache
-        var uses: [String: RouteUse] = [:]
-        for route in policy.routes.routes {
+        let routes = policy.routes.routes
+        let isUsed = routes.contains {
+            CacheMode($0.configuration.cache) != nil || $0.configuration.coalescing != nil
+        }
+        guard isUsed else {
+            (self.store, self.queues, self.uses) = (nil, [:], [])
+            return
+        }
+        let known = previous.flatMap { $0.configuration == policy.configuration.cache ? $0.store : nil }
+        let store = known ?? AnswerStore(self.configuration)
+        self.store = store
+        // Digests that tell one trust policy from another.
+        let trusts = (policy.securityPolicies + [.default]).map(\.digest)
+        let status = CacheStatus.Name(name)
+        var queues: [String: (rules: CoalescingRules, queue: RouteQueue)] = [:]
+        self.uses = routes.map { route in
             let rules = route.configuration.coalescing
             let mode = CacheMode(route.configuration.cache)
-            guard mode != nil || rules != nil else { continue }
-            let known = previous?.uses[route.name]
-            let queue = rules?.maxActive.map { most in
-                if let queue = known?.queue, known?.rules == rules { return queue }
-                return RouteQueue(most: most, order: rules?.order ?? .fifo)
+            guard mode != nil || rules != nil else { return [] }
+            if let rules, let most = rules.maxActive {
+                let known = previous?.queues[route.name]
+                let queue = known?.rules == rules ? known?.queue : nil
+                queues[route.name] = (rules, queue ?? RouteQueue(most: most, order: rules.order))
             }
+            // A request that the route's rules have changed may have another answer.
             let party = Pin(spki: Array("\(route.configuration.request)".utf8)).description
-            uses[route.name] = RouteUse(mode: mode, joins: rules != nil, queue: queue, rules: rules, party: party)
+            let queue = queues[route.name]?.queue
+            return trusts.map { trust in
+                CacheUse(store, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)
+            }
         }
-        self.uses = uses
-        self.trusts = (policy.securityPolicies + [.default]).map(\.digest)
-        if uses.isEmpty {
-            self.store = nil
-        } else if let previous, previous.configuration == self.configuration, let store = previous.store {
-            self.store = store
-        } else {
-            self.store = AnswerStore(self.configuration)
-        }
+        self.queues = queues
     }
 
     /// True where a route keeps answers beyond the requests that are under way.
-    var keepsAnswers: Bool { self.uses.values.contains { $0.mode != nil } }
+    var keepsAnswers: Bool { self.uses.contains { $0.first?.mode != nil } }
 
     /// - Parameter parent: by which the request goes: another one may answer otherwise.
-    func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?, name: String) -> CacheUse? {
-        guard let store, let use = self.uses[route.name] else { return nil }
-        let policy = trust?.index.map { self.trusts[$0] } ?? self.trusts.last ?? ""
-        let way = parent.map { " by \($0.scheme.rawValue)://\($0.authority)" } ?? ""
-        return CacheUse(
-            store: store, mode: use.mode, joins: use.joins, queue: use.queue, partition: "\(use.party) \(policy)\(way)",
-            name: name)
+    func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?) -> CacheUse? {
+        guard route.index < self.uses.count else { return nil }
+        let uses = self.uses[route.index]
+        guard let use = trust?.index.map({ uses[$0] }) ?? uses.last else { return nil }
+        return parent.map(use.by) ?? use
     }
 }
 

@@ -6,20 +6,23 @@ internal import PintleMessage
 
 /// A stored response with all of its body in memory.
 struct KeptAnswer: Sendable {
-    let response: StoredResponse
+    let judged: JudgedResponse
     /// The bytes that are held, from the first to the last.
     let body: SharedBody
     let byteCount: Int
 
     init(_ response: StoredResponse, _ pieces: [ByteBuffer]) {
-        self.response = response
-        self.body = SharedBody(whole: pieces)
-        self.byteCount = pieces.reduce(0) { $0 + $1.readableBytes }
+        self.init(response, SharedBody(whole: pieces), pieces.reduce(0) { $0 + $1.readableBytes })
     }
 
     private init(_ response: StoredResponse, _ body: SharedBody, _ byteCount: Int) {
-        (self.response, self.body, self.byteCount) = (response, body, byteCount)
+        (self.judged, self.body, self.byteCount) = (AnswerStore.rules.judged(response), body, byteCount)
     }
+
+    var response: StoredResponse { self.judged.response }
+
+    /// The bytes that are held, in pieces.
+    var pieces: [ByteBuffer] { self.body.pieces }
 
     /// The same body with another head.
     func with(_ response: StoredResponse) -> KeptAnswer { KeptAnswer(response, self.body, self.byteCount) }

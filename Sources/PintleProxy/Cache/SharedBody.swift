@@ -46,11 +46,13 @@ final class SharedBody: Sendable {
     /// The most bytes that are kept of a body which is not kept as a whole.
     private static let window = 256 * 1024
     private let limit: Int
+    /// All of the body where it was here from the beginning, which takes no lock to read; otherwise empty.
+    let pieces: [ByteBuffer]
     private let state: NIOLockedValueBox<State>
 
     /// - Parameter limit: the bytes up to which the body is kept as a whole.
     init(limit: Int) {
-        self.limit = limit
+        (self.limit, self.pieces) = (limit, [])
         self.state = NIOLockedValueBox(State(isKeptWhole: limit > 0))
     }
 
@@ -61,7 +63,7 @@ final class SharedBody: Sendable {
         state.kept = pieces.reduce(0) { $0 + $1.readableBytes }
         state.count = state.kept
         state.end = .success(())
-        self.limit = .max
+        (self.limit, self.pieces) = (.max, pieces)
         self.state = NIOLockedValueBox(state)
     }
 

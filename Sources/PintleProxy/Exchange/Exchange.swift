@@ -22,7 +22,7 @@ final class Exchange {
     private let framing: BodyFraming
     /// The client's Accept, which decides what a problem looks like.
     private let accept: String?
-    private var report: ExchangeReport
+    private let report: ExchangeReport
     private var plan: RequestPlan?
     /// Follows redirects; nil where they are the client's, and once the last was followed.
     private var trail: RedirectTrail?

@@ -9,7 +9,7 @@ internal import PintleSession
 internal import PintleTrust
 
 /// What is known of an exchange, for its counters and its line in the log.
-struct ExchangeReport {
+final class ExchangeReport {
     enum Mode: String { case forward, gateway, tunnel, intercept }
 
     /// How a tunnel's destination was verified.
@@ -89,7 +89,7 @@ struct ExchangeReport {
     }
 
     /// Notes what becomes of the request, and counts its start.
-    mutating func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
+    func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
         switch plan.query?.method {
         case "CONNECT"?: self.mode = plan.decision?.isIntercepted == true ? .intercept : .tunnel
         case _? where plan.query?.form == .gateway: self.mode = .gateway
@@ -106,13 +106,13 @@ struct ExchangeReport {
     }
 
     /// Notes the request that a redirect leads to. The exchange stays one of the route that follows it.
-    mutating func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
+    func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
         self.redirects += 1
         guard let query = plan.query, let decision = plan.decision else { return }
         self.noteDestination(of: plan, query, decision, in: active)
     }
 
-    private mutating func noteDestination(
+    private func noteDestination(
         of plan: RequestPlan, _ query: RouteQuery, _ decision: Decision, in active: ActiveConfiguration
     ) {
         self.trust = active.session(for: decision.trust).name
@@ -123,14 +123,14 @@ struct ExchangeReport {
     }
 
     /// Notes how a transfer went.
-    mutating func note(_ metrics: TransferMetrics) {
+    func note(_ metrics: TransferMetrics) {
         let retries = self.metrics.retries + metrics.retries
         self.metrics = metrics
         self.metrics.retries = retries
     }
 
     /// Notes on what an origin, and a parent on the way to it, were trusted, as far as anybody wants to know.
-    mutating func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
+    func noteVerdicts(of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration) {
         self.note(parent: origin.proxyVerdict)
         guard let decision else { return }
         let reportsOnly = active.session(for: decision.trust).session.reportsOnly
@@ -139,7 +139,7 @@ struct ExchangeReport {
     }
 
     /// Notes the head of an answer, and on what the origin was trusted.
-    mutating func note(
+    func note(
         _ head: ResponseHead, of origin: any OriginStream, _ decision: Decision?, in active: ActiveConfiguration
     ) {
         self.note(origin.cacheOutcome)
@@ -149,7 +149,7 @@ struct ExchangeReport {
     }
 
     /// Notes that the client was not to wait any longer.
-    mutating func noteLate(_ limit: Duration) {
+    func noteLate(_ limit: Duration) {
         self.problem = .upstreamTimeout
         self.error = "the origin had not answered after \(limit.spelled), so that the placeholder did"
     }
@@ -160,7 +160,7 @@ struct ExchangeReport {
     }
 
     /// Notes what became of the request where answers are kept, and counts it.
-    mutating func note(_ outcome: CacheOutcome?) {
+    func note(_ outcome: CacheOutcome?) {
         guard let outcome, self.cache == nil else { return }
         self.cache = outcome
         switch outcome {
@@ -171,7 +171,7 @@ struct ExchangeReport {
         }
     }
 
-    private mutating func noteReported(_ kind: ViolationKind, _ reason: String) {
+    private func noteReported(_ kind: ViolationKind, _ reason: String) {
         self.violated(kind)
         self.error = reason
         self.requestViolations.append(kind)
@@ -180,7 +180,7 @@ struct ExchangeReport {
     /// Takes one of the places for tunnels, until the end.
     ///
     /// - Throws: the answer where there is none.
-    mutating func holdTunnel(within limits: LimitsConfiguration) throws(Problem) {
+    func holdTunnel(within limits: LimitsConfiguration) throws(Problem) {
         // A redirect may lead from one offer to another.
         if self.holdsTunnel { return }
         if let limit = self.lane.census.enterTunnel(self.client, limits) {
@@ -190,7 +190,7 @@ struct ExchangeReport {
     }
 
     /// Notes a breach of a contract, or of another rule that only reports, by the request. It does not keep it back.
-    mutating func note(_ breach: PlannedRequest.Breach) {
+    func note(_ breach: PlannedRequest.Breach) {
         guard let kind = ViolationKind(rawValue: breach.kind.rawValue) else {
             preconditionFailure("BUG: \(breach.kind) is no violation")
         }
@@ -198,58 +198,58 @@ struct ExchangeReport {
     }
 
     /// Notes the problem that the client is answered with.
-    mutating func note(_ problem: Problem) {
+    func note(_ problem: Problem) {
         self.problem = problem.name
         self.error = problem.detail
         if problem.breaksContract { self.violated(.unserializableRequest) }
     }
 
     /// Notes that the other end was not trusted, where the problem says so.
-    mutating func noteUntrusted(_ problem: Problem.Name) {
+    func noteUntrusted(_ problem: Problem.Name) {
         guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
         self.violated(kind)
     }
 
-    mutating func violated(_ kind: ViolationKind) {
+    func violated(_ kind: ViolationKind) {
         self.violations.append(kind)
         self.counters.violated(kind)
         if kind == .pinMismatch { self.counters.pinFailed() }
     }
 
     /// Counts what a policy that only reports has let pass.
-    @discardableResult private mutating func noteReported(_ verdict: Verdict) -> ViolationKind? {
+    @discardableResult private func noteReported(_ verdict: Verdict) -> ViolationKind? {
         guard let reported = verdict.reported, let kind = ViolationKind(reported) else { return nil }
         self.violated(kind)
         return kind
     }
 
     /// Notes all that a response has violated: each kind is counted, and the first sentences found are the error.
-    mutating func violated(_ violation: ValidationError) {
+    func violated(_ violation: ValidationError) {
         for kind in violation.kinds { self.violated(ViolationKind(kind)) }
         if self.error == nil { self.error = violation.description }
     }
 
     /// Notes on what the connection to the origin was trusted, before the answer is passed on.
-    mutating func note(_ verdict: Verdict) {
+    func note(_ verdict: Verdict) {
         self.verdict = verdict
         if let kind = self.noteReported(verdict) { self.trustViolation = kind }
     }
 
     /// Notes the verdict that has ended the exchange, where one has.
-    mutating func note(_ error: SessionError, as problem: Problem.Name) {
+    func note(_ error: SessionError, as problem: Problem.Name) {
         if let verdict = error.verdict { self.verdict = verdict }
         if error.code == .untrusted { self.noteUntrusted(problem) }
     }
 
     /// Notes that a policy which only reports let an https parent pass.
-    mutating func note(parent verdict: Verdict?) {
+    func note(parent verdict: Verdict?) {
         guard !self.hasNotedParent, let verdict else { return }
         self.hasNotedParent = true
         self.noteReported(verdict)
     }
 
     /// Notes on what the other end of a tunnel was trusted.
-    mutating func note(_ verdict: Verdict, assurance: Assurance) {
+    func note(_ verdict: Verdict, assurance: Assurance) {
         let isFirst = self.verdict == nil
         self.verdict = verdict
         self.assurance = assurance
@@ -257,19 +257,19 @@ struct ExchangeReport {
     }
 
     /// Has the body that follows looked at, where anybody observes.
-    mutating func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
+    func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
         self.tap = active.observer.map { ResponseTap(head, to: self.method, for: $0) }
     }
 
     /// Tells the counters what has moved since they were told last.
-    mutating func tellProgress() {
+    func tellProgress() {
         guard self.bytesIn != self.told.up || self.bytesOut != self.told.down else { return }
         self.counters.moved(bytesUp: self.bytesIn - self.told.up, bytesDown: self.bytesOut - self.told.down)
         self.told = (self.bytesIn, self.bytesOut)
     }
 
     /// Counts the end, and writes the line.
-    mutating func close(_ outcome: Outcome, in active: ActiveConfiguration) {
+    func close(_ outcome: Outcome, in active: ActiveConfiguration) {
         if !self.isCounted { active.activity.started(route: self.counters) }
         active.activity.finished(
             route: self.counters, outcome: outcome, bytesUp: self.bytesIn - self.told.up,

@@ -16,7 +16,7 @@ final class Tunnel {
     private let active: ActiveConfiguration
     /// The client that uses it; nil where the system does not say.
     private let peer: Client?
-    private var report: ExchangeReport
+    private let report: ExchangeReport
     private let relay: SocketRelay
     /// The bytes of the answer to the client that were not sent when the tunnel began.
     private let unsentHead: Int
@@ -58,7 +58,7 @@ final class Tunnel {
     /// Closes what was to be relayed to a client that is gone.
     static func giveUp(_ terms: TunnelTerms) {
         terms.origin.close()
-        var report = terms.report
+        let report = terms.report
         report.counters.tunnelOpened()
         report.counters.tunnelClosed()
         report.close(.completed, in: terms.active)

@@ -13,7 +13,7 @@ internal import PintleTrust
 /// A proof uses a connection up, so the tunnel gets another one to the same address. Not two at once: some servers take one
 /// after the other. By a parent there is a new tunnel to the name instead; by an https parent a connection is no bare socket,
 /// and the proof is a handshake of the session. A pure machine: it is told what happened, and says what comes next.
-struct TunnelOpening {
+final class TunnelOpening {
     /// Tells what comes next.
     enum Action {
         /// A connection is to be made.
@@ -66,7 +66,7 @@ struct TunnelOpening {
         self.route = plan.decision?.route
     }
 
-    mutating func begin() -> Action {
+    func begin() -> Action {
         guard case .fresh = self.state else { preconditionFailure("BUG: a tunnel is opened twice") }
         guard let trust, self.parent?.scheme == .https else {
             self.state = .connecting
@@ -80,7 +80,7 @@ struct TunnelOpening {
     }
 
     /// The connection is there.
-    mutating func connected(_ connection: MadeConnection, verdict: Verdict?) -> Action {
+    func connected(_ connection: MadeConnection, verdict: Verdict?) -> Action {
         switch self.state {
         case .connecting:
             guard let trust else { return self.relay(connection, nil) }
@@ -96,7 +96,7 @@ struct TunnelOpening {
         }
     }
 
-    private mutating func ask(_ trust: ActiveConfiguration.TrustSession, over connection: MadeConnection) -> Action {
+    private func ask(_ trust: ActiveConfiguration.TrustSession, over connection: MadeConnection) -> Action {
         guard let descriptor = connection.socket else { preconditionFailure("BUG: a bare socket was asked for") }
         let socket = WaitingSocket(descriptor)
         guard let address = socket.peerAddress else {
@@ -116,13 +116,13 @@ struct TunnelOpening {
     }
 
     /// The destination has given its proof, or has not.
-    mutating func proved(_ answer: TunnelVerifier.Answer) -> Action {
+    func proved(_ answer: TunnelVerifier.Answer) -> Action {
         guard case .proving(let question) = self.state else { preconditionFailure("BUG: a proof comes unasked") }
         return self.goOn(answer, question)
     }
 
     /// Connects to what has proved itself.
-    private mutating func goOn(_ answer: TunnelVerifier.Answer, _ question: TunnelVerifier.Question) -> Action {
+    private func goOn(_ answer: TunnelVerifier.Answer, _ question: TunnelVerifier.Question) -> Action {
         switch answer {
         case .failure(let problem): return self.refuse(problem)
         case .success(let verdict): self.proof = verdict
@@ -134,7 +134,7 @@ struct TunnelOpening {
         return .dial(address, patience: self.patience)
     }
 
-    mutating func dialled(_ result: Result<Int32, ProbeFailure>) -> Action {
+    func dialled(_ result: Result<Int32, ProbeFailure>) -> Action {
         switch result {
         case .success(let descriptor): self.connected(MadeConnection(socket: descriptor), verdict: nil)
         case .failure(let failure): self.refuse(Problem(failure, at: self.authority))
@@ -142,7 +142,7 @@ struct TunnelOpening {
     }
 
     /// There is no connection.
-    mutating func failed(_ error: SessionError) -> Action {
+    func failed(_ error: SessionError) -> Action {
         if case .shakingHands(let question) = self.state, error.code == .untrusted,
             error.verdict?.host == self.authority.host
         {
@@ -152,12 +152,12 @@ struct TunnelOpening {
         return .fail(error)
     }
 
-    private mutating func refuse(_ problem: Problem) -> Action {
+    private func refuse(_ problem: Problem) -> Action {
         self.state = .over
         return .refuse(problem)
     }
 
-    private mutating func relay(_ connection: MadeConnection, _ watch: TunnelWatch?) -> Action {
+    private func relay(_ connection: MadeConnection, _ watch: TunnelWatch?) -> Action {
         self.state = .over
         return .relay(connection, watchedBy: watch)
     }

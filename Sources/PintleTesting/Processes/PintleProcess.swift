@@ -44,10 +44,12 @@ package final class PintleProcess: Sendable {
     ///   - processors: which processors it may run on, as taskset(1) lists them; as the test unless given.
     ///   - file: where strace writes how often it called the system; it is there when the process has ended.
     ///   - network: where it runs; in the test's own network unless given.
+    ///   - launcher: a command that executes what follows it, in surroundings of its making.
     package init(
         _ configuration: String = "", log: String = "{format: json, exchanges: \"-\"}", arguments: [String] = [],
         environment: [String: String] = [:], folder: TemporaryFolder? = nil, descriptors: Int? = nil,
-        processors: String? = nil, tracedTo file: String? = nil, in network: NetworkNamespace? = nil
+        processors: String? = nil, tracedTo file: String? = nil, in network: NetworkNamespace? = nil,
+        by launcher: [String] = []
     ) throws {
         let folder = try folder ?? TemporaryFolder()
         let settings = try folder.write("version: 1\nlog: \(log)\n\(configuration)\n", to: "pintle.yaml")
@@ -58,6 +60,7 @@ package final class PintleProcess: Sendable {
         if let descriptors { command = ["/usr/bin/prlimit", "--nofile=\(descriptors)"] + command }
         if let file { command = [Self.tracer] + Self.tracing(to: file) + command }
         if let processors { command = ["/usr/bin/taskset", "--cpu-list", processors] + command }
+        command = launcher + command
         self.process = try ChildProcess(
             command[0], Array(command.dropFirst()),
             environment: Self.sanitizerOptions.merging(environment) { $1 }.merging(

@@ -78,6 +78,37 @@ struct CacheStoreTests {
         #expect(nothing.errors.contains { $0.contains("Say what goes") })
     }
 
+    /// True where a process may have file systems of its own here.
+    private static let hasMounts: Bool = {
+        let process = try? ChildProcess("/usr/bin/unshare", ["-Urm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"])
+        return (try? process?.waitForExit()) == 0
+    }()
+
+    @Test(.enabled(if: Self.hasMounts, "needs unshare(1) and the right to mount a tmpfs in a user namespace"))
+    func `a disk that fills is said once, and answers go on`() throws {
+        let big = try ScriptedOrigin(
+            answering: response(String(repeating: "x", count: 400_000), fields: "Cache-Control: max-age=600\r\n"))
+        let disk = try TemporaryFolder()
+        let mount = "mount -t tmpfs -o size=3m tmpfs \"$0\" && exec \"$@\""
+        let pintle = try PintleProcess(
+            "cache: {path: \"\(disk.path)/cache\"}\nroutes: [{name: kept, cache: {policy: protocol}}]",
+            by: ["/usr/bin/unshare", "-Urm", "/bin/sh", "-c", mount, disk.path])
+        func ask(_ numbers: Range<Int>) throws {
+            for number in numbers {
+                let answer = try pintle.ask(get(big.port, "/\(number)"))
+                #expect(answer.head.status == 200 && answer.text.utf8.count == 400_000)
+            }
+        }
+        try ask(0..<20)
+        try pintle.process.waitForLine("the shortage") { $0.contains("no space left on the device") }
+        try ask(20..<40)
+        // From memory, as ever.
+        try ask(0..<40)
+        #expect(try pintle.stop() == 0)
+        #expect(pintle.process.lines.count { $0.text.contains("no space left on the device") } == 1)
+        #expect(big.requests.count == 40)
+    }
+
     @Test func `memory stays within its size, whatever is asked for`() throws {
         let big = try ScriptedOrigin(
             answering: response(String(repeating: "x", count: 100_000), fields: "Cache-Control: max-age=600\r\n"))

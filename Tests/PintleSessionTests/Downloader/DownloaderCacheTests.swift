@@ -2,6 +2,7 @@
 
 import PintleMessage
 import PintleSession
+import PintleStorage
 import PintleTesting
 import Testing
 
@@ -33,6 +34,17 @@ import Testing
         #expect(second.value === first.answer.value && second.response == nil)
         #expect(try await stage.downloader.value(for: asked) === first.answer.value)
         #expect(origin.requests.count == 1)
+    }
+
+    @Test func `an auto-purging cache keeps pictures by their URL`() async throws {
+        let origin = try ScriptedOrigin(answering: response("done"))
+        let cache = AutoPurgingCache<CacheIdentifier, Picture>(
+            pressure: nil, shouldCache: { url, _ in url.name.hasSuffix("/a") }, cost: { _ in 1 })
+        let stage = try PictureStage(cache: cache)
+        for _ in 0..<2 {
+            for path in ["/a", "/b"] { _ = try await stage.downloader.value(for: request(origin.port, path)) }
+        }
+        #expect(cache.count == 1 && origin.requests.map(\.target) == ["/a", "/b", "/b"])
     }
 
     @Test func `IDL-06 a request that passes the cache over is another transfer`() async throws {

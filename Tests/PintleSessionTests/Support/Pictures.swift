@@ -34,7 +34,7 @@ final class PictureStage: Sendable {
     private let stage: SessionStage
 
     init(
-        cache: PictureCache? = nil, limit: Int = 4, order: TransferQueue.Order = .firstInFirstOut,
+        cache: (any DownloadCache<Picture>)? = nil, limit: Int = 4, order: TransferQueue.Order = .firstInFirstOut,
         configuration: SessionConfiguration = SessionConfiguration()
     ) throws {
         self.stage = try SessionStage(configuration: configuration)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbered places in the order in which they were last used. Each change takes the same time however many there are.
+@usableFromInline
+package struct RecencyChain: Sendable {
+    /// A link of the chain from the oldest to the newest; the free ones lead to the next free one.
+    private struct Link: Sendable {
+        var older: Int?
+        var newer: Int?
+    }
+
+    private var links: [Link] = []
+    @usableFromInline package private(set) var oldest: Int?
+    private var newest: Int?
+    private var free: Int?
+
+    @usableFromInline package init() {}
+
+    /// Takes a free place, as the newest: one that there has been, or the next number.
+    @usableFromInline
+    package mutating func add() -> Int {
+        let place: Int
+        if let free = self.free {
+            place = free
+            self.free = self.links[free].newer
+        } else {
+            place = self.links.count
+            self.links.append(Link())
+        }
+        self.append(place)
+        return place
+    }
+
+    /// Makes a place the newest.
+    @usableFromInline
+    package mutating func use(_ place: Int) {
+        guard place != self.newest else { return }
+        self.detach(place)
+        self.append(place)
+    }
+
+    /// Gives a place back.
+    @usableFromInline
+    package mutating func remove(_ place: Int) {
+        self.detach(place)
+        self.links[place] = Link(newer: self.free)
+        self.free = place
+    }
+
+    private mutating func append(_ place: Int) {
+        self.links[place] = Link(older: self.newest)
+        if let newest { self.links[newest].newer = place } else { self.oldest = place }
+        self.newest = place
+    }
+
+    private mutating func detach(_ place: Int) {
+        let link = self.links[place]
+        if let older = link.older { self.links[older].newer = link.newer } else { self.oldest = link.newer }
+        if let newer = link.newer { self.links[newer].older = link.older } else { self.newest = link.older }
+    }
+}
