@@ -25,6 +25,7 @@ package final class AnswerStore: Sendable {
     let rules = CacheRules()
     private let memory: NIOLockedValueBox<AnswerMemory>
     private let flights = NIOLockedValueBox<[CacheKey: Flight]>([:])
+    /// Those for answers that are under way to one client alone.
     private let watches = NIOLockedValueBox<[ObjectIdentifier: RemovalWatch]>([:])
     /// Bytes that are set apart for bodies under way.
     private let reserved = NIOLockedValueBox(0)
@@ -276,13 +277,16 @@ package final class AnswerStore: Sendable {
 
     /// Sets memory apart for a body under way.
     ///
-    /// - Parameter length: in bytes; nil where nobody knows.
+    /// - Parameters:
+    ///   - length: in bytes; nil where nobody knows.
+    ///   - isPassing: whether the body comes at the speed of one client. However slow such clients are, half of the memory is
+    ///     left for other bodies.
     /// - Returns: the bytes that are set apart, at least one; zero where the body is too long, or there is no room.
-    func reserve(_ length: UInt64?) -> Int {
+    func reserve(_ length: UInt64?, isPassing: Bool = false) -> Int {
         guard (length ?? 0) <= UInt64(self.longestBody) else { return 0 }
         let wanted = max(length.map(Int.init) ?? self.longestBody, 1)
         return self.reserved.withLockedValue { reserved in
-            guard reserved + wanted <= self.mostReserved else { return 0 }
+            guard reserved + wanted <= self.mostReserved / (isPassing ? 2 : 1) else { return 0 }
             reserved += wanted
             return wanted
         }

@@ -8,16 +8,18 @@ struct BodyPieces {
     private(set) var all: [ByteBuffer] = []
     /// The number of bytes.
     private(set) var count = 0
-    /// Pieces up to so many bytes are copied together.
-    private static let smallest = 16 << 10
+    /// Pieces up to so many bytes are copied behind the one before; longer ones stay as they are, however often they are joined.
+    private static let small = 4 << 10
+    /// The most bytes that are copied together.
+    private static let most = 16 << 10
 
     mutating func append(_ piece: ByteBuffer) {
         guard piece.readableBytes > 0 else { return }
         self.count += piece.readableBytes
-        guard piece.readableBytes <= Self.smallest else { return self.all.append(piece) }
+        guard piece.readableBytes <= Self.small else { return self.all.append(piece) }
         var last = ByteBuffer()
         // Nothing else may hold it then: it would be copied each time.
-        if let held = self.all.last?.readableBytes, held + piece.readableBytes <= Self.smallest {
+        if let held = self.all.last?.readableBytes, held + piece.readableBytes <= Self.most {
             last = self.all.removeLast()
         }
         last.writeImmutableBuffer(piece)

@@ -93,7 +93,7 @@ final class PassingAnswer {
         reserving count: UInt64?
     ) {
         self.watch.note(tags: tags)
-        let limit = self.store.reserve(count)
+        let limit = self.store.reserve(count, isPassing: true)
         if limit > 0 { self.body = Body(head: head, length: length, whole: whole, times: times, limit: limit) }
     }
 

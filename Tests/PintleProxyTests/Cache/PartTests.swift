@@ -64,6 +64,25 @@ struct PartTests {
         #expect(isRevoked(.tag("x")) && isRevoked(.tag("x"), tags: ["x"]) && !isRevoked(.tag("x"), tags: ["y"]))
     }
 
+    @Test func `bodies at the speed of one client leave half of the memory to others`() {
+        var configuration = CacheConfiguration()
+        (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
+        let store = AnswerStore(configuration)
+        let passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
+        #expect(passing == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
+        #expect((0..<8).count { _ in store.reserve(1000) > 0 } == 4)
+        store.release(5000)
+        #expect(store.reserve(1000, isPassing: true) == 1000 && store.reserve(1, isPassing: true) == 0)
+    }
+
+    @Test func `small pieces are put together, and long ones stay as they are`() {
+        var pieces = BodyPieces()
+        for _ in 0..<20_000 { pieces.append(ByteBuffer(bytes: [1])) }
+        #expect(pieces.all.count == 2)
+        pieces.append(ByteBuffer(repeating: 2, count: 5000))
+        #expect(pieces.all.map(\.readableBytes) == [16 << 10, 20_000 - (16 << 10), 5000] && pieces.count == 25_000)
+    }
+
     @Test func `the parts of a URL are few, and no longer than the longest body`() throws {
         var configuration = CacheConfiguration()
         (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
