@@ -112,22 +112,6 @@ extension CacheRules {
             length: whole, range: range, tags: SurrogateKeys.keys(in: head.fields) ?? [])
     }
 
-    /// Makes the stored form of a response whose body ended before its end (RFC 9111 §3.3), to be completed with a
-    /// range.
-    ///
-    /// - Parameters:
-    ///   - stored: the response as if it was whole, with the length that its head had said.
-    ///   - received: the bytes of the body that came.
-    /// - Returns: nil where no part is worth keeping: nothing came, or no strong validator says what it is part of.
-    package func incomplete(_ stored: StoredResponse, received: UInt64) -> StoredResponse? {
-        guard stored.head.status == 200, stored.isComplete, 0 < received, received < stored.length,
-            Validators.strong(stored.head.fields) != nil
-        else { return nil }
-        var part = stored
-        part.range = 0..<received
-        return part
-    }
-
     // MARK: Parts
 
     /// The head without what is not stored (§3.1), and with a Date that can be read (RFC 9110 §6.6.1).

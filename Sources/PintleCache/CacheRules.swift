@@ -7,8 +7,8 @@ internal import PintleMessage
 /// Requests are looked at as they go to the origin, since that is what the origin answers: after the rules of a route
 /// have added credentials, for example. The owner finds the stored responses of a ``CacheKey``, asks
 /// ``decision(for:among:mode:now:)``, and tells what came of it: ``stored(_:to:at:length:)`` for a new response,
-/// ``freshened(_:by:to:at:)`` for a 304, ``combined(_:with:to:at:)`` for a 206, ``invalidated(by:key:response:)`` for
-/// any answer to another method. ``answer(to:from:age:)`` makes what the client gets.
+/// ``freshened(_:by:to:at:)`` for a 304, ``joined(_:with:at:mode:)`` for a part, ``updates(of:by:to:at:mode:)`` for an
+/// answer that went past the cache, ``invalidated(by:key:response:)`` for any answer to another method. ``answer(to:from:age:)`` makes what the client gets.
 package struct CacheRules: Sendable, Equatable {
     /// True for a cache that answers several users. Default true.
     package var isShared = true

@@ -26,6 +26,8 @@ package final class AnswerStore: Sendable {
     var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
     private let flights = NIOLockedValueBox<[CacheKey: Flight]>([:])
+    /// Those for answers that are under way to one client alone.
+    private let watches = NIOLockedValueBox<[ObjectIdentifier: RemovalWatch]>([:])
     /// Bytes that are set apart for bodies under way.
     private let reserved = NIOLockedValueBox(0)
     private let counted = NIOLockedValueBox(Counts())
@@ -116,10 +118,58 @@ package final class AnswerStore: Sendable {
     package var diskUsage: DiskCache.Statistics? { self.disk.withLockedValue { $0?.cache.statistics } }
 
     /// Keeps an answer, in the place of one for the same requests.
-    func keep(_ answer: KeptAnswer, at key: CacheKey) {
-        let released = self.memory.withLockedValue { $0.keep(answer, at: key) }
+    ///
+    /// - Parameter isRevoked: whether a removal has met the answer meanwhile; nothing is kept then.
+    func keep(_ answer: KeptAnswer, at key: CacheKey, unless isRevoked: () -> Bool) {
+        self.change(key) { _ in isRevoked() ? nil : (answer, []) }
+    }
+
+    /// Keeps a part, joined with those that it meets (RFC 9111 §3.4), in memory alone until it is the whole.
+    ///
+    /// The parts of a URL are few, and together no longer than the longest body: the oldest ones go.
+    ///
+    /// - Parameter isRevoked: as for ``keep(_:at:unless:)``.
+    func join(
+        _ part: PartialResponse, _ pieces: [ByteBuffer], at key: CacheKey, _ times: ExchangeTimes, mode: CacheMode,
+        unless isRevoked: () -> Bool
+    ) {
+        self.change(key) { kept in
+            guard !isRevoked(),
+                var joined = self.rules.joined(part, with: kept.map(\.response), at: times, mode: mode)
+            else { return nil }
+            if joined.response.heldLength > UInt64(self.longestBody) {
+                guard let alone = self.rules.joined(part, with: [], at: times, mode: mode) else { return nil }
+                joined = alone
+            }
+            let new = KeptAnswer(joined, part.range.lowerBound, pieces, with: joined.places.map { kept[$0] })
+            guard UInt64(new.byteCount) == joined.response.heldLength else { return nil }
+            var (gone, room, count) = (joined.places, self.longestBody - new.byteCount, 1)
+            for place in kept.indices where !kept[place].response.isComplete && !joined.places.contains(place) {
+                room -= kept[place].byteCount
+                count += 1
+                if room < 0 || count > Self.mostParts { gone.append(place) }
+            }
+            return (new, gone.map { kept[$0] })
+        }
+    }
+
+    /// The most parts of a URL that are kept: beside them there is room for variants.
+    private static let mostParts = 8
+
+    /// Puts an answer in the place of others at once, in memory and on the disk's queue. A removal that has not revoked it before
+    /// comes after it, and finds it.
+    ///
+    /// - Parameter choose: told what is kept of the key, the latest first; returns what comes and what goes, or nil for no change.
+    private func change(_ key: CacheKey, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?) {
+        let released = self.memory.withLockedValue { memory in
+            let kept = memory.answers(for: key)
+            guard let (new, gone) = choose(kept) else { return kept }
+            for old in gone { _ = memory.remove(old, at: key) }
+            let purged = memory.keep(new, at: key)
+            if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key) }
+            return kept + purged
+        }
         withExtendedLifetime(released) {}
-        self.disk.withLockedValue { $0 }?.keep(answer, at: key)
     }
 
     /// Puts another answer in the place of one, unless that was removed meanwhile.
@@ -169,6 +219,7 @@ package final class AnswerStore: Sendable {
         self.removals.withLockedValue { $0 += 1 }
         let flying = self.flights.withLockedValue { Array($0.values) }
         for flight in flying where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
+        for watch in self.watches.withLockedValue({ Array($0.values) }) { watch.meet(selection) }
         let count = self.purgeMemory(selection)
         let tell: @Sendable (Int) -> Void = { onDisk in
             let all = max(count, onDisk)
@@ -216,15 +267,27 @@ package final class AnswerStore: Sendable {
         }
     }
 
+    /// Notices the removals that an answer under way to one client alone must not outlive.
+    func watch(_ key: CacheKey) -> RemovalWatch {
+        let watch = RemovalWatch(key)
+        self.watches.withLockedValue { $0[ObjectIdentifier(watch)] = watch }
+        return watch
+    }
+
+    func end(_ watch: RemovalWatch) { self.watches.withLockedValue { $0[ObjectIdentifier(watch)] = nil } }
+
     /// Sets memory apart for a body under way.
     ///
-    /// - Parameter length: in bytes; nil where nobody knows.
+    /// - Parameters:
+    ///   - length: in bytes; nil where nobody knows.
+    ///   - isPassing: whether the body comes at the speed of one client. However slow such clients are, half of the memory is
+    ///     left for other bodies.
     /// - Returns: the bytes that are set apart, at least one; zero where the body is too long, or there is no room.
-    func reserve(_ length: UInt64?) -> Int {
+    func reserve(_ length: UInt64?, isPassing: Bool = false) -> Int {
         guard (length ?? 0) <= UInt64(self.longestBody) else { return 0 }
         let wanted = max(length.map(Int.init) ?? self.longestBody, 1)
         return self.reserved.withLockedValue { reserved in
-            guard reserved + wanted <= self.mostReserved else { return 0 }
+            guard reserved + wanted <= self.mostReserved / (isPassing ? 2 : 1) else { return 0 }
             reserved += wanted
             return wanted
         }

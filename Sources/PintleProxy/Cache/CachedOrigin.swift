@@ -72,6 +72,7 @@ final class CachedOrigin: OriginStream {
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
+    private var past: PassingAnswer?
     /// Why the origin answers this request alone.
     private var forwardReason = ForwardReason.bypass
     private var isPaused = false
@@ -258,6 +259,7 @@ final class CachedOrigin: OriginStream {
             self.use.store.count { $0.misses += 1 }
             self.cacheOutcome = answer.source == .confirmed ? .validated : .miss
             var head = answer.head
+            for (name, value) in answer.cookies.pairs { head.fields.append(name, value) }
             head.fields.append("Cache-Status", status.fieldValue)
             return self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
         }
@@ -282,6 +284,7 @@ final class CachedOrigin: OriginStream {
         let isAsItCame = isOwn && answer.source == .origin
         var head = isAsItCame ? answer.head : stored.head
         if !isAsItCame { head.fields.set("Age", "\(stored.age(at: now))") }
+        if isOwn { for (name, value) in answer.cookies.pairs { head.fields.append(name, value) } }
         head.fields.append("Cache-Status", status.fieldValue)
         self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
     }
@@ -352,6 +355,8 @@ final class CachedOrigin: OriginStream {
     }
 
     private func end() {
+        self.past?.ended(isCut: true)
+        self.past = nil
         self.state = .over
         self.delegate = nil
     }
@@ -368,6 +373,9 @@ final class CachedOrigin: OriginStream {
         self.use.store.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
         self.forwardReason = reason
+        if reason != .method, let key, let mode = self.use.mode, UnkeyedFields.first(in: self.request.fields) == nil {
+            self.past = PassingAnswer(to: self.request, at: key, mode: mode, self.use.store)
+        }
         self.state = .passing(self.open(self.transfer, self))
     }
 
@@ -395,7 +403,10 @@ extension CachedOrigin {
         if case .passing(let stream) = self.state { stream.finishBody(trailers: trailers) }
     }
 
-    func takePipes() { if case .passing(let stream) = self.state { stream.takePipes() } }
+    func takePipes() {
+        // What goes through pipes cannot be kept.
+        if case .passing(let stream) = self.state, self.past?.isKeeping != true { stream.takePipes() }
+    }
 
     func pauseReading() {
         self.isPaused = true
@@ -455,13 +466,21 @@ extension CachedOrigin: TransferDelegate {
         var head = head
         var status = CacheStatus(cache: self.use.name, way: .forward(self.forwardReason))
         status.forwardStatus = head.status
+        status.detail = self.past?.answered(head, length: length)?.rawValue
+        status.stored = self.past?.isKeeping == true
         head.fields.append("Cache-Status", status.fieldValue)
         self.delegate?.originAnswered(head, length: length)
     }
 
-    func originSent(_ bytes: UnsafeRawBufferPointer) { self.delegate?.originSent(bytes) }
+    func originSent(_ bytes: UnsafeRawBufferPointer) {
+        if let past, past.isKeeping { past.received(ByteBuffer(bytes: bytes)) }
+        self.delegate?.originSent(bytes)
+    }
 
-    func originSent(_ buffer: ByteBuffer) { self.delegate?.originSent(buffer) }
+    func originSent(_ buffer: ByteBuffer) {
+        self.past?.received(buffer)
+        self.delegate?.originSent(buffer)
+    }
 
     func originSent(_ piped: PipedBytes) { self.delegate?.originSent(piped) }
 
@@ -478,6 +497,7 @@ extension CachedOrigin: TransferDelegate {
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        self.past?.ended(isCut: error != nil)
         let delegate = self.delegate
         self.end()
         delegate?.originEnded(error, metrics)

@@ -32,6 +32,8 @@ final class Flight: Sendable {
         let isKept: Bool
         /// The reason why it is not stored.
         let reason: Storability.Reason?
+        /// The Set-Cookie lines of a 304 to the owner's request: they are for that client alone.
+        var cookies = Fields()
     }
 
     typealias Outcome = Result<Answer, SessionError>

@@ -37,8 +37,9 @@ struct KeptAnswer: Sendable {
     /// The objects around it, and its share of the tables.
     private static let fixedCost = 1024
 
-    /// True where it answers the same requests as another one, whose place it takes.
+    /// True where it answers the same requests as another one, whose place it takes: all of those that a part answers.
     func replaces(_ other: KeptAnswer) -> Bool {
-        self.response.selecting == other.response.selecting && self.response.range == other.response.range
+        self.response.selecting == other.response.selecting
+            && (self.response.isComplete || self.response.range == other.response.range)
     }
 }

@@ -86,6 +86,7 @@ final class OriginFetch {
     private func giveUpIfUnwanted() {
         guard !self.isOver, !self.isForStore, self.answer?.body.isUnread ?? self.flight.isUnwanted else { return }
         self.stream?.cancel()
+        self.keepBeginning()
         self.close()
         let error = SessionError(.cancelled, "nobody waits for the answer any more")
         if let answer { answer.body.finish(error) } else { self.flight.land(.failure(error)) }
@@ -108,7 +109,7 @@ final class OriginFetch {
         }
         if let validated = self.errand.validated, let stale = self.stale(validated, after: .status(head.status)) {
             self.stream?.cancel()
-            return self.deliver(stale, from: .stale, upstreamStatus: head.status)
+            return self.deliver(stale, from: .stale, by: head)
         }
         var verdict = self.store.rules.storability(of: head, to: self.errand.request, mode: self.errand.mode)
         // A part is an answer to its own request.
@@ -135,10 +136,10 @@ final class OriginFetch {
         case .store(let response):
             let renewed = validated.with(response)
             if !self.flight.isRevoked { self.store.replace(validated, by: renewed, at: self.flight.key) }
-            self.deliver(renewed, from: .confirmed, upstreamStatus: 304)
+            self.deliver(renewed, from: .confirmed, by: head)
         case .answerOnce(let response, _, let keepsStored):
             if !keepsStored { self.store.remove(validated, at: self.flight.key) }
-            self.deliver(validated.with(response), from: .confirmed, upstreamStatus: 304, isShared: false)
+            self.deliver(validated.with(response), from: .confirmed, by: head, isShared: false)
         case .outdated, .unrelated:
             // Once more, without conditions.
             self.asksAgain = true
@@ -149,16 +150,19 @@ final class OriginFetch {
 
     /// Answers with what is stored; the rest of the origin's answer is of no use.
     ///
-    /// - Parameter isShared: whether others than the owner may have it.
+    /// - Parameters:
+    ///   - head: the origin's; nil where there is none.
+    ///   - isShared: whether others than the owner may have it.
     private func deliver(
-        _ kept: KeptAnswer, from source: Flight.Source, upstreamStatus: UInt16, isShared: Bool = true
+        _ kept: KeptAnswer, from source: Flight.Source, by head: ResponseHead?, isShared: Bool = true
     ) {
         self.close()
-        self.flight.land(
-            .success(
-                Flight.Answer(
-                    head: kept.response.head, length: kept.response.length, stored: isShared ? kept.response : nil,
-                    body: kept.body, upstreamStatus: upstreamStatus, source: source, isKept: isShared, reason: nil)))
+        var answer = Flight.Answer(
+            head: kept.response.head, length: kept.response.length, stored: isShared ? kept.response : nil,
+            body: kept.body, upstreamStatus: head?.status ?? 0, source: source, isKept: isShared, reason: nil)
+        // The cookies of a failure go with it.
+        if source == .confirmed, let head { answer.cookies = head.fields.lines(called: ["Set-Cookie"]) }
+        self.flight.land(.success(answer))
     }
 
     private func stale(_ validated: KeptAnswer, after failure: OriginFailure) -> KeptAnswer? {
@@ -171,7 +175,7 @@ final class OriginFetch {
         guard let answer else {
             if let error {
                 if let validated = self.errand.validated, let stale = self.stale(validated, after: .unreachable) {
-                    return self.deliver(stale, from: .stale, upstreamStatus: 0)
+                    return self.deliver(stale, from: .stale, by: nil)
                 }
                 self.close()
                 self.flight.land(.failure(error))
@@ -179,17 +183,24 @@ final class OriginFetch {
             }
             preconditionFailure("BUG: a response ends that has not begun")
         }
-        if error == nil, answer.isKept, var stored = answer.stored, !self.flight.isRevoked {
-            // Complete: what is kept has to have the length that its body has.
-            answer.body.finish(nil)
-            if let whole = answer.body.whole {
-                stored.length = UInt64(answer.body.count)
-                self.store.keep(KeptAnswer(stored, whole), at: self.flight.key)
-            }
-            return self.close()
-        }
+        if error != nil { self.keepBeginning() }
         answer.body.finish(error)
+        if error == nil, answer.isKept, var stored = answer.stored, let whole = answer.body.whole {
+            // Complete: what is kept has to have the length that its body has.
+            stored.length = UInt64(answer.body.count)
+            self.store.keep(KeptAnswer(stored, whole), at: self.flight.key) { self.flight.isRevoked }
+        }
         self.close()
+    }
+
+    /// Keeps what has come of a body that breaks off, where it can be told what it is a part of (RFC 9111 §3.3).
+    private func keepBeginning() {
+        guard let answer, answer.isKept, let stored = answer.stored, let pieces = answer.body.begun,
+            let part = PartialResponse(
+                answer.head, to: self.errand.request, received: UInt64(answer.body.count), of: answer.length)
+        else { return }
+        let times = ExchangeTimes(request: stored.requestTime, response: stored.responseTime)
+        self.store.join(part, pieces, at: self.flight.key, times, mode: self.errand.mode) { self.flight.isRevoked }
     }
 }
 

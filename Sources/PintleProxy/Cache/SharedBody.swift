@@ -112,6 +112,11 @@ final class SharedBody: Sendable {
         }
     }
 
+    /// All that has come, complete or not; nil where something of it is gone.
+    var begun: [ByteBuffer]? {
+        self.state.withLockedValue { $0.dropped == 0 && $0.isKeptWhole ? Array($0.pieces) : nil }
+    }
+
     /// The bytes that have come.
     var count: Int { self.state.withLockedValue { $0.count } }
 

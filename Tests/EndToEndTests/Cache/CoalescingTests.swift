@@ -138,4 +138,80 @@ struct CoalescingTests {
         let paths = origin.requests.compactMap { $0.head.startLine.split(separator: " ").dropFirst().first }
         #expect(paths == (order == "fifo" ? ["/0", "/1", "/2", "/3"] : ["/0", "/3", "/2", "/1"]))
     }
+
+    // MARK: Validations
+
+    /// Keeps an answer, then answers each validation, when it may, with one thing and everything else with another.
+    private func validating(
+        _ kept: String, _ mayAnswer: Watched<Bool>, with validation: String, else other: String
+    ) throws -> ScriptedOrigin {
+        try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                if request["X-First"] != nil {
+                    try connection.send(response("kept", fields: "ETag: \"v\"\r\n\(kept)"))
+                } else if request["If-None-Match"] != nil {
+                    _ = try mayAnswer.wait(for: "the clients") { $0 }
+                    try connection.send(validation)
+                } else {
+                    try connection.send(other)
+                }
+            }
+        }
+    }
+
+    /// Has an answer kept; then one client, with these fields, has it validated, and two others wait for that.
+    private func validate(
+        _ origin: ScriptedOrigin, through pintle: PintleProcess, fields: String = "", _ mayAnswer: Watched<Bool>
+    ) throws -> (owner: Message, others: [Message]) {
+        _ = try pintle.ask(get(origin.port, fields: "X-First: yes\r\n"))
+        let owner = try self.ask(1, get(origin.port, fields: fields), through: pintle)
+        try origin.waitForRequests(2)
+        let others = try self.ask(2, get(origin.port), through: pintle, active: 3)
+        mayAnswer.change { $0 = true }
+        return (try owner[0].readResponse(), try others.map { try $0.readResponse() })
+    }
+
+    @Test func `cookies of a 304 are for the client whose request it answers`() throws {
+        let mayAnswer = Watched(false)
+        let origin = try self.validating(
+            "Cache-Control: max-age=0\r\n", mayAnswer,
+            with: "HTTP/1.1 304 Not Modified\r\nETag: \"v\"\r\nCache-Control: max-age=60\r\n"
+                + "Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n\r\n",
+            else: response("not asked for"))
+        let pintle = try PintleProcess(Self.configuration)
+        let (owner, others) = try self.validate(origin, through: pintle, mayAnswer)
+        #expect(owner.text == "kept" && owner.head.values("Set-Cookie") == ["a=1", "b=2"])
+        let later = try pintle.ask(get(origin.port))
+        for other in others + [later] { #expect(other.text == "kept" && other["Set-Cookie"] == nil) }
+        #expect(later["Cache-Status"]?.contains(";hit") == true && origin.requests.count == 2)
+    }
+
+    @Test func `a 304 with no-store is for one client, and what it was about is gone`() throws {
+        let mayAnswer = Watched(false)
+        let origin = try self.validating(
+            "Cache-Control: max-age=0\r\n", mayAnswer,
+            with: "HTTP/1.1 304 Not Modified\r\nETag: \"v\"\r\nCache-Control: no-store\r\nSet-Cookie: a=1\r\n\r\n",
+            else: response("another", fields: "Cache-Control: no-store\r\n"))
+        let pintle = try PintleProcess(Self.configuration)
+        let (owner, others) = try self.validate(origin, through: pintle, mayAnswer)
+        #expect(owner.text == "kept" && owner["Cache-Control"] == "no-store" && owner["Set-Cookie"] == "a=1")
+        for other in others { #expect(other.text == "another" && other["Set-Cookie"] == nil) }
+        let later = try pintle.ask(get(origin.port))
+        #expect(later.text == "another" && later["Cache-Status"]?.contains("fwd=uri-miss") == true)
+        #expect(origin.requests.count == 5)
+    }
+
+    @Test func `a stale answer for an origin that fails is for the client that takes one`() throws {
+        let mayAnswer = Watched(false)
+        let failure = response("away", status: "503 Service Unavailable")
+        let origin = try self.validating("Cache-Control: max-age=0\r\n", mayAnswer, with: failure, else: failure)
+        let pintle = try PintleProcess(Self.configuration)
+        let (owner, others) = try self.validate(
+            origin, through: pintle, fields: "Cache-Control: stale-if-error=600\r\n", mayAnswer)
+        #expect(owner.head.status == 200 && owner.text == "kept" && owner["Age"] != nil)
+        for other in others { #expect(other.head.status == 503 && other.text == "away") }
+        #expect(origin.requests.count == 4)
+        #expect(try pintle.waitForExchanges(4).filter { $0["cache"] as? String == "stale" }.count == 1)
+    }
 }

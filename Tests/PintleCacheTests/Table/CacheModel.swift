@@ -164,11 +164,12 @@ struct CacheModel {
             return
         }
         if let received = response.received {
-            guard let part = self.rules.incomplete(stored, received: received) else {
+            let part = PartialResponse(head, to: step.request, received: received, of: response.length)
+            guard let joined = part.flatMap({ self.rules.joined($0, with: [], at: times, mode: self.mode) }) else {
                 event.words.append("not:incomplete")
                 return
             }
-            stored = part
+            stored = joined.response
         }
         // What a disk gives back is what was given to it.
         let read = StoredResponse(decoding: stored.encoded())

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleCache
+
+/// Bytes in their order, in pieces that are not small: a piece costs more than its bytes, and may hold a buffer that is longer.
+struct BodyPieces {
+    private(set) var all: [ByteBuffer] = []
+    /// The number of bytes.
+    private(set) var count = 0
+    /// Pieces up to so many bytes are copied behind the one before; longer ones stay as they are, however often they are joined.
+    private static let small = 4 << 10
+    /// The most bytes that are copied together.
+    private static let most = 16 << 10
+
+    mutating func append(_ piece: ByteBuffer) {
+        guard piece.readableBytes > 0 else { return }
+        self.count += piece.readableBytes
+        guard piece.readableBytes <= Self.small else { return self.all.append(piece) }
+        var last = ByteBuffer()
+        // Nothing else may hold it then: it would be copied each time.
+        if let held = self.all.last?.readableBytes, held + piece.readableBytes <= Self.most {
+            last = self.all.removeLast()
+        }
+        last.writeImmutableBuffer(piece)
+        self.all.append(last)
+    }
+
+    /// Adds the bytes of a part of a representation that come behind those that are here.
+    ///
+    /// - Parameters:
+    ///   - first: the place of the part's first byte; nothing is added where there is a gap before it.
+    ///   - start: the place of the first byte of what is here.
+    mutating func append(_ pieces: [ByteBuffer], from first: UInt64, since start: UInt64) {
+        guard first <= start + UInt64(self.count) else { return }
+        var known = start + UInt64(self.count) - first
+        for var piece in pieces {
+            let skipped = min(known, UInt64(piece.readableBytes))
+            piece.moveReaderIndex(forwardBy: Int(skipped))
+            known -= skipped
+            self.append(piece)
+        }
+    }
+}
+
+extension KeptAnswer {
+    /// Joins the bytes of a part with those of the answers that it adjoins or overlaps.
+    ///
+    /// - Parameter first: the place of the part's first byte in the representation.
+    init(_ joined: JoinedPart, _ first: UInt64, _ pieces: [ByteBuffer], with others: [KeptAnswer]) {
+        let start = joined.response.range?.lowerBound ?? 0
+        var parts = others.map { ($0.response.range?.lowerBound ?? 0, $0.body.whole ?? []) }
+        parts.append((first, pieces))
+        var bytes = BodyPieces()
+        for (first, pieces) in parts.sorted(by: { $0.0 < $1.0 }) {
+            bytes.append(pieces, from: first, since: start)
+        }
+        self.init(joined.response, bytes.all)
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleCache
+internal import PintleMessage
+
+/// Follows an answer that goes past the cache to the one client that has asked for it, and has the store learn from it: it keeps
+/// the answer, or the part that comes of it (RFC 9111 §3.3, §3.4), and brings what is kept up to date (§4.3.4, §4.3.5).
+///
+/// It looks on while the bytes go by, and nobody waits for it. It gives up keeping them where they are more than it may hold.
+/// Used on its loop's thread only.
+final class PassingAnswer {
+    /// An answer that is to be kept.
+    private struct Body {
+        let head: ResponseHead
+        let length: UInt64?
+        /// The stored form of the whole; nil for a 206.
+        let whole: StoredResponse?
+        let times: ExchangeTimes
+        /// The bytes up to which it is kept.
+        let limit: Int
+        var pieces = BodyPieces()
+    }
+
+    private let store: AnswerStore
+    private let request: RequestHead
+    private let mode: CacheMode
+    private let watch: RemovalWatch
+    private let requestTime = CacheTime.now()
+    private var body: Body?
+
+    init(to request: RequestHead, at key: CacheKey, mode: CacheMode, _ store: AnswerStore) {
+        (self.request, self.mode, self.store) = (request, mode, store)
+        self.watch = store.watch(key)
+    }
+
+    deinit {
+        self.store.end(self.watch)
+        if let body { self.store.release(body.limit) }
+    }
+
+    /// True while the bytes of the answer are to be kept.
+    var isKeeping: Bool { self.body != nil }
+
+    /// Takes the head.
+    ///
+    /// - Returns: the reason why an answer to GET is not stored.
+    func answered(_ head: ResponseHead, length: UInt64?) -> Storability.Reason? {
+        let times = ExchangeTimes(request: self.requestTime, response: .now())
+        self.update(by: head, times)
+        guard self.request.method == "GET", head.status != 304 else { return nil }
+        if head.status == 206 { return self.keepPart(head, length, times) }
+        if case .no(let reason) = self.store.rules.storability(of: head, to: self.request, mode: self.mode) {
+            return reason
+        }
+        let whole = self.store.rules.stored(head, to: self.request, at: times, length: length ?? 0)
+        if let whole { self.keep(head, length, whole, times, tags: whole.tags, reserving: length) }
+        return nil
+    }
+
+    /// Tells what is kept already what the head says about it.
+    private func update(by head: ResponseHead, _ times: ExchangeTimes) {
+        let key = self.watch.key
+        let kept = self.store.find(key)
+        guard !kept.isEmpty, !self.watch.isRevoked else { return }
+        let updates = self.store.rules.updates(
+            of: kept.map(\.response), by: head, to: self.request, at: times, mode: self.mode)
+        for (place, update) in updates {
+            switch update {
+            case .store(let response):
+                self.store.replace(kept[place], by: kept[place].with(response), at: key)
+            case .answerOnce(_, _, keepsStored: true), .unrelated: break
+            case .answerOnce, .outdated: self.store.remove(kept[place], at: key)
+            }
+        }
+    }
+
+    private func keepPart(_ head: ResponseHead, _ length: UInt64?, _ times: ExchangeTimes) -> Storability.Reason? {
+        guard let part = PartialResponse(head, to: self.request),
+            let joined = self.store.rules.joined(
+                part, with: self.store.find(self.watch.key).map(\.response), at: times, mode: self.mode)
+        else {
+            let verdict = self.store.rules.storability(of: head, to: self.request, mode: self.mode)
+            return if case .no(let reason) = verdict { reason } else { .partial }
+        }
+        let count = part.range.upperBound - part.range.lowerBound
+        self.keep(head, length, nil, times, tags: joined.response.tags, reserving: count)
+        return nil
+    }
+
+    private func keep(
+        _ head: ResponseHead, _ length: UInt64?, _ whole: StoredResponse?, _ times: ExchangeTimes, tags: [String],
+        reserving count: UInt64?
+    ) {
+        self.watch.note(tags: tags)
+        let limit = self.store.reserve(count, isPassing: true)
+        if limit > 0 { self.body = Body(head: head, length: length, whole: whole, times: times, limit: limit) }
+    }
+
+    /// Takes bytes of the body.
+    func received(_ piece: ByteBuffer) {
+        self.body?.pieces.append(piece)
+        guard let body else { return }
+        if body.pieces.count > body.limit { return self.giveUp() }
+        // The last bytes are here: who has them finds the answer kept.
+        if let length = body.length, length == UInt64(body.pieces.count) { self.ended(isCut: false) }
+    }
+
+    private func giveUp() {
+        if let body { self.store.release(body.limit) }
+        self.body = nil
+    }
+
+    /// Keeps what has come. Nothing happens the second time.
+    ///
+    /// - Parameter isCut: whether the body, or the client's wish for it, has ended before its end.
+    func ended(isCut: Bool) {
+        guard let body else { return }
+        let key = self.watch.key
+        let count = UInt64(body.pieces.count)
+        if !isCut, var whole = body.whole {
+            whole.length = count
+            self.store.keep(KeptAnswer(whole, body.pieces.all), at: key) { self.watch.isRevoked }
+        } else {
+            let part =
+                isCut
+                ? PartialResponse(body.head, to: self.request, received: count, of: body.length)
+                : PartialResponse(body.head, to: self.request)
+            if let part, UInt64(part.range.count) == count {
+                self.store.join(part, body.pieces.all, at: key, body.times, mode: self.mode) { self.watch.isRevoked }
+            }
+        }
+        self.giveUp()
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOConcurrencyHelpers
+internal import PintleCache
+
+/// Notices the removals that an answer must not outlive, from its request on: it may be out of date.
+final class RemovalWatch: Sendable {
+    private struct State {
+        /// The surrogate keys of the answer; nil before its head has come, when any may be among them.
+        var tags: [String]?
+        var isRevoked = false
+    }
+
+    let key: CacheKey
+    private let state = NIOLockedValueBox(State())
+
+    init(_ key: CacheKey) { self.key = key }
+
+    func note(tags: [String]) { self.state.withLockedValue { $0.tags = tags } }
+
+    func meet(_ selection: AnswerStore.Selection) {
+        self.state.withLockedValue { state in
+            if case .tag = selection, state.tags == nil { state.isRevoked = true }
+            if selection.covers(self.key.url, tags: state.tags ?? []) { state.isRevoked = true }
+        }
+    }
+
+    var isRevoked: Bool { self.state.withLockedValue { $0.isRevoked } }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleCache
+import PintleMessage
+import PintlePolicy
+import Testing
+
+@testable import PintleProxy
+
+/// Parts of answers in the store: their bytes, their number, and removals that come between.
+struct PartTests {
+    private static let key = CacheKey(partition: "p", url: "http://a.test/")
+    private static let times = ExchangeTimes(request: .now(), response: .now())
+    private static let whole = Array(0..<200 as Range<UInt8>)
+
+    private func part(_ range: Range<Int>, of length: Int = 200) -> PartialResponse? {
+        let text = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
+        let head = ResponseHead(
+            status: 206, fields: ["ETag": "\"a\"", "Cache-Control": "max-age=60", "Content-Range": text])
+        return PartialResponse(
+            head, to: RequestHead(method: "GET", target: .origin(path: "/"), fields: ["Range": "bytes=0-"]))
+    }
+
+    private func join(_ range: Range<Int>, of length: Int = 200, in store: AnswerStore, revoked: Bool = false) throws {
+        let bytes = range.map { UInt8(truncatingIfNeeded: $0) }
+        let pieces = stride(from: 0, to: bytes.count, by: 7).map {
+            ByteBuffer(bytes: bytes[$0..<min($0 + 7, bytes.count)])
+        }
+        store.join(
+            try #require(self.part(range, of: length)), pieces, at: Self.key, Self.times, mode: .protocol,
+            unless: { revoked })
+    }
+
+    private func bytes(_ answer: KeptAnswer) -> [UInt8] { (answer.body.whole ?? []).flatMap { $0.readableBytesView } }
+
+    private func ranges(_ store: AnswerStore) -> [Range<UInt64>?] { store.find(Self.key).map(\.response.range) }
+
+    @Test func `parts become the whole, in whatever order they come, and whatever they share`() throws {
+        let store = AnswerStore(CacheConfiguration())
+        for range in [150..<160, 0..<50, 40..<60, 100..<200, 70..<90] { try self.join(range, in: store) }
+        #expect(self.ranges(store) == [70..<90, 100..<200, 0..<60])
+        try self.join(55..<120, in: store)
+        let kept = store.find(Self.key)
+        #expect(kept.count == 1 && kept[0].response.isComplete && self.bytes(kept[0]) == Self.whole)
+        // From here on it is brought up to date.
+        try self.join(3..<5, in: store)
+        #expect(store.find(Self.key).map { self.bytes($0) } == [Self.whole])
+    }
+
+    @Test func `what a removal has met is not kept`() throws {
+        let store = AnswerStore(CacheConfiguration())
+        try self.join(0..<50, in: store, revoked: true)
+        #expect(store.find(Self.key).isEmpty)
+        func isRevoked(_ selection: AnswerStore.Selection, tags: [String]? = nil) -> Bool {
+            let watch = store.watch(Self.key)
+            defer { store.end(watch) }
+            if let tags { watch.note(tags: tags) }
+            store.purge(selection) { _ in }
+            return watch.isRevoked
+        }
+        #expect(isRevoked(.url(Self.key.url)) && !isRevoked(.url("http://a.test/b")) && isRevoked(.all))
+        // Before the head has come it may have any key.
+        #expect(isRevoked(.tag("x")) && isRevoked(.tag("x"), tags: ["x"]) && !isRevoked(.tag("x"), tags: ["y"]))
+    }
+
+    @Test func `bodies at the speed of one client leave half of the memory to others`() {
+        var configuration = CacheConfiguration()
+        (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
+        let store = AnswerStore(configuration)
+        let passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
+        #expect(passing == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
+        #expect((0..<8).count { _ in store.reserve(1000) > 0 } == 4)
+        store.release(5000)
+        #expect(store.reserve(1000, isPassing: true) == 1000 && store.reserve(1, isPassing: true) == 0)
+    }
+
+    @Test func `small pieces are put together, and long ones stay as they are`() {
+        var pieces = BodyPieces()
+        for _ in 0..<20_000 { pieces.append(ByteBuffer(bytes: [1])) }
+        #expect(pieces.all.count == 2)
+        pieces.append(ByteBuffer(repeating: 2, count: 5000))
+        #expect(pieces.all.map(\.readableBytes) == [16 << 10, 20_000 - (16 << 10), 5000] && pieces.count == 25_000)
+    }
+
+    @Test func `the parts of a URL are few, and no longer than the longest body`() throws {
+        var configuration = CacheConfiguration()
+        (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
+        let store = AnswerStore(configuration)
+        for start in stride(from: 0, to: 2800, by: 400) { try self.join(start..<start + 300, of: 3000, in: store) }
+        #expect(self.ranges(store) == [2400..<2700, 2000..<2300, 1600..<1900])
+    }
+}
