@@ -116,9 +116,9 @@ let package = Package(
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
-        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"], small),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
-        room("PintleActivity", ["PintleSystem", logging]),
+        room("PintleActivity", ["PintleSystem", logging], small),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
         room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
         room(
@@ -136,7 +136,7 @@ let package = Package(
                 "PintleSystem", "PintleMessage", "PintleSession", nioLocks,
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
-            ]),
+            ], small),
         // Another name for the rooms above that a program imports.
         room(
             "Pintle",
@@ -159,7 +159,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
-        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database], small),
         room(
             "PintleProxy",
             [

@@ -42,7 +42,7 @@ private func check(
 ) {
     let times = ExchangeTimes(request: CacheTime(seconds: 1_767_225_600), response: CacheTime(seconds: 1_767_225_601))
     let storability = rules.storability(of: response, to: request, mode: mode)
-    _ = rules.decision(for: request, among: [], mode: mode, now: times.response)
+    _ = rules.decision(for: request, among: [] as [StoredResponse], mode: mode, now: times.response)
     if let key = CacheKey(
         partition: "", scheme: .http, authority: Authority(host: "h", port: 80), path: "/")
     {

@@ -88,6 +88,13 @@ extension CacheRules {
         guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
             return .forward(.request)
         }
+        if stored.count == 1, let only = stored.first {
+            // The common case takes no lists.
+            var values = SelectingValues(request)
+            guard values.match(only.response.selecting) else { return .forward(.varyMiss) }
+            guard only.response.hasContent(for: request) else { return .forward(.partial) }
+            return self.decision(at: 0, only, wishes, mode: mode, now: now)
+        }
         let candidates = self.selected(by: request, among: stored)
         guard let newest = candidates.first else { return .forward(stored.isEmpty ? .uriMiss : .varyMiss) }
         let index = candidates.first { candidate in

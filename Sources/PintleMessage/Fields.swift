@@ -28,6 +28,12 @@ public struct Fields: Sendable {
         self.lines.reserveCapacity(lineCount)
     }
 
+    /// Makes room for more lines, so that a section which others hold too is copied once.
+    package mutating func reserve(bytes byteCount: Int, lines lineCount: Int) {
+        self.bytes.reserveCapacity(self.bytes.count + byteCount)
+        self.lines.reserveCapacity(self.lines.count + lineCount)
+    }
+
     /// The number of field lines.
     public var count: Int { self.lines.count }
 

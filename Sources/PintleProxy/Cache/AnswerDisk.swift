@@ -16,18 +16,31 @@ final class AnswerDisk: Sendable {
     }
 
     private struct State {
-        /// Bytes of answers that wait to be written.
+        /// The memory that work takes which is not done, in bytes.
         var waiting = 0
         /// Removals that are not done: until then nothing is read.
         var purges = 0
+        /// True while everything is to be removed, since more is to be removed than can be remembered.
+        var isClearing = false
+
+        /// Sets memory apart for a piece of work.
+        ///
+        /// - Returns: false where there is no room.
+        mutating func reserve(_ cost: Int, of most: Int) -> Bool {
+            guard !self.isClearing, self.waiting + cost <= most else { return false }
+            self.waiting += cost
+            return true
+        }
     }
 
     let cache: DiskCache
     private let state = NIOLockedValueBox(State())
     private let queue: AsyncStream<Work>.Continuation
     private let worker: Task<Void, Never>
-    /// More than a disk takes in a moment is not kept there.
+    /// The memory that answers may take until they are written, in bytes: more than a disk takes in a moment is not kept there.
     private static let mostWaiting = 32 << 20
+    /// The same with what is to be removed.
+    private static let mostWaitingWithRemovals = 48 << 20
 
     init(_ cache: DiskCache) {
         self.cache = cache
@@ -48,19 +61,34 @@ final class AnswerDisk: Sendable {
 
     // MARK: Writing
 
-    func keep(_ answer: KeptAnswer, at key: CacheKey) {
-        let hasRoom = self.state.withLockedValue { state in
-            guard state.waiting + answer.byteCount <= Self.mostWaiting else { return false }
-            state.waiting += answer.byteCount
-            return true
-        }
-        if hasRoom { self.queue.yield(.keep(answer, key)) }
-    }
+    /// The memory that work takes which is not done, in bytes.
+    var waitingBytes: Int { self.state.withLockedValue { $0.waiting } }
+
+    func keep(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.keep(answer, key), answer, key) }
 
     /// Gives what is kept another head.
-    func update(_ answer: KeptAnswer, at key: CacheKey) { self.queue.yield(.update(answer, key)) }
+    func update(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.update(answer, key), answer, key) }
 
-    func remove(_ answer: KeptAnswer, at key: CacheKey) { self.queue.yield(.remove(answer, key)) }
+    private func enqueue(_ work: Work, _ answer: KeptAnswer, _ key: CacheKey) {
+        let cost = Self.cost(of: answer, key)
+        if self.state.withLockedValue({ $0.reserve(cost, of: Self.mostWaiting) }) { self.queue.yield(work) }
+    }
+
+    func remove(_ answer: KeptAnswer, at key: CacheKey) {
+        let cost = Self.cost(of: answer, key)
+        let (isQueued, clears) = self.state.withLockedValue { state in
+            let isQueued = state.reserve(cost, of: Self.mostWaitingWithRemovals)
+            let clears = !isQueued && !state.isClearing
+            // Nothing is kept until all is gone, so that what is removed meanwhile is gone with it.
+            if clears { state.isClearing = true }
+            return (isQueued, clears)
+        }
+        if isQueued { self.queue.yield(.remove(answer, key)) }
+        if clears { self.purge(.all) { _ in self.state.withLockedValue { $0.isClearing = false } } }
+    }
+
+    /// The memory that a piece of work about an answer takes, in bytes, on the high side.
+    private static func cost(of answer: KeptAnswer, _ key: CacheKey) -> Int { answer.cost + key.url.utf8.count + 128 }
 
     /// - Parameter done: told how many there were, on any thread.
     func purge(_ selection: AnswerStore.Selection, done: @escaping @Sendable (Int) -> Void) {
@@ -74,13 +102,15 @@ final class AnswerDisk: Sendable {
         case .keep(let answer, let key):
             // An answer that cannot be written was given all the same; the cache tells of its troubles once.
             try? await self.write(answer, key, cache)
-            state.withLockedValue { $0.waiting -= answer.byteCount }
+            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
         case .update(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) {
                 _ = try? await cache.updateHead(of: entry, to: answer.response.encoded())
             }
+            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
         case .remove(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) { _ = try? await cache.remove(entry) }
+            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
         case .purge(let selection, let done):
             let count =
                 switch selection {

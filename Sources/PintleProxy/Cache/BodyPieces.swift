@@ -8,7 +8,8 @@ struct BodyPieces {
     private(set) var all: [ByteBuffer] = []
     /// The number of bytes.
     private(set) var count = 0
-    /// Pieces up to so many bytes are copied behind the one before; longer ones stay as they are, however often they are joined.
+    /// Pieces up to so many bytes are copied behind the one before; longer ones stay as they are, however often they are joined,
+    /// unless they hold a buffer of more than twice their length.
     private static let small = 4 << 10
     /// The most bytes that are copied together.
     private static let most = 16 << 10
@@ -16,7 +17,8 @@ struct BodyPieces {
     mutating func append(_ piece: ByteBuffer) {
         guard piece.readableBytes > 0 else { return }
         self.count += piece.readableBytes
-        guard piece.readableBytes <= Self.small else { return self.all.append(piece) }
+        let fills = piece.readableBytes >= piece.storageCapacity / 2
+        guard piece.readableBytes <= Self.small || !fills else { return self.all.append(piece) }
         var last = ByteBuffer()
         // Nothing else may hold it then: it would be copied each time.
         if let held = self.all.last?.readableBytes, held + piece.readableBytes <= Self.most {
@@ -55,6 +57,6 @@ extension KeptAnswer {
         for (first, pieces) in parts.sorted(by: { $0.0 < $1.0 }) {
             bytes.append(pieces, from: first, since: start)
         }
-        self.init(joined.response, bytes.all)
+        self.init(joined.response, bytes)
     }
 }

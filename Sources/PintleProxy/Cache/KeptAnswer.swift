@@ -10,13 +10,24 @@ struct KeptAnswer: Sendable {
     /// The bytes that are held, from the first to the last.
     let body: SharedBody
     let byteCount: Int
+    /// The memory that it takes, in bytes, on the high side.
+    let cost: Int
 
     init(_ response: StoredResponse, _ pieces: [ByteBuffer]) {
-        self.init(response, SharedBody(whole: pieces), pieces.reduce(0) { $0 + $1.readableBytes })
+        var bytes = BodyPieces()
+        for piece in pieces { bytes.append(piece) }
+        self.init(response, bytes)
+    }
+
+    init(_ response: StoredResponse, _ bytes: BodyPieces) {
+        self.init(response, SharedBody(whole: bytes.all), bytes.count)
     }
 
     private init(_ response: StoredResponse, _ body: SharedBody, _ byteCount: Int) {
         (self.judged, self.body, self.byteCount) = (AnswerStore.rules.judged(response), body, byteCount)
+        var cost = body.pieces.reduce(Self.fixedCost) { $0 + $1.storageCapacity + 64 }
+        response.head.fields.forEachLine { cost += $1.count + 64 }
+        self.cost = response.tags.reduce(cost) { $0 + $1.utf8.count + 32 }
     }
 
     var response: StoredResponse { self.judged.response }
@@ -27,15 +38,8 @@ struct KeptAnswer: Sendable {
     /// The same body with another head.
     func with(_ response: StoredResponse) -> KeptAnswer { KeptAnswer(response, self.body, self.byteCount) }
 
-    /// The memory that it takes, in bytes, on the high side.
-    var cost: Int {
-        let fields = self.response.head.fields.pairs.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
-        let tags = self.response.tags.reduce(0) { $0 + $1.utf8.count + 32 }
-        return self.byteCount + fields + tags + Self.fixedCost
-    }
-
-    /// The objects around it, and its share of the tables.
-    private static let fixedCost = 1024
+    /// The objects around it, and its share of the tables, as measured with answers of a few bytes.
+    private static let fixedCost = 2048
 
     /// True where it answers the same requests as another one, whose place it takes: all of those that a part answers.
     func replaces(_ other: KeptAnswer) -> Bool {

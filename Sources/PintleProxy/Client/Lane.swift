@@ -61,7 +61,7 @@ final class Lane: @unchecked Sendable {
 
     /// Opens the stream to an origin, or to what is kept of it.
     func open(
-        _ request: TransferRequest, in session: Session, for exchange: Exchange, _ use: CacheUse?
+        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ use: CacheUse?
     ) -> any OriginStream {
         let origins = self.origins
         guard let use else { return origins.open(request, in: session, for: exchange) }

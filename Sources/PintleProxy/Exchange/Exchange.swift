@@ -210,7 +210,7 @@ final class Exchange {
     private func finishUpload() { self.upload.finish()?.finish(trailers: self.requestTrailers) }
 
     /// Asks for the origin, unless there is no way to it.
-    private func open(_ request: TransferRequest, in session: Session) throws(Problem) {
+    private func open(_ request: consuming TransferRequest, in session: Session) throws(Problem) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         var request = request
         request.way = self.active.way(decision.way)
@@ -563,9 +563,9 @@ final class Exchange {
         let origin = self.origin
         self.letOriginGo()
         origin?.cancel()
-        self.opening = nil
+        guard self.opening != nil else { return }
         self.dialler?.cancel()
-        self.dialler = nil
+        (self.opening, self.dialler) = (nil, nil)
     }
 
     // MARK: Tunnels

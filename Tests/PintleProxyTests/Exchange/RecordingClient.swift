@@ -183,7 +183,7 @@ final class RecordingClient: ClientStream {
         let early = terms.early.readableBytes > 0 ? ", early \(String.spelled(terms.early.readableBytesView))" : ""
         self.transcript.note("client < relay \(head)\(early)\(terms.watch == nil ? "" : ", watched")")
         terms.origin.close()
-        var report = terms.report
+        let report = terms.report
         report.close(.completed, in: terms.active)
         self.end()
     }
