@@ -66,7 +66,7 @@ struct PartTests {
 
     @Test func `bodies at the speed of one client leave half of the memory to others`() {
         var configuration = CacheConfiguration()
-        (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
+        (configuration.memory, configuration.memoryAfterPurge) = (8000, 8000)
         let store = AnswerStore(configuration)
         let passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
         #expect(passing == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
@@ -85,9 +85,9 @@ struct PartTests {
 
     @Test func `the parts of a URL are few, and no longer than the longest body`() throws {
         var configuration = CacheConfiguration()
-        (configuration.memory, configuration.memoryAfterPurge) = (8000, 6000)
+        (configuration.memory, configuration.memoryAfterPurge) = (16_000, 16_000)
         let store = AnswerStore(configuration)
-        for start in stride(from: 0, to: 2800, by: 400) { try self.join(start..<start + 300, of: 3000, in: store) }
-        #expect(self.ranges(store) == [2400..<2700, 2000..<2300, 1600..<1900])
+        for start in stride(from: 0, to: 5600, by: 800) { try self.join(start..<start + 600, of: 6000, in: store) }
+        #expect(self.ranges(store) == [4800..<5400, 4000..<4600, 3200..<3800])
     }
 }
