@@ -14,6 +14,6 @@ extension AutoPurgingCache: DownloadCache where Key == CacheIdentifier {
         self.shouldCache(value, for: CacheIdentifier(request.url))
     }
 
-    /// Adds a value, as ``add(_:for:)-(_,Key)`` does.
+    /// Adds a value, as `add(_:for:)` does.
     public func add(_ value: Value, for request: SessionRequest) { self.add(value, for: CacheIdentifier(request.url)) }
 }

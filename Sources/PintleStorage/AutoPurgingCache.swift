@@ -25,7 +25,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
     ///   - capacity: in bytes; 100 MiB unless given. Less than 0 counts as 0.
     ///   - preferredUsageAfterPurge: in bytes; 60 MiB unless given. More than the capacity counts as the capacity.
     ///   - pressure: its rising empties the cache; nil for a cache that keeps its values then.
-    ///   - shouldCache: the answer to ``shouldCache(_:for:)``; yes to everything unless given.
+    ///   - shouldCache: the answer to `shouldCache(_:for:)`; yes to everything unless given.
     ///   - cost: the bytes that a value takes; asked once, when the value is added. Less than 0 counts as 0.
     public init(
         capacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20, pressure: MemoryPressure? = .system,
@@ -66,7 +66,7 @@ public final class AutoPurgingCache<Key: Hashable & Sendable, Value: Sendable>: 
 
     // MARK: Values
 
-    /// Says whether a value is worth adding. Only a question for whoever loads values: ``add(_:for:)`` does not ask it.
+    /// Says whether a value is worth adding. Only a question for whoever loads values: `add(_:for:)` does not ask it.
     public func shouldCache(_ value: Value, for key: Key) -> Bool { self.isWanted(key, value) }
 
     /// Adds a value in the place of one that the key may have, and purges when the usage is above the capacity then. A value

@@ -12,7 +12,7 @@ extension AutoPurgingCache where Value == Bitmap {
     ///   - capacity: in bytes; 100 MiB unless given.
     ///   - preferredUsageAfterPurge: in bytes; 60 MiB unless given.
     ///   - pressure: its rising empties the cache; nil for a cache that keeps its bitmaps then.
-    ///   - shouldCache: the answer to ``shouldCache(_:for:)``; yes to everything unless given.
+    ///   - shouldCache: the answer to `shouldCache(_:for:)`; yes to everything unless given.
     public convenience init(
         capacity: Int = 100 << 20, preferredUsageAfterPurge: Int = 60 << 20, pressure: MemoryPressure? = .system,
         shouldCache: @escaping @Sendable (Key, Value) -> Bool = { _, _ in true }
