@@ -56,6 +56,7 @@ private func check(
     hold(StoredResponse(decoding: stored.encoded()) == stored, "what is stored is read again")
     hold(!stored.head.fields.contains(.setCookie), "no cookie is stored")
     check(rules, stored, request)
+    checkPassing(rules, stored, request, [response, later], times, mode)
     var updates = [
         rules.freshened(stored, by: later, to: request, at: times, mode: mode),
         rules.combined(stored, with: later, to: request, at: times, mode: mode),
@@ -68,6 +69,31 @@ private func check(
     for case .store(let updated) in updates {
         hold(StoredResponse(decoding: updated.encoded()) == updated, "what is updated is read again")
         check(rules, updated, request)
+    }
+}
+
+/// Checks what is learnt from answers that go past the cache.
+private func checkPassing(
+    _ rules: CacheRules, _ stored: StoredResponse, _ request: RequestHead, _ answers: [ResponseHead],
+    _ times: ExchangeTimes, _ mode: CacheMode
+) {
+    for answer in answers {
+        for (place, update) in rules.updates(of: [stored], by: answer, to: request, at: times, mode: mode) {
+            hold(place == 0 && update != .unrelated, "an update is about what is stored")
+            guard case .store(let updated) = update else { continue }
+            hold(StoredResponse(decoding: updated.encoded()) == updated, "what passes by updates what is read again")
+        }
+        let parts = [
+            PartialResponse(answer, to: request), PartialResponse(answer, to: request, received: 40, of: 100),
+        ]
+        for case let part? in parts {
+            guard let joined = rules.joined(part, with: [stored], at: times, mode: mode) else { continue }
+            let held = joined.response.range ?? 0..<joined.response.length
+            hold(
+                held.lowerBound <= part.range.lowerBound && part.range.upperBound <= held.upperBound
+                    && held.upperBound <= joined.response.length, "a part is within what it was joined to")
+            hold(!joined.response.head.fields.contains(.setCookie), "no cookie is stored with a part")
+        }
     }
 }
 
