@@ -13,16 +13,6 @@ extension CacheRules {
         return fields.isEmpty ? nil : fields
     }
 
-    /// The fields that ask for the rest of a stored response, as long as it is the same (RFC 9110 §13.1.5); nil where
-    /// it is complete, or its beginning is missing.
-    package static func completion(of stored: StoredResponse) -> Fields? {
-        guard let held = stored.range, held.lowerBound == 0, let validator = Validators.strong(stored.head.fields)
-        else {
-            return nil
-        }
-        return ["Range": "bytes=\(held.upperBound)-", "If-Range": validator]
-    }
-
     /// Makes the request that goes to the origin with the conditions of the cache in place of the client's. Its
     /// answer is 304, or the whole: the client's range is cut out here.
     package static func validating(_ request: RequestHead, with conditions: Fields) -> RequestHead {

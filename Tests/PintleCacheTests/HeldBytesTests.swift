@@ -4,24 +4,12 @@ import PintleCache
 import PintleMessage
 import Testing
 
-@Suite struct CompletionTests {
+@Suite struct HeldBytesTests {
     private static func stored(_ fields: Fields, _ range: Range<UInt64>?) -> StoredResponse {
         let time = CacheTime(seconds: 1_767_225_600)
         return StoredResponse(
             head: ResponseHead(status: 200, fields: fields), requestTime: time, responseTime: time, length: 100,
             range: range)
-    }
-
-    @Test func `the rest of a beginning is asked for as long as it is the same`() {
-        let fields = CacheRules.completion(of: Self.stored(["ETag": "\"a\""], 0..<40))
-        #expect(fields == ["Range": "bytes=40-", "If-Range": "\"a\""])
-    }
-
-    @Test func `what is complete, has no beginning, or no strong validator is not completed`() {
-        #expect(CacheRules.completion(of: Self.stored(["ETag": "\"a\""], nil)) == nil)
-        #expect(CacheRules.completion(of: Self.stored(["ETag": "\"a\""], 1..<40)) == nil)
-        #expect(CacheRules.completion(of: Self.stored(["ETag": "W/\"a\""], 0..<40)) == nil)
-        #expect(CacheRules.completion(of: Self.stored([:], 0..<40)) == nil)
     }
 
     @Test func `only the bytes that are held are sent`() {
