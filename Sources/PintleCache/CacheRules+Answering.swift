@@ -12,9 +12,9 @@ extension CacheRules {
     /// - Returns: nil where only other bytes are held than the answer needs.
     package func answer(to request: RequestHead, from stored: StoredResponse, age: Int64?) -> StoredAnswer? {
         var head = stored.head
-        // For Age here, Cache-Status and Via behind it.
+        // Makes room for Age, and for Cache-Status and Via, which follow.
         head.fields.reserve(bytes: 128, lines: 3)
-        // What is stored has no Age of its own.
+        // Appends without a search: a stored head has no Age.
         if let age { head.fields.append("Age", String(age)) }
         // Conditions are for what would otherwise be a success (RFC 9110 §13.2.1).
         if 200...299 ~= head.status, Self.isUnchanged(for: request, stored) {

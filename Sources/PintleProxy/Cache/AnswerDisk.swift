@@ -39,7 +39,7 @@ final class AnswerDisk: Sendable {
     private let worker: Task<Void, Never>
     /// The memory that answers may take until they are written, in bytes: more than a disk takes in a moment is not kept there.
     private static let mostWaiting = 32 << 20
-    /// The same with what is to be removed.
+    /// The memory that answers and removals together may take until they are carried out, in bytes.
     private static let mostWaitingWithRemovals = 48 << 20
 
     init(_ cache: DiskCache) {

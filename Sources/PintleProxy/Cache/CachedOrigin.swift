@@ -28,7 +28,7 @@ final class CacheUse: Sendable {
         (self.partition, self.name) = (partition, name)
     }
 
-    /// The same for requests that go by a parent, which may have other answers.
+    /// Makes the use for requests that go by a parent: it may have other answers, so they have a partition of their own.
     func by(_ parent: ProxyServer) -> CacheUse {
         CacheUse(
             self.store, self.mode, joins: self.joins, self.queue,
@@ -299,6 +299,7 @@ final class CachedOrigin: OriginStream {
 
     /// Gives what there is, as long as the client takes it.
     private func pump() {
+        // A wake may come late, and a client that takes a piece may resume from within this call.
         guard case .reading = self.state, !self.isPumping else { return }
         self.isPumping = true
         defer { self.isPumping = false }
@@ -404,7 +405,7 @@ extension CachedOrigin {
     }
 
     func takePipes() {
-        // What goes through pipes cannot be kept.
+        // Pipes would take the bytes past the one that keeps them.
         if case .passing(let stream) = self.state, self.past?.isKeeping != true { stream.takePipes() }
     }
 

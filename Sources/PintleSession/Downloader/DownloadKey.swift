@@ -2,7 +2,7 @@
 
 internal import PintleMessage
 
-/// What two requests must have in common to be one transfer: all that the origin could tell them apart by, and what the
+/// The parts that two requests must share to be one transfer: all that the origin could tell them apart by, and what the
 /// session makes of its answer.
 ///
 /// Time limits, pace and service type are not in it: they are those of the request that came first.

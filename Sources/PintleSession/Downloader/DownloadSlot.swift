@@ -30,7 +30,7 @@ public final class DownloadSlot<Value: Sendable>: Sendable {
         var lastNumber = 0
     }
 
-    /// What brings the values.
+    /// The downloader that brings the values.
     public let downloader: Downloader<Value>
     private let state: Locked<State>
     private let values = EventBroadcast<Value?>(.bufferingNewest(1))

@@ -111,7 +111,7 @@ package struct DownloadTable<Key: Hashable & Sendable, Work: Sendable, Handler: 
         let handler = transfer.handlers.remove(at: index).handler
         self.transfers[place.transfer] = transfer
         guard transfer.handlers.isEmpty else { return .left(handler) }
-        // Who asks again gets a transfer of its own, while this one goes to its end.
+        // Leaves the key to a new transfer for those who ask again, while this one goes to its end.
         if let key = transfer.key { self.joinable[key] = nil }
         if !transfer.isStarted {
             self.transfers[place.transfer] = nil

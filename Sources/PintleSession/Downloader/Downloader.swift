@@ -17,7 +17,7 @@ internal import PintleSystem
 public final class Downloader<Value: Sendable>: Sendable {
     /// A value, and how it came.
     public struct Answer: Sendable {
-        /// What the serializer made of the response.
+        /// The value that the serializer made of the response.
         public let value: Value
         /// The response; nil where the cache had the value. All who waited for one transfer have the same.
         public let response: HTTPResponse<Value>?
@@ -28,7 +28,7 @@ public final class Downloader<Value: Sendable>: Sendable {
 
     private typealias Table = DownloadTable<DownloadKey, HTTPTask<Value>, Completion>
 
-    /// What carries the requests.
+    /// The session that carries the requests.
     public let client: HTTPSession
     /// Where values are kept; nil for nowhere.
     public let cache: (any DownloadCache<Value>)?
@@ -161,7 +161,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// value.
     ///
     /// The cache is asked for GET with every policy but ``CachePolicy/ignoreLocal``, and offered what GET brings.
-    /// What is under way is joined whatever the policy is, unless the session has a cache of its own.
+    /// An equal transfer under way is joined whatever the policy is, unless the session has a cache of its own.
     ///
     /// - Parameters:
     ///   - id: the receipt's.

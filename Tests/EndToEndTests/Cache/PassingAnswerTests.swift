@@ -192,14 +192,19 @@ struct PassingAnswerTests {
 
     private func head(_ port: Int) -> String { get(port).replacingOccurrences(of: "GET ", with: "HEAD ") }
 
-    @Test func `the answer to HEAD brings what is kept up to date`() throws {
-        let origin = try ScriptedOrigin { connection in
+    /// An origin that answers GET with a stale body, and HEAD with other fields.
+    private func origin(answeringHeadWith fields: String) throws -> ScriptedOrigin {
+        try ScriptedOrigin { connection in
             while true {
                 let isHead = try connection.readRequest().head.startLine.hasPrefix("HEAD")
-                let answer = response("body", fields: isHead ? "X: new\r\n\(Self.fresh)" : Self.stale)
+                let answer = response("body", fields: isHead ? fields : Self.stale)
                 try connection.send(isHead ? String(answer.dropLast(4)) : answer)
             }
         }
+    }
+
+    @Test func `the answer to HEAD brings what is kept up to date`() throws {
+        let origin = try self.origin(answeringHeadWith: "X: new\r\n\(Self.fresh)")
         let pintle = try PintleProcess(CacheTests.configuration)
         _ = try pintle.ask(get(origin.port))
         let head = try pintle.ask(self.head(origin.port), method: "HEAD")
@@ -209,13 +214,7 @@ struct PassingAnswerTests {
     }
 
     @Test func `the answer to HEAD removes what has changed`() throws {
-        let origin = try ScriptedOrigin { connection in
-            while true {
-                let isHead = try connection.readRequest().head.startLine.hasPrefix("HEAD")
-                let answer = response("body", fields: isHead ? "ETag: \"v2\"\r\n" : Self.stale)
-                try connection.send(isHead ? String(answer.dropLast(4)) : answer)
-            }
-        }
+        let origin = try self.origin(answeringHeadWith: "ETag: \"v2\"\r\n")
         let pintle = try PintleProcess(CacheTests.configuration)
         _ = try pintle.ask(get(origin.port))
         _ = try pintle.ask(self.head(origin.port), method: "HEAD")
