@@ -111,11 +111,11 @@ let package = Package(
         .target(name: "CPintleProcess"),
 
         room("PintleSystem", []),
-        room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
+        room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"], small),
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
-        room("PintleCache", ["PintleSystem", "PintleMessage"]),
+        room("PintleCache", ["PintleSystem", "PintleMessage"], small),
         room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"], small),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
         room("PintleActivity", ["PintleSystem", logging], small),

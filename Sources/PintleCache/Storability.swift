@@ -46,6 +46,16 @@ package enum Storability: Sendable, Equatable {
         /// The response is stale at once and cannot be validated.
         case neverUsable = "never-usable"
 
+        /// True where the answers to other requests for the URL will hardly be stored either: the origin wants it so.
+        package var isLasting: Bool {
+            switch self {
+            case .noStore, .isPrivate, .malformedDirectives, .setCookie, .varyAny, .varyTooMany, .neverUsable: true
+            case .method, .requestBody, .unkeyedField, .requestNoStore, .status, .authorization, .varySecret,
+                .headTooLong, .tags, .partial, .noLifetime:
+                false
+            }
+        }
+
         /// The reason as a log says it.
         package var words: String {
             switch self {

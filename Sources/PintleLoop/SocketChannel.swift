@@ -344,7 +344,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     fileprivate func readReady() {
         guard !self.isReading else { return }
         self.isReading = true
-        defer { self.isReading = false }
+        defer {
+            self.isReading = false
+            self.updateInterest()
+        }
         var reads = 0
         while self.state == .active, self.wantsRead, !self.inputClosed {
             var buffer = self.loop.takeReceiveBuffer()
@@ -486,7 +489,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     }
 
     private func updateInterest() {
-        guard self.state == .active, !self.isHungUp else { return }
+        // While it reads, the next read is not asked for yet: an answer that is written meanwhile would take the interest away
+        // for a moment, at the price of two system calls.
+        guard self.state == .active, !self.isHungUp, !self.isReading else { return }
         var wanted = Readiness()
         if self.wantsRead, !self.inputClosed { wanted.formUnion(self.readNeeds) }
         if !self.writes.isFlushed || self.isEndingOutput || self.wantsRoom { wanted.formUnion(self.writeNeeds) }

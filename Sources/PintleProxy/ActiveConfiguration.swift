@@ -157,6 +157,11 @@ package final class ActiveConfiguration: Sendable {
         return link.server
     }
 
+    /// The problem that a failed transfer is for its client.
+    func problem(_ error: SessionError, asking decision: Decision?) -> Problem {
+        self.precheck.problem(error, with: self.parent(of: decision)?.authority ?? decision?.authority)
+    }
+
     /// The parent that has the requests themselves, and so may ask who they are from: that is for Pintle to know, not for
     /// the client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
     func forwarder(of decision: Decision?) -> ProxyServer? {

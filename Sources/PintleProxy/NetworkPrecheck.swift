@@ -26,12 +26,13 @@ struct NetworkPrecheck: Sendable {
     /// Looks at a request before it is sent, and takes from its patience what would be waited for in vain.
     ///
     /// - Returns: why it cannot work: its destination is an address to which there is no route.
-    func refusal(of request: inout TransferRequest) -> Problem? {
+    func refusal(of request: inout TransferRequest) -> SessionError? {
         guard let cutOff else { return nil }
         let authority = request.dialledAuthority
         if let address = authority.address {
             guard cutOff.status(of: address) == .notReachable else { return nil }
-            return Problem(.networkUnreachable, "there is no route to \(authority), and no default route that works")
+            return SessionError(
+                .networkUnreachable, "there is no route to \(authority), and no default route that works")
         }
         if !cutOff.canReachNameServer() {
             request.connectTimeout = min(request.connectTimeout, Self.patienceWithoutNames)

@@ -2,9 +2,9 @@
 
 /// Values by key, in the order in which they were last used, with what they cost together. All but purges takes the same
 /// time however many there are.
-package struct RecencyEntries<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+package struct RecencyEntries<Key: Hashable, Value> {
     @usableFromInline
-    struct Content: Sendable {
+    struct Content {
         @usableFromInline let key: Key
         @usableFromInline let value: Value
         @usableFromInline let cost: UInt64
@@ -82,3 +82,7 @@ package struct RecencyEntries<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return self.contents.compactMap { $0?.value }
     }
 }
+
+extension RecencyEntries.Content: Sendable where Key: Sendable, Value: Sendable {}
+
+extension RecencyEntries: Sendable where Key: Sendable, Value: Sendable {}

@@ -12,7 +12,7 @@ import Testing
 @testable import PintleSession
 
 /// There is one plan: what an exchange does, what `check --sample` prints and what `explain` tells are the same, for whatever
-/// configuration and request.
+/// configuration and request, and however often the request comes.
 struct AgreementTests {
     /// 50 configurations of ten requests each; `PINTLE_SEED` tries those of a run again.
     private static let configurations = 50
@@ -60,13 +60,24 @@ struct AgreementTests {
             let checked = Self.checked(request, policy)
             let explained = Self.explained(head, policy)
             let loop = engine.loops[0]
-            let (served, isReported) = try await loop.submit {
-                let transcript = Transcript()
-                let opener = RecordingOpener(transcript)
-                let lane = Lane(loop: loop, active: active, census: ConnectionCensus(), pool: pool, origins: opener)
+            let (served, isReported, again) = try await loop.submit {
+                func serve(_ received: ReceivedRequest) -> Outcome {
+                    let transcript = Transcript()
+                    let opener = RecordingOpener(transcript)
+                    let lane = Lane(
+                        loop: loop, active: active, census: ConnectionCensus(), pool: pool, origins: opener)
+                    return Self.serve(request, received, lane, opener, transcript)
+                }
                 let before = counters.snapshot().overall.violations.total
-                let outcome = Self.serve(request, head, lane, opener, transcript)
-                return (outcome, isReported: counters.snapshot().overall.violations.total > before)
+                guard let framing = try? head.bodyFraming() else {
+                    return (Outcome.refused("bad-request"), isReported: false, again: [Outcome]())
+                }
+                let outcome = serve(ReceivedRequest(head, framing))
+                let isReported = counters.snapshot().overall.violations.total > before
+                // Only what has no body is remembered.
+                let recurrent = ReceivedRequest(head, framing, isRecurrent: true)
+                let again = framing == .none ? (0..<3).map { _ in serve(recurrent) } : []
+                return (outcome, isReported: isReported, again: again)
             }.get()
             let context = Comment("seed \(seed)\n\(made.policy)\n\(request.sample)\nexplained: \(explained)")
             Self.count(served, &tally)
@@ -79,6 +90,7 @@ struct AgreementTests {
             case .illegal(let breaches): Issue.record("\(breaches)\n\(context)")
             }
             #expect(explained.allows(served), context)
+            #expect(again.allSatisfy { $0 == served }, context)
         }
         await active.close()
     }
@@ -106,12 +118,12 @@ struct AgreementTests {
     }
 
     private static func serve(
-        _ request: MadeUp.Request, _ head: RequestHead, _ lane: Lane, _ opener: RecordingOpener,
+        _ request: MadeUp.Request, _ received: ReceivedRequest, _ lane: Lane, _ opener: RecordingOpener,
         _ transcript: Transcript
     ) -> Outcome {
-        let client = RecordingClient(transcript, method: head.method)
-        guard let framing = try? head.bodyFraming() else { return .refused("bad-request") }
-        let exchange = Exchange(head, framing, from: client, of: nil, on: lane)
+        let client = RecordingClient(transcript, method: received.head.method)
+        let framing = received.framing
+        let exchange = Exchange(received, from: client, of: nil, on: lane)
         client.serve(exchange)
         exchange.begin()
         if framing != .none {

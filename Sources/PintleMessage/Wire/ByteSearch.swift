@@ -12,7 +12,7 @@ extension UnsafeRawBufferPointer {
 
     /// The first place of `pattern` at or after `start`. Linear where the first byte of the pattern is in no other place
     /// of it, as the carriage return of a delimiter.
-    func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {
+    package func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {
         guard let first = pattern.first else { return nil }
         var place = start
         while let found = self.firstIndex(of: first, from: place), found <= self.count - pattern.count {

@@ -9,6 +9,8 @@ package struct RequestParser: Sendable {
     package var limits: HeadLimits
     /// How many bytes of the waiting head were searched for its end already.
     private var searched = 0
+    /// True where no part of a head was looked at yet.
+    package var isAtBeginning: Bool { self.searched == 0 }
 
     /// Makes a parser that keeps to `limits`.
     package init(limits: HeadLimits) { self.limits = limits }

@@ -29,6 +29,9 @@ package struct PlannedRequest: Sendable {
     /// The breaches that are only reported.
     package var breaches: [Breach] = []
 
+    /// True where nothing is reported of the request, and its response may be anything.
+    package var isPlain: Bool { self.judge == nil && self.offer == nil && self.breaches.isEmpty }
+
     /// The number of bytes of a body that is here as a whole.
     package var wholeBytes: Int {
         if case .bytes(let bytes) = self.transfer.body { return bytes.readableBytes }

@@ -23,19 +23,25 @@ package final class RequestPlan: Sendable {
 
     /// The first step.
     package let step: Step
+    /// True for a CONNECT that the configuration was asked about.
+    package let isTunnel: Bool
+    /// True for a request to this proxy as to a server, about which the configuration was asked.
+    package let isGateway: Bool
     private let grounds: Draft
 
     /// Plans a request of a client that may use the proxy.
     ///
     /// - Parameter framing: of the body that follows the head.
-    package init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy) {
+    package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy) {
         var draft = Draft(policy: policy, framing: framing)
-        self.step = draft.step(for: head)
-        self.grounds = draft
+        let step = draft.step(for: head)
+        self.init(step, draft)
     }
 
     private init(_ step: Step, _ draft: Draft) {
         self.step = step
+        self.isTunnel = draft.query?.method == "CONNECT"
+        self.isGateway = !self.isTunnel && draft.query?.form == .gateway
         self.grounds = draft
     }
 

@@ -26,6 +26,8 @@ package final class AnswerStore: Sendable {
     var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
     private let flights = NIOLockedValueBox<[CacheKey: Flight]>([:])
+    /// The keys whose answers are not for others.
+    private let unshared = NIOLockedValueBox(UnsharedKeys())
     /// Those for answers that are under way to one client alone.
     private let watches = NIOLockedValueBox<[ObjectIdentifier: RemovalWatch]>([:])
     /// Bytes that are set apart for bodies under way.
@@ -166,6 +168,7 @@ package final class AnswerStore: Sendable {
             guard let (new, gone) = choose(kept) else { return kept }
             for old in gone { _ = memory.remove(old, at: key) }
             let purged = memory.keep(new, at: key)
+            self.unshared.withLockedValue { $0.forget(key) }
             if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key) }
             return kept + purged
         }
@@ -260,6 +263,12 @@ package final class AnswerStore: Sendable {
             return (flight, true)
         }
     }
+
+    /// Notes that the origin does not want the answers of a key to be stored.
+    func noteUnshared(_ key: CacheKey) { self.unshared.withLockedValue { $0.note(key, at: .now()) } }
+
+    /// True where the answer to one request will hardly be one for others, so that these need not wait for it.
+    func isUnshared(_ key: CacheKey) -> Bool { self.unshared.withLockedValue { $0.has(key, at: .now()) } }
 
     func end(_ flight: Flight) {
         self.flights.withLockedValue { flights in

@@ -64,10 +64,8 @@ final class CachedOrigin: OriginStream {
     /// The fate of the request, for the log.
     private(set) var cacheOutcome: CacheOutcome?
     private var state = State.over
-    private let use: CacheUse
-    private let key: CacheKey?
+    private let question: CacheQuestion
     private let transfer: TransferRequest
-    private let request: RequestHead
     private let loop: Loop
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
@@ -85,31 +83,28 @@ final class CachedOrigin: OriginStream {
     private static let piecesInTurn = 4
 
     init(
-        _ transfer: TransferRequest, use: CacheUse, loop: Loop, for delegate: any TransferDelegate,
+        _ transfer: TransferRequest, _ question: CacheQuestion, loop: Loop, for delegate: any TransferDelegate,
         open: @escaping (TransferRequest, any TransferDelegate) -> any OriginStream
     ) {
         self.transfer = transfer
-        self.use = use
+        self.question = question
         self.loop = loop
         self.delegate = delegate
         self.open = open
-        self.key = CacheKey(
-            partition: use.partition, scheme: transfer.scheme, authority: transfer.authority, path: transfer.path)
-        self.request = RequestHead(
-            method: transfer.method,
-            target: .absolute(scheme: transfer.scheme, authority: transfer.authority, path: transfer.path),
-            fields: transfer.fields)
         self.begin()
     }
+
+    private var use: CacheUse { self.question.use }
+    private var request: RequestHead { self.question.request }
 
     // MARK: Deciding
 
     private func begin() {
-        guard let key, self.transfer.upgrade == nil, !self.transfer.connectOnly, case .none = self.transfer.body,
-            self.request.method == "GET" || self.request.method == "HEAD"
-        else { return self.pass(.method) }
+        guard let key = self.question.cacheableKey else { return self.pass(.method) }
         guard let mode = self.use.mode else {
-            return self.canBeShared ? self.fetch(at: key, mode: .ignoreLocal, .uriMiss) : self.pass(.bypass)
+            guard self.question.canBeShared else { return self.pass(.bypass) }
+            if self.use.store.isUnshared(key) { return self.pass(.uriMiss) }
+            return self.fetch(at: key, mode: .ignoreLocal, .uriMiss)
         }
         let kept = self.use.store.find(key)
         guard kept.isEmpty, mode != .ignoreLocal, self.use.store.hasDisk else {
@@ -133,10 +128,10 @@ final class CachedOrigin: OriginStream {
             self.answer(from: kept[index], age: age, staleness: staleness)
             if revalidate { self.renew(kept[index], at: key, mode: mode) }
         case .validate(let index, let fields, let reason):
-            guard self.canBeShared else { return self.pass(reason) }
+            guard self.question.canBeShared else { return self.pass(reason) }
             self.fetch(at: key, mode: mode, reason, validating: kept[index], with: fields)
         case .forward(let reason):
-            guard self.canBeShared else { return self.pass(reason) }
+            guard self.question.canBeShared, !self.use.store.isUnshared(key) else { return self.pass(reason) }
             self.fetch(at: key, mode: mode, reason)
         case .miss:
             self.cacheOutcome = .miss
@@ -145,32 +140,16 @@ final class CachedOrigin: OriginStream {
         }
     }
 
-    /// True for a request whose answer could be one for others: for all of it, without conditions of its client's.
-    private var canBeShared: Bool {
-        self.request.method == "GET"
-            && ["Range", "If-Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since"]
-                .allSatisfy { !self.request.fields.contains($0) }
-            && UnkeyedFields.first(in: self.request.fields) == nil
-    }
-
     // MARK: What is kept
 
     private func answer(from kept: KeptAnswer, age: Int64, staleness: Int64) {
-        guard let answer = self.use.store.rules.answer(to: self.request, from: kept.response, age: age) else {
+        guard let answer = self.question.answer(from: kept, age: age, staleness: staleness) else {
             return self.pass(.partial)
         }
         self.use.store.count { $0.hits += 1 }
-        self.cacheOutcome = staleness < 0 ? .hit : .stale
-        var status = CacheStatus(cache: self.use.name, way: .hit)
-        status.ttl = -staleness
-        var head = answer.head
-        head.fields.append("Cache-Status", status.fieldValue)
-        // Without a body the number still says how long it would be.
-        if answer.body == nil, let length = answer.contentLength { head.fields.set("Content-Length", "\(length)") }
-        let start = kept.response.range?.lowerBound ?? 0
-        let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
-        (self.skipped, self.left) = (range.lowerBound, range.upperBound - range.lowerBound)
-        self.begin(head, length: answer.contentLength, .pieces(kept.pieces[...]))
+        self.cacheOutcome = answer.outcome
+        (self.skipped, self.left) = (answer.range.lowerBound, answer.range.upperBound - answer.range.lowerBound)
+        self.begin(answer.head, length: answer.length, .pieces(answer.pieces[...]))
     }
 
     /// Has the origin say, while nobody waits, whether what has answered still holds (RFC 5861 §3).
@@ -374,7 +353,9 @@ final class CachedOrigin: OriginStream {
         self.use.store.count { $0.misses += 1 }
         self.cacheOutcome = reason == .method || reason == .bypass ? .bypass : .miss
         self.forwardReason = reason
-        if reason != .method, let key, let mode = self.use.mode, UnkeyedFields.first(in: self.request.fields) == nil {
+        if reason != .method, let key = self.question.key, let mode = self.use.mode,
+            UnkeyedFields.first(in: self.request.fields) == nil
+        {
             self.past = PassingAnswer(to: self.request, at: key, mode: mode, self.use.store)
         }
         self.state = .passing(self.open(self.transfer, self))
@@ -460,7 +441,7 @@ extension CachedOrigin: TransferDelegate {
     func originSent(interim head: ResponseHead) { self.delegate?.originSent(interim: head) }
 
     func originAnswered(_ head: ResponseHead, length: UInt64?) {
-        if let key {
+        if let key = self.question.key {
             let outdated = self.use.store.rules.invalidated(by: self.request, key: key, response: head)
             if !outdated.isEmpty { self.use.store.invalidate(outdated) }
         }

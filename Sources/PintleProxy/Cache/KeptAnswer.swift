@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleCache
 internal import PintleMessage
+internal import Synchronization
 
 /// A stored response with all of its body in memory.
 struct KeptAnswer: Sendable {
@@ -12,6 +13,10 @@ struct KeptAnswer: Sendable {
     let byteCount: Int
     /// The memory that it takes, in bytes, on the high side.
     let cost: Int
+    /// Tells it from all others that there were and will be.
+    let number = KeptAnswer.numbers.wrappingAdd(1, ordering: .relaxed).newValue
+
+    private static let numbers = Atomic<UInt64>(0)
 
     init(_ response: StoredResponse, _ pieces: [ByteBuffer]) {
         var bytes = BodyPieces()

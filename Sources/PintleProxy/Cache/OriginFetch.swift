@@ -120,6 +120,7 @@ final class OriginFetch {
         let room = stored == nil ? 0 : self.store.reserve(length)
         self.reserved = room
         let isShared = room > 0 && stored != nil
+        if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         let answer = Flight.Answer(
             head: head, length: length, stored: isShared ? stored : nil, body: SharedBody(limit: room),
             upstreamStatus: head.status, source: .origin,

@@ -65,6 +65,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What is drawn from the common memory for the inbox.
     private var inboxShare = MemoryShare()
     private var isProcessing = false
+    /// The heads that were taken since the client was last given its turn.
+    private var headsInTurn = 0
+    /// True while requests wait that have come, because others want their turn.
+    private var isResting = false
     /// True once the client has sent something.
     private var hasBegun = false
     /// True once the client has sent everything; it may still read.
@@ -77,6 +81,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The exchange that is told at the end of the turn that its client is gone: it was writing.
     private var abandoned: Exchange?
 
+    /// The most heads that are taken in a turn.
+    private static let mostHeadsInTurn = 16
     /// How much of what the client sends ahead is kept.
     private static let inboxLimit = 64 * 1024
     /// Above this, gathered bytes are sent at once: more would only take memory.
@@ -118,6 +124,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .lingering, .closed: return
         case .head, .body, .answering, .entering: break
         }
+        self.headsInTurn = 0
         if self.inbox.readableBytes == 0 {
             // The common case: the bytes are understood where they were received.
             swap(&self.inbox, &bytes)
@@ -208,20 +215,35 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.timer?.expect(.clientToRead)
             return false
         }
+        guard self.headsInTurn < Self.mostHeadsInTurn else {
+            self.rest()
+            return false
+        }
         // Those in force: nothing is remembered by a connection.
         self.parser.limits = self.lane.active.headLimits
         do throws(WireError) {
-            guard let (head, length) = try self.parseHead() else {
+            guard let (request, length) = try self.readRequest() else {
                 self.timer?.expect(.restOfHead)
                 return self.endIfFinished()
             }
             self.inbox.moveReaderIndex(forwardBy: length)
-            let framing = try head.bodyFraming()
-            self.begin(head, framing)
+            self.headsInTurn += 1
+            self.begin(request)
             return true
         } catch {
             self.refuse(Problem(error))
             return false
+        }
+    }
+
+    /// Goes on in a later turn with what has come: who sends many requests at once does not hold up others.
+    private func rest() {
+        guard !self.isResting else { return }
+        self.isResting = true
+        LoopBound(self, loop: self.lane.loop).run { connection in
+            connection.isResting = false
+            connection.headsInTurn = 0
+            connection.process()
         }
     }
 
@@ -231,32 +253,56 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         return false
     }
 
-    private func parseHead() throws(WireError) -> (head: RequestHead, length: Int)? {
-        var result: Result<(head: RequestHead, length: Int)?, WireError> = .success(nil)
+    /// Reads the request that begins the inbox, or knows it.
+    ///
+    /// - Returns: it, with the length of its head; nil where that is not complete.
+    private func readRequest() throws(WireError) -> (ReceivedRequest, length: Int)? {
+        var result: Result<(ReceivedRequest, length: Int)?, WireError> = .success(nil)
         self.inbox.withUnsafeReadableBytes { bytes in
-            result = Result { () throws(WireError) in try self.parser.parse(bytes) }
+            result = Result { () throws(WireError) in try self.readRequest(bytes) }
         }
         return try result.get()
     }
 
-    /// - Parameter head: belongs to the exchange from here on: its fields are changed in place.
-    private func begin(_ head: consuming RequestHead, _ framing: BodyFraming) {
-        var head = head
-        let refusal =
-            self.refusal ?? self.lane.active.refusal(of: self.client) ?? self.tunnel?.complete(&head)
+    private func readRequest(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (ReceivedRequest, length: Int)? {
+        // In a tunnel the same bytes are another request. A head that came in pieces has been searched in part.
+        let known = self.tunnel == nil && self.parser.isAtBeginning ? RecurrentRequests.head(bytes) : nil
+        if let known, let request = self.lane.recurrent.find(known, in: bytes) { return (request, known.length) }
+        guard let (head, length) = try self.parser.parse(bytes) else { return nil }
+        let framing = try head.bodyFraming()
+        guard let known, framing == .none, known.length == length, self.lane.recurrent.note(known) else {
+            return (ReceivedRequest(head, framing), length)
+        }
+        let request = ReceivedRequest(head, framing, isRecurrent: true)
+        self.lane.recurrent.remember(request, known, in: bytes)
+        return (request, length)
+    }
+
+    private func begin(_ request: ReceivedRequest) {
+        var request = request
+        let refusal = self.refusal ?? self.lane.active.refusal(of: self.client) ?? self.complete(&request)
         self.answer = Answer(
-            method: head.method, minorVersion: head.minorVersion,
-            wantsKeepAlive: refusal == nil && head.fields.keepsConnection(minorVersion: head.minorVersion))
-        let exchange = Exchange(head, framing, from: self, of: self.client, on: self.lane, inside: self.tunnel)
-        if framing == .none {
+            method: request.head.method, minorVersion: request.head.minorVersion,
+            wantsKeepAlive: refusal == nil && request.keepsConnection)
+        let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
+        if request.framing == .none {
             self.phase = .answering(exchange)
         } else {
-            self.reader = BodyReader(framing, limits: self.lane.active.headLimits)
+            self.reader = BodyReader(request.framing, limits: self.lane.active.headLimits)
             self.phase = .body(exchange)
         }
         self.expectNext()
         self.lane.watchProgress()
         if let refusal { exchange.refuse(refusal) } else { exchange.begin() }
+    }
+
+    /// Has a request out of a tunnel name its destination.
+    private func complete(_ request: inout ReceivedRequest) -> Problem? {
+        guard let tunnel else { return nil }
+        var head = request.head
+        let problem = tunnel.complete(&head)
+        request = ReceivedRequest(head, request.framing)
+        return problem
     }
 
     private func takeBody(_ exchange: Exchange) -> Bool {
@@ -289,7 +335,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// Answers bytes that are no request: there is no exchange that could be forwarded.
     private func refuse(_ problem: Problem) {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
-        let exchange = Exchange(head, .none, from: self, of: self.client, on: self.lane, inside: self.tunnel)
+        let request = ReceivedRequest(head, .none)
+        let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
         self.answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
         self.phase = .answering(exchange)
         exchange.refuse(problem)
@@ -410,7 +457,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func adjustReading() {
         let isFull = self.inbox.readableBytes >= Self.inboxLimit
-        if case .head = self.phase { return self.channel.setAutoRead(self.channel.isWritable) }
+        if case .head = self.phase, !self.isResting { return self.channel.setAutoRead(self.channel.isWritable) }
         self.channel.setAutoRead(!isFull)
     }
 

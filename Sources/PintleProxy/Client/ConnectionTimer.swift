@@ -35,6 +35,7 @@ final class ConnectionTimer {
 
     /// Owns this timer, and stops it when it leaves.
     private unowned let connection: ClientConnection
+    private let lane: Lane
     private let loop: Loop
     private let channel: SocketChannel
     private var timer: LoopTimer?
@@ -46,6 +47,7 @@ final class ConnectionTimer {
 
     init(connection: ClientConnection) {
         self.connection = connection
+        self.lane = connection.lane
         self.loop = connection.lane.loop
         self.channel = connection.channel
         // `stop` disarms the timer before this object goes.
@@ -78,7 +80,7 @@ final class ConnectionTimer {
 
     private var limit: TimeAmount? {
         // Those in force: nothing is remembered by a connection.
-        let patience = self.connection.lane.active.patience
+        let patience = self.lane.active.patience
         return switch self.expectation {
         case .firstHead, .restOfHead: patience.head
         case .nextHead: patience.idle

@@ -29,6 +29,8 @@ final class Lane: @unchecked Sendable {
     private(set) lazy var verifier = TunnelVerifier(lane: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
+    /// Those that are known under the configuration in force.
+    var recurrent = RecurrentRequests()
     private var sequence: UInt64
     private let instance: UInt64
     /// Fires each second while something is under way.
@@ -51,7 +53,10 @@ final class Lane: @unchecked Sendable {
     }
 
     /// Puts another configuration in force.
-    func replace(active: ActiveConfiguration) { self.active = active }
+    func replace(active: ActiveConfiguration) {
+        self.active = active
+        self.recurrent = RecurrentRequests()
+    }
 
     /// An exchange's id: unlike that of any other exchange, here or in another process.
     func nextID() -> ExchangeID {
@@ -59,15 +64,18 @@ final class Lane: @unchecked Sendable {
         return ExchangeID(instance: self.instance, sequence: self.sequence)
     }
 
-    /// Opens the stream to an origin, or to what is kept of it.
+    /// Opens the stream to an origin, or to what is kept of it, which answers also where the origin is out of reach.
     func open(
-        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ use: CacheUse?
+        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
     ) -> any OriginStream {
-        let origins = self.origins
-        guard let use else { return origins.open(request, in: session, for: exchange) }
-        return CachedOrigin(request, use: use, loop: self.loop, for: exchange) { request, delegate in
-            origins.open(request, in: session, for: delegate)
+        let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
+        func openOrigin(_ request: TransferRequest, _ delegate: any TransferDelegate) -> any OriginStream {
+            var request = request
+            if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
+            return origins.open(request, in: session, for: delegate)
         }
+        guard let question else { return openOrigin(request, exchange) }
+        return CachedOrigin(request, question, loop: loop, for: exchange, open: openOrigin)
     }
 
     // MARK: Work on other threads

@@ -22,7 +22,10 @@ final class BodyPacer {
     private var timer: LoopTimer?
 
     /// Holds the streams until ``stop()`` or the end of the body.
-    init(_ pace: RequestRules.Throttle, to origin: any OriginStream, on loop: Loop, client: any ClientStream) {
+    ///
+    /// - Returns: nil where the route has no pace.
+    init?(_ route: Route?, to origin: any OriginStream, on loop: Loop, client: any ClientStream) {
+        guard let pace = route?.configuration.request.throttle else { return nil }
         self.packet = pace.packet
         self.delay = TimeAmount(pace.delay)
         self.origin = origin

@@ -18,10 +18,7 @@ final class Exchange {
     private let active: ActiveConfiguration
     /// The client as limits and logs know it; nil where the system does not say.
     private let peer: Client?
-    private var head: RequestHead
-    private let framing: BodyFraming
-    /// The client's Accept, which decides what a problem looks like.
-    private let accept: String?
+    private var request: ReceivedRequest
     private let report: ExchangeReport
     private var plan: RequestPlan?
     /// Follows redirects; nil where they are the client's, and once the last was followed.
@@ -44,19 +41,17 @@ final class Exchange {
 
     /// - Parameter tunnel: that the request comes out of, which knows its user; nil for a request to the proxy.
     init(
-        _ head: RequestHead, _ framing: BodyFraming, from client: any ClientStream, of peer: Client?, on lane: Lane,
+        _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on lane: Lane,
         inside tunnel: InterceptedTunnel? = nil
     ) {
         self.client = client
         self.lane = lane
         self.active = lane.active
         self.peer = peer
-        self.head = head
-        self.framing = framing
-        self.accept = head.fields[.accept]
-        self.upload = RequestUpload(framing, limit: lane.active.limits.bodyBuffer)
+        self.request = request
+        self.upload = RequestUpload(request.framing, limit: lane.active.limits.bodyBuffer)
         self.held = HeldShares(limit: lane.active.limits.heldBytes, of: lane.memory)
-        self.report = ExchangeReport(head, of: peer, on: lane, inside: tunnel)
+        self.report = ExchangeReport(request, of: peer, on: lane, inside: tunnel)
     }
 
     // Ends have given everything back; this is for exchanges that a loop leaves behind when it stops.
@@ -73,7 +68,7 @@ final class Exchange {
             return self.refuse(Problem(.overloaded, self.active.limits.memoryShortage))
         }
         guard let passwords = self.active.passwords, self.report.mode != .intercept else { return self.performPlan() }
-        self.lane.check(self.head.fields, of: self.peer, by: passwords, for: self)
+        self.lane.check(self.request.head.fields, of: self.peer, by: passwords, for: self)
     }
 
     /// Begins the request in the name of a user, or of nobody in particular, unless the client has left in the meantime.
@@ -91,9 +86,9 @@ final class Exchange {
     // MARK: The plan
 
     private func performPlan() {
-        let plan = RequestPlan(self.head, self.framing, by: self.active.policy)
+        let plan = self.request.plan(by: self.active.policy)
         self.report.note(plan, in: self.active)
-        self.trail = RedirectTrail(self.head, plan)
+        self.trail = RedirectTrail(self.request.head, plan)
         self.perform(plan, nil)
     }
 
@@ -102,7 +97,7 @@ final class Exchange {
         self.plan = plan
         switch plan.step {
         case .refuse(let problem): self.refuse(problem)
-        case .answer: self.answer(OwnResponse(asLastOf: self.head), .completed)
+        case .answer: self.answer(OwnResponse(asLastOf: self.request.head), .completed)
         case .collect where body == nil: self.collect()
         case .collect, .send: self.makeRequest(body ?? .streamed)
         case .tunnel(let authority): self.openTunnel(to: authority, plan)
@@ -113,7 +108,7 @@ final class Exchange {
     private func follow(_ hop: RedirectTrail.Hop) {
         self.answer = .none
         self.cancelOrigin()
-        self.head = hop.head
+        self.request = ReceivedRequest(hop.head, self.request.framing)
         // A body that is sent again is here as a whole; what still comes of another goes on being dropped.
         if self.upload.hasEnded { self.upload = RequestUpload(.none, limit: self.active.limits.bodyBuffer) }
         self.report.note(redirect: hop.plan, in: self.active)
@@ -124,13 +119,13 @@ final class Exchange {
 
     private func collect() {
         let limit = self.active.limits.bodyBuffer
-        if case .length(let length) = self.framing, length > UInt64(limit) {
+        if case .length(let length) = self.request.framing, length > UInt64(limit) {
             // Known before a byte has come.
             return self.goOnUnbuffered(.unbuffered, ByteBuffer())
         }
         self.upload.collect()
         if self.upload.hasEnded { return self.makeRequestOfWholeBody() }
-        if self.head.fields.hasToken("100-continue", in: .expect) {
+        if self.request.head.fields.hasToken("100-continue", in: .expect) {
             // The body is wanted here, before the origin can be asked.
             self.client.send(interim: ResponseHead(status: 100, reason: "Continue"))
         }
@@ -150,11 +145,10 @@ final class Exchange {
     /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
+        if let question = self.request.question, self.answers(question) { return }
         self.trail?.keep(body)
-        guard plan.takesWork else {
-            return self.send(plan.make(self.head.takingFields(), body, within: .unlimited))
-        }
-        let head = self.head
+        guard plan.takesWork else { return self.send(self.request.make(by: plan, body)) }
+        let head = self.request.head
         if let result = plan.makePromptly(head, body) { return self.send(result) }
         do throws(WorkPool.Refusal) {
             try self.leaveLoop(within: .request(self.active.limits)) { budget in
@@ -170,32 +164,44 @@ final class Exchange {
     // MARK: Sending
 
     private func send(_ result: Result<PlannedRequest, Problem>) {
-        self.refusing { () throws(Problem) in try self.send(result.get()) }
+        do throws(Problem) { try self.send(result.get()) } catch { self.refuse(error) }
     }
 
     private func send(_ planned: PlannedRequest) throws(Problem) {
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
-        self.judge = planned.judge
-        self.offer = planned.offer
-        if planned.offer != nil { try self.report.holdTunnel(within: self.active.limits) }
+        (self.judge, self.offer) = (planned.judge, planned.offer)
+        if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) { throw full }
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
         var transfer = planned.transfer
         self.active.cookies.fill(&transfer, of: decision)
-        try self.open(transfer, in: self.active.session(for: decision.trust).session)
+        let question = self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
+        if let question, planned.isPlain, self.trail == nil {
+            if self.active.cookies.addNothing(to: decision) { self.request.note(question) }
+            if self.answers(question) { return }
+        }
+        self.open(transfer, in: self.active.session(for: decision.trust).session, question)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
         }
-        let pace = decision.route?.configuration.request.throttle
-        self.upload.stream(
-            to: origin, pace.map { BodyPacer($0, to: origin, on: self.lane.loop, client: self.client) })
+        self.upload.stream(to: origin, BodyPacer(decision.route, to: origin, on: self.lane.loop, client: self.client))
         if planned.isWhole { self.requestTrailers = planned.trailers }
         if planned.content.readableBytes > 0 { self.upload.sink?.send(planned.content) }
         if planned.isWhole || self.upload.hasEnded { self.finishUpload() }
         self.countUpload()
+    }
+
+    /// Answers at once where what is kept in memory does.
+    private func answers(_ question: CacheQuestion) -> Bool {
+        guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }) else { return false }
+        self.report.note(head.outcome)
+        self.pass(head.received, as: head.forwarded, length: head.length, inspection: nil)
+        head.forEachPiece(of: body) { self.write($0) }
+        self.complete()
+        return true
     }
 
     /// Answers in place of an origin that is late (`placeholder_after`). What it answers then, others may get.
@@ -209,14 +215,13 @@ final class Exchange {
 
     private func finishUpload() { self.upload.finish()?.finish(trailers: self.requestTrailers) }
 
-    /// Asks for the origin, unless there is no way to it.
-    private func open(_ request: consuming TransferRequest, in session: Session) throws(Problem) {
+    /// Asks for the origin.
+    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         var request = request
         request.way = self.active.way(decision.way)
         (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
-        if let problem = self.active.precheck.refusal(of: &request) { throw problem }
-        self.origin = self.lane.open(request, in: session, for: self, self.active.cacheUse(decision))
+        self.origin = self.lane.open(request, in: session, for: self, question)
     }
 
     // MARK: The client's events
@@ -396,8 +401,7 @@ final class Exchange {
     }
 
     private func fail(with error: SessionError) {
-        let problem = self.active.precheck.problem(
-            error, with: self.parent?.authority ?? self.plan?.decision?.authority)
+        let problem = self.active.problem(error, asking: self.plan?.decision)
         self.report.note(error, as: problem.name)
         self.fail(with: problem)
     }
@@ -480,13 +484,18 @@ final class Exchange {
     // MARK: Answering
 
     private func pass(_ head: ResponseHead, length: UInt64?, mark: ValidationError?, inspection: ResponseInspection?) {
+        let told = head.lengthToTell(to: self.request.head.method, length)
+        self.pass(head, as: self.forwarded(head, mark: mark), length: told, inspection: inspection)
+        if inspection == nil, self.report.tap?.wantsBody != true, self.client.takesPipes { self.origin?.takePipes() }
+    }
+
+    private func pass(
+        _ head: ResponseHead, as forwarded: ResponseHead, length: UInt64?, inspection: ResponseInspection?
+    ) {
         self.report.status = head.status
         self.report.observe(head, in: self.active)
         self.answer = .passing(inspection)
-        // The origin may say how long the body would be that there is none of.
-        let wouldBe = head.forbidsBody(to: self.head.method) ? (try? head.fields.declaredLength()) ?? nil : length
-        self.client.send(self.forwarded(head, mark: mark), length: wouldBe)
-        if inspection == nil, self.report.tap?.wantsBody != true, self.client.takesPipes { self.origin?.takePipes() }
+        self.client.send(forwarded, length: length)
     }
 
     /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
@@ -516,14 +525,10 @@ final class Exchange {
         self.client.cut()
     }
 
-    private func refusing(_ attempt: () throws(Problem) -> Void) {
-        do throws(Problem) { try attempt() } catch { self.refuse(error) }
-    }
-
     /// Answers with a problem of Pintle's own.
     func refuse(_ problem: Problem) {
         self.report.note(problem)
-        let context = self.report.context(json: ProblemWriter.acceptsJSON(self.accept))
+        let context = self.report.context(json: ProblemWriter.acceptsJSON(self.request.accept))
         self.answer(OwnResponse(problem, context), .failed)
     }
 
@@ -574,12 +579,8 @@ final class Exchange {
         if let interception = self.active.interception, interception.takes(plan, to: authority) {
             return self.intercept(authority, interception)
         }
-        do throws(Problem) {
-            try self.report.holdTunnel(within: self.active.limits)
-        } catch {
-            return self.refuse(error)
-        }
-        let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.head, to: self.active.via)
+        if let problem = self.report.holdTunnel(within: self.active.limits) { return self.refuse(problem) }
+        let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.request.head, to: self.active.via)
         self.opening = TunnelOpening(to: authority, plan, by: self.parent, fields, in: self.active)
         self.perform(self.opening?.begin())
     }
@@ -596,8 +597,7 @@ final class Exchange {
         if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
         case nil: break
-        case .connect(let request, let session):
-            self.refusing { () throws(Problem) in try self.open(request, in: session) }
+        case .connect(let request, let session): self.open(request, in: session)
         case .prove(let question, let socket, let patience):
             self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
                 answer in

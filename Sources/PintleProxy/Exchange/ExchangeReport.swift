@@ -23,8 +23,7 @@ final class ExchangeReport {
     let id: ExchangeID
     let lane: Lane
     let client: Client?
-    private let method: String
-    private let target: RequestTarget
+    private let request: ReceivedRequest
     private let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
@@ -59,8 +58,6 @@ final class ExchangeReport {
     private var redirects = 0
     /// The fate of the request where answers are kept.
     private var cache: CacheOutcome?
-    /// The host of a gateway request.
-    private let host: String?
     private var route: String?
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
@@ -76,48 +73,46 @@ final class ExchangeReport {
     /// A peer may send hundreds of certificates; a line lists so many of their keys.
     private static let longestChain = 16
 
-    init(_ head: RequestHead, of client: Client?, on lane: Lane, inside tunnel: InterceptedTunnel? = nil) {
+    init(_ request: ReceivedRequest, of client: Client?, on lane: Lane, inside tunnel: InterceptedTunnel? = nil) {
         self.id = lane.nextID()
         self.lane = lane
         self.client = client
-        self.method = head.method
-        self.target = head.target
+        self.request = request
         self.start = lane.loop.turnTime
         self.counters = lane.active.counters.unrouted
         if let tunnel { (self.mode, self.user) = (.intercept, tunnel.user) }
-        self.host = if case .origin = head.target { head.fields[.host] } else { nil }
     }
 
     /// Notes what becomes of the request, and counts its start.
     func note(_ plan: RequestPlan, in active: ActiveConfiguration) {
-        switch plan.query?.method {
-        case "CONNECT"?: self.mode = plan.decision?.isIntercepted == true ? .intercept : .tunnel
-        case _? where plan.query?.form == .gateway: self.mode = .gateway
-        default: break
+        if plan.isTunnel {
+            self.mode = plan.decision?.isIntercepted == true ? .intercept : .tunnel
+        } else if plan.isGateway {
+            self.mode = .gateway
         }
-        guard let query = plan.query, let decision = plan.decision else { return }
+        guard let decision = plan.decision else { return }
         if let route = decision.route {
             self.route = route.name
             self.counters = active.routeCounters[route.index]
         }
         active.activity.started(route: self.counters)
         self.isCounted = true
-        self.noteDestination(of: plan, query, decision, in: active)
+        self.noteDestination(of: plan, decision, in: active)
     }
 
     /// Notes the request that a redirect leads to. The exchange stays one of the route that follows it.
     func note(redirect plan: RequestPlan, in active: ActiveConfiguration) {
         self.redirects += 1
-        guard let query = plan.query, let decision = plan.decision else { return }
-        self.noteDestination(of: plan, query, decision, in: active)
+        guard let decision = plan.decision else { return }
+        self.noteDestination(of: plan, decision, in: active)
     }
 
-    private func noteDestination(
-        of plan: RequestPlan, _ query: RouteQuery, _ decision: Decision, in active: ActiveConfiguration
-    ) {
+    private func noteDestination(of plan: RequestPlan, _ decision: Decision, in active: ActiveConfiguration) {
         self.trust = active.session(for: decision.trust).name
         self.rule = decision.destination.rule
-        active.trustUses.note(query, decision, isTunnel: query.method == "CONNECT")
+        if decision.trust != nil, let query = plan.query {
+            active.trustUses.note(query, decision, isTunnel: plan.isTunnel)
+        }
         if case .refuse = plan.step { return }
         if let reason = decision.reportedBreach { self.noteReported(.destinationDenied, reason) }
     }
@@ -179,14 +174,15 @@ final class ExchangeReport {
 
     /// Takes one of the places for tunnels, until the end.
     ///
-    /// - Throws: the answer where there is none.
-    func holdTunnel(within limits: LimitsConfiguration) throws(Problem) {
+    /// - Returns: the answer where there is none; nil where there is.
+    func holdTunnel(within limits: LimitsConfiguration) -> Problem? {
         // A redirect may lead from one offer to another.
-        if self.holdsTunnel { return }
+        if self.holdsTunnel { return nil }
         if let limit = self.lane.census.enterTunnel(self.client, limits) {
-            throw Problem(.overloaded, "there are as many tunnels as \(limit) allows")
+            return Problem(.overloaded, "there are as many tunnels as \(limit) allows")
         }
         self.holdsTunnel = true
+        return nil
     }
 
     /// Notes a breach of a contract, or of another rule that only reports, by the request. It does not keep it back.
@@ -258,7 +254,7 @@ final class ExchangeReport {
 
     /// Has the body that follows looked at, where anybody observes.
     func observe(_ head: ResponseHead, in active: ActiveConfiguration) {
-        self.tap = active.observer.map { ResponseTap(head, to: self.method, for: $0) }
+        self.tap = active.observer.map { ResponseTap(head, to: self.request.head.method, for: $0) }
     }
 
     /// Tells the counters what has moved since they were told last.
@@ -280,8 +276,8 @@ final class ExchangeReport {
         active.exchangeLog.write(record)
         active.observer?.tell(
             ObservedExchange(
-                record: record, target: self.target, isComplete: outcome == .completed, verdict: self.verdict,
-                response: self.tap?.finish()))
+                record: record, target: self.request.head.target, isComplete: outcome == .completed,
+                verdict: self.verdict, response: self.tap?.finish()))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {
@@ -293,9 +289,10 @@ final class ExchangeReport {
         record.client = self.client?.description
         record.user = self.user
         record.mode = self.mode.rawValue
-        record.method = self.method.isEmpty ? nil : self.method
-        record.url = self.target.url
-        record.host = self.target.host ?? self.host
+        let head = self.request.head
+        record.method = head.method.isEmpty ? nil : head.method
+        record.url = head.target.url
+        record.host = head.target.host ?? self.request.gatewayHost
         record.address = self.metrics.address.isEmpty ? nil : self.metrics.address
         record.route = self.route
         record.rule = self.rule

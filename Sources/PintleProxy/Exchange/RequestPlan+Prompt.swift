@@ -3,16 +3,6 @@
 internal import PintleMessage
 internal import PintlePolicy
 
-extension RequestHead {
-    /// The head with its fields moved out of here, so that they are changed without being copied.
-    mutating func takingFields() -> RequestHead {
-        var head = RequestHead(method: self.method, target: self.target, minorVersion: self.minorVersion)
-        head.cameByHTTP2 = self.cameByHTTP2
-        swap(&head.fields, &self.fields)
-        return head
-    }
-}
-
 extension RequestPlan {
     /// Makes the request on the loop, where that is quick.
     ///

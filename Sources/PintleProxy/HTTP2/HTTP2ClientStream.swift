@@ -126,7 +126,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.isHead = head.method == "HEAD"
         let refusal = caller.refusal ?? self.lane.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
         let exchange = Exchange(
-            head, request.framing, from: self, of: caller.client, on: self.lane, inside: caller.tunnel)
+            ReceivedRequest(head, request.framing), from: self, of: caller.client, on: self.lane, inside: caller.tunnel)
         self.exchange = exchange
         self.expectNext()
         self.lane.watchProgress()
@@ -137,8 +137,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Answers what is no request: there is no exchange that could be forwarded.
     private func refuse(_ problem: Problem) {
         let exchange = Exchange(
-            RequestHead(method: "", target: .asterisk), .none, from: self, of: self.connection.caller.client,
-            on: self.lane, inside: self.connection.caller.tunnel)
+            ReceivedRequest(RequestHead(method: "", target: .asterisk), .none), from: self,
+            of: self.connection.caller.client, on: self.lane, inside: self.connection.caller.tunnel)
         self.exchange = exchange
         exchange.refuse(problem)
     }

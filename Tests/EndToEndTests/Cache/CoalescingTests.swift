@@ -6,6 +6,31 @@ import Testing
 
 /// Equal requests under way become one (`coalesce`; RFC 9111 §4, collapsed forwarding).
 struct CoalescingTests {
+    @Test func `requests whose answer the origin did not want to be stored do not wait for each other again`() throws {
+        // The first one is answered at once, the others when both have come.
+        let waiting = Watched(0)
+        let origin = try ScriptedOrigin { connection in
+            let request = try connection.readRequest()
+            if request.head.startLine.contains("/mine") {
+                let number = waiting.change { count in
+                    count += 1
+                    return count
+                }
+                if number > 1 { _ = try waiting.wait(for: "both requests") { $0 == 3 } }
+            }
+            try connection.send(response("mine", fields: "Cache-Control: private\r\nConnection: close\r\n"))
+        }
+        let pintle = try PintleProcess(
+            "cache: {disk: off}\nroutes: [{name: one, cache: {policy: protocol}, coalesce: {}}]")
+        #expect(try pintle.ask(get(origin.port, "/mine")).text == "mine")
+        let clients = try (0..<2).map { _ in try pintle.connect() }
+        for client in clients { try client.send(get(origin.port, "/mine")) }
+        for client in clients {
+            let answer = try client.readResponse()
+            #expect(answer.text == "mine" && answer["Cache-Status"]?.contains("collapsed") == false)
+        }
+    }
+
     private static let configuration = """
         cache: {disk: off}
         routes: [{name: merged, cache: {policy: protocol}, coalesce: {}}]

@@ -100,6 +100,29 @@ struct NetworkTests {
         #expect(try pintle.stop() == 0)
     }
 
+    @Test func `without a network what is kept answers, as far as it may`() throws {
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            routes: [{name: kept, cache: {policy: protocol}}]
+            """, in: self.near)
+        try self.far.ip("addr", "add", "10.1.2.3/32", "dev", "lo")
+        let origin = try NginxOrigin(address: "10.1.2.3", in: self.far)
+        try origin.serve(Array("hello\n".utf8), as: "page")
+        try self.connect()
+        _ = try self.statuses(of: pintle, 2)
+        let url = "http://10.1.2.3:\(origin.httpPort)/files/page"
+        #expect(try self.ask(pintle, url).text == "hello\n")
+        try self.near.ip("link", "set", "uplink", "down")
+        _ = try self.statuses(of: pintle, 3)
+        // Stale at once, as a file that has just been written has no lifetime: only who says so is answered.
+        let stale = try self.ask(pintle, "-H", "Cache-Control: stale-if-error=3600", url)
+        #expect(stale.status == 200 && stale.text == "hello\n", "\(stale)")
+        #expect(stale["Cache-Status"]?.hasPrefix("pintle;fwd=stale;") == true, "\(stale.head)")
+        self.expectUnreachable(try self.ask(pintle, url), "no route to 10.1.2.3")
+        self.expectUnreachable(try self.ask(pintle, url + "?other"), "no route to 10.1.2.3")
+    }
+
     @Test func `LOOK-52 the log calls a network that works reachable, and says so only after there was none`() throws {
         try self.connect()
         let pintle = try PintleProcess(self.patient, in: self.near)

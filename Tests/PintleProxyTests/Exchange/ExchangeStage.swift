@@ -296,7 +296,8 @@ final class ExchangeStage: @unchecked Sendable {
     private func begin() throws -> Exchange {
         let head = try RequestHead(spelled: self.scenario.request, minorVersion: self.scenario.settings.minorVersion)
         let exchange = Exchange(
-            head, try head.bodyFraming(), from: self.client, of: .address(IPAddress(v4: 0x7F00_0001)), on: self.lane)
+            ReceivedRequest(head, try head.bodyFraming()), from: self.client, of: .address(IPAddress(v4: 0x7F00_0001)),
+            on: self.lane)
         (self.exchange, self.kept) = (exchange, exchange)
         self.client.serve(exchange)
         return exchange
