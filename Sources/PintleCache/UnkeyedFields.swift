@@ -8,7 +8,7 @@ package import PintleMessage
 /// stored under the plain URL answers others in the origin's name, so these requests go past the cache both ways. So
 /// do those with Upgrade, whose answer is another protocol.
 package enum UnkeyedFields {
-    private static let names: Set<String> = [
+    private static let names = [
         "forwarded", "front-end-https", "upgrade", "x-forwarded-host", "x-forwarded-path", "x-forwarded-port",
         "x-forwarded-prefix", "x-forwarded-proto", "x-forwarded-protocol", "x-forwarded-scheme", "x-forwarded-server",
         "x-forwarded-ssl", "x-forwarded-uri", "x-host", "x-http-method", "x-http-method-override", "x-method-override",
@@ -22,9 +22,12 @@ package enum UnkeyedFields {
         fields.forEachLine { known, line in
             guard found == nil, known == .other || known == .forwarded || known == .upgrade else { return }
             let name = line.prefix { $0 != UInt8(ascii: ":") }
-            guard name.count <= 24, name.count >= 6 else { return }
-            let text = String(decoding: name.lazy.map(Self.folded), as: UTF8.self)
-            if Self.names.contains(text) { found = text }
+            guard let first = name.first.map(Self.folded), name.count <= 24, name.count >= 6 else { return }
+            found = Self.names.first { text in
+                let bytes = text.utf8
+                return bytes.count == name.count && bytes.first == first
+                    && zip(bytes, name).allSatisfy { $0 == Self.folded($1) }
+            }
         }
         return found
     }

@@ -88,7 +88,7 @@ final class CacheQuestion {
         self.use.store.count { $0.hits += 1 }
         let prompt = PromptAnswer(
             answer, to: self.request.method, forwarded: forward(answer.head), of: kept[index], at: now)
-        self.last = prompt
+        self.last = prompt.isSmall ? prompt : nil
         return (prompt, answer.pieces)
     }
 

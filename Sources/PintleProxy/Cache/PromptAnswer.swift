@@ -28,6 +28,9 @@ final class PromptAnswer: Sendable {
         (self.number, self.time) = (kept.number, time)
     }
 
+    /// True where it may be remembered with each request that it answers.
+    var isSmall: Bool { self.received.fields.byteCount + self.forwarded.fields.byteCount <= 4096 }
+
     /// True where the only answer that is kept would have this very head again: ages are whole seconds.
     func isOf(_ kept: [KeptAnswer], at time: CacheTime) -> Bool {
         kept.count == 1 && kept[0].number == self.number && self.time == time

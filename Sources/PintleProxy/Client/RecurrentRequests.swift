@@ -24,7 +24,7 @@ struct RecurrentRequests {
     /// Longer heads are not remembered, in bytes.
     private static let longest = 2048
     /// The most memory that is taken, in bytes, as it is estimated.
-    private static let capacity: UInt64 = 2 << 20
+    private static let capacity: UInt64 = 4 << 20
     private static let emptyLine = Array("\r\n\r\n".utf8)
 
     private var entries = RecencyEntries<UInt64, Entry>()
@@ -60,8 +60,9 @@ struct RecurrentRequests {
     /// Remembers a request whose head is the first `head.length` of `bytes`.
     mutating func remember(_ request: ReceivedRequest, _ head: Head, in bytes: UnsafeRawBufferPointer) {
         let bytes = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<head.length]))
-        // The head again in its parts, the request that is made of it, the head of an answer, and the objects around them.
-        let cost = 4 * UInt64(head.length) + 2048
+        // The head in its parts, the request that is made of it, what asks the cache, two heads of an answer that are not long,
+        // and the objects around them.
+        let cost = 6 * UInt64(head.length) + 6144
         _ = self.entries.insert(Entry(bytes: bytes, request: request), for: head.hash, cost: cost)
         if self.entries.cost > Self.capacity { _ = self.entries.removeOldest(untilCost: Self.capacity) }
     }
