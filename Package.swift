@@ -137,12 +137,16 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
                 .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ], small),
+        // The program has a cache of its own, and is linked without this one.
+        room(
+            "PintleHTTPCache",
+            ["PintleSystem", "PintleMessage", "PintleCache", "PintleTrust", "PintleSession", "PintleStorage", nio]),
         // Another name for the rooms above that a program imports.
         room(
             "Pintle",
             [
                 "PintleMessage", "PintleImage", "PintleStorage", "PintleTrust", "PintleWebSocket", "PintleSession",
-                "PintleReachability", "PintleTelemetry", nio,
+                "PintleReachability", "PintleTelemetry", "PintleHTTPCache", nio,
             ]),
         room(
             "PintleSessionTesting",
@@ -216,7 +220,7 @@ let package = Package(
             "PintleSessionTests",
             [
                 "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleImage", "PintleActivity",
-                "PintleStorage", "PintleLoop", nio,
+                "PintleStorage", "PintleHTTPCache", "PintleLoop", nio,
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(
@@ -228,6 +232,7 @@ let package = Package(
                     name: "InMemoryTracing", package: "swift-distributed-tracing",
                     condition: .when(traits: ["Tracing"])),
             ]),
+        tests("PintleHTTPCacheTests", ["PintleHTTPCache", "PintleSession", "PintleMessage", "PintleCache", nio]),
         tests(
             "PintleSessionTestingTests",
             ["PintleSessionTesting", "PintleSession", "PintleMessage", "PintleSystem", nio]),

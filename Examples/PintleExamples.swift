@@ -18,6 +18,7 @@ enum PintleExamples {
                PintleExamples follow URL ROOTS PIN...
                PintleExamples pictures BASE-URL NAME...
                PintleExamples refresh URL
+               PintleExamples news BASE-URL
                PintleExamples tour BASE-URL FILE
                PintleExamples advanced BASE-URL ROOTS PIN...
                PintleExamples manager BASE-URL FILE COPY ROOTS
@@ -55,6 +56,7 @@ enum PintleExamples {
             case ("events", 1): try await Self.withSession { try await printEvents(from: arguments[0], in: $0) }
             case ("pictures", 2...): try await printPictures(Array(arguments.dropFirst()), from: arguments[0])
             case ("refresh", 1): try await refreshPage(at: arguments[0])
+            case ("news", 1): try await readNews(at: arguments[0])
             case ("follow", 3...):
                 try await followOrders(
                     at: arguments[0], roots: Self.roots(arguments[1]), pins: arguments.dropFirst(2).map(Pin.init))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The whole library under one name: a program writes `import Pintle` and nothing else.
+@_exported import PintleHTTPCache
 @_exported import PintleImage
 @_exported import PintleMessage
 @_exported import PintleReachability

@@ -20,9 +20,8 @@ extension CacheRules {
         }
         let isGuessable = StatusRules.isHeuristicallyCacheable(response.status) || directives.isPublic
         // A page for a client with a cookie is often that client's own, and not marked so.
-        guard directives.hasExplicitLifetime || (isGuessable && !request.fields.contains(.cookie)) else {
-            return .no(.noLifetime)
-        }
+        let isForAnyone = !self.isShared || !request.fields.contains(.cookie)
+        guard directives.hasExplicitLifetime || (isGuessable && isForAnyone) else { return .no(.noLifetime) }
         guard mode.ignoresAge || self.isEverUsable(response, directives) else { return .no(.neverUsable) }
         return .store
     }
@@ -44,7 +43,9 @@ extension CacheRules {
         if directives.isMalformed { return .malformedDirectives }
         if directives.noStore, !directives.mustUnderstand { return .noStore }
         if directives.isPrivate { return .isPrivate }
-        if response.fields.contains(.setCookie) || response.fields.contains("Set-Cookie2") { return .setCookie }
+        if self.isShared, response.fields.contains(.setCookie) || response.fields.contains("Set-Cookie2") {
+            return .setCookie
+        }
         if response.fields.byteCount > self.longestHead { return .headTooLong }
         return SurrogateKeys.keys(in: response.fields) == nil ? .tags : nil
     }
@@ -61,7 +62,7 @@ extension CacheRules {
         case .any: return .varyAny
         case .tooMany: return .varyTooMany
         case .fields(let names):
-            if names.contains(where: { Variance.secret.contains($0) && request.fields.contains($0) }) {
+            if self.isShared, names.contains(where: { Variance.secret.contains($0) && request.fields.contains($0) }) {
                 return .varySecret
             }
             var values = SelectingValues(request)
@@ -120,6 +121,7 @@ extension CacheRules {
         Forwarding.removeHopByHop(from: &head.fields)
         head.fields.remove(.age)
         head.fields.remove(.setCookie)
+        head.fields.remove("Set-Cookie2")
         // A proof that is made with the credentials of the client who asked (RFC 7615).
         head.fields.remove("Authentication-Info")
         head.fields = head.fields.without(ResponseDirectives(response.fields, rules: self).excludedFields)

@@ -5,7 +5,7 @@ package import PintleMessage
 /// A response as it is stored, without its body.
 ///
 /// It has nothing of the client that asked for it, but for the values of the fields that Vary names, and these never
-/// are credentials. ``CacheRules/stored(_:to:at:length:)`` makes it; ``encoded()`` is its form on a disk.
+/// are credentials in a shared cache. ``CacheRules/stored(_:to:at:length:)`` makes it; ``encoded()`` is its form on a disk.
 package struct StoredResponse: Sendable, Equatable {
     /// Status, reason and the fields that may be stored: none that belong to a connection, no framing, no Age; always a
     /// Date. What came as 206 has status 200 here and no Content-Range: it is the head of the whole representation.

@@ -43,7 +43,8 @@ enum Variance: Equatable {
         self = .fields(names)
     }
 
-    /// Fields with credentials: their values are not kept, so nothing that depends on them is.
+    /// Fields with credentials: a shared cache does not keep their values, and so nothing that depends on them. The owner of one
+    /// user's cache may put something else in their place, such as a digest.
     static let secret: Set<String> = ["authorization", "cookie", "proxy-authorization"]
 }
 

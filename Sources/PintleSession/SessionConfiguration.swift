@@ -82,7 +82,8 @@ public struct SessionConfiguration: Sendable {
     /// Has bodies asked for in content codings such as gzip, and gives them without. Default on: as with
     /// URLSession, a program sees what was meant, in fewer bytes on the way.
     public var decompression = Decompression.on
-    /// Where responses are kept; nil for nowhere.
+    /// Where responses are kept, such as an `HTTPCache`; nil for nowhere. Sessions for different users, or with different
+    /// policies, do not share one.
     public var cache: (any ResponseCache)?
     /// How tasks use the cache, unless a request says otherwise. Default protocol.
     public var cachePolicy = CachePolicy.protocol

@@ -44,7 +44,7 @@ public struct SessionHooks: Sendable {
     public var receivedResponse:
         (@Sendable (_ task: SessionTask, _ response: ResponseHead) async throws -> ResponseDisposition)?
 
-    /// A response is about to be offered to the cache.
+    /// A new response is about to be offered to the cache; one that a 304 confirms is there already.
     ///
     /// - Returns: what is offered; nil for nothing.
     public var willCache: (@Sendable (_ task: SessionTask, _ response: CachedResponse) async -> CachedResponse?)?

@@ -22,22 +22,61 @@ public struct CachedResponse: Sendable, Equatable {
     public var head: ResponseHead
     /// The body.
     public var body: ByteBuffer
+    /// Fields with which the origin is asked whether the response still holds, such as If-None-Match (RFC 9111 §4.3.1); the
+    /// response answers after a 304 alone. Empty, as unless given, for one that answers at once.
+    public var conditions: Fields
+    /// When the request was sent that the origin answered with it, or has confirmed it by. Its age counts from then, with
+    /// the Age that it came with (RFC 9111 §4.2.3). Of no meaning for a response that a cache returns.
+    public var requestTime: ContinuousClock.Instant
 
     /// Makes an entry.
-    public init(head: ResponseHead, body: ByteBuffer) {
+    public init(
+        head: ResponseHead, body: ByteBuffer, conditions: Fields = Fields(),
+        requestTime: ContinuousClock.Instant = .now
+    ) {
         self.head = head
         self.body = body
+        self.conditions = conditions
+        self.requestTime = requestTime
     }
 }
 
-/// Where a session keeps responses.
+/// Where a session keeps responses: an `HTTPCache`, or a type of the program's own.
 ///
-/// A session offers every complete response to a data task with GET; whether it may be stored, and for how long it
-/// serves, is the cache's decision. It is called from many tasks at once.
+/// A session asks before each request of a data task with GET, also after a redirect and with credentials that were asked for, and
+/// offers every complete response to such a task; whether it may be stored, and for how long it serves, is the cache's
+/// decision. Requests are as the origin sees them, with the cookies of the session. It is called from many tasks at once.
+///
+/// ``response(to:policy:)`` and ``store(_:to:)`` make a cache. One that has the origin confirm what is stored returns it with
+/// ``CachedResponse/conditions``, and may bring it up to date in `confirmed(_:by:to:)`.
 public protocol ResponseCache: Sendable {
     /// Returns what may answer `request` under `policy`, which is ``CachePolicy/protocol`` or
     /// ``CachePolicy/preferCache``, the latter for `onlyCache` too.
     @concurrent func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse?
     /// Takes, or declines, a response.
     @concurrent func store(_ response: CachedResponse, to request: SessionRequest) async
+    /// Takes a 304 to the conditions of `response`, which ``response(to:policy:)`` has returned.
+    ///
+    /// - Parameters:
+    ///   - response: as it was returned, with the `requestTime` of the question.
+    ///   - head: the 304.
+    ///   - request: as it was sent, without the conditions.
+    /// - Returns: the answer to the task: unless implemented, `response` as it is. With nil the request is made once more,
+    ///   without conditions, for a 304 that is about something else.
+    @concurrent func confirmed(
+        _ response: CachedResponse, by head: ResponseHead, to request: SessionRequest
+    ) async -> CachedResponse?
+    /// Is told of the answer to a method that may have changed what is stored (RFC 9111 §4.4): any but GET, HEAD, OPTIONS and
+    /// TRACE, with any status, of tasks of every kind. Unless implemented, nothing happens.
+    @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async
+}
+
+extension ResponseCache {
+    /// Returns `response` as it is.
+    @concurrent public func confirmed(
+        _ response: CachedResponse, by head: ResponseHead, to request: SessionRequest
+    ) async -> CachedResponse? { response }
+
+    /// Does nothing.
+    @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {}
 }

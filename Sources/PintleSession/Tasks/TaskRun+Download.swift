@@ -109,55 +109,6 @@ extension TaskRun {
         let left = await file.abandon(keeping: isKept || self.keepsPart)
         task.update { $0.partialDownload = left }
     }
-
-    // MARK: The cache
-
-    /// What the cache has, where it may answer.
-    ///
-    /// - Throws: ``SessionError`` with `cacheMiss` where nothing else may.
-    func cachedResult(
-        for request: SessionRequest, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) -> TaskResult? {
-        let policy = request.cachePolicy ?? session.configuration.cachePolicy
-        var mayAnswer = false
-        if case .memory = self.output { mayAnswer = request.method == "GET" && policy != .ignoreLocal }
-        if mayAnswer, let cache = session.configuration.cache {
-            let known = try await self.ask {
-                await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
-            }
-            if let known {
-                task.update { $0.response = known.head }
-                task.progress {
-                    $0.received = UInt64(known.body.readableBytes)
-                    $0.expectedToReceive = $0.received
-                }
-                return TaskResult(
-                    response: known.head, url: request.url, body: known.body, file: nil, metrics: task.metrics)
-            }
-        }
-        guard policy != .onlyCache else {
-            throw SessionError(
-                .cacheMiss,
-                "the cache has no response of \(request.url.authority) for this, and only it was to be asked")
-        }
-        return nil
-    }
-
-    private func offerToCache(
-        _ result: TaskResult, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) {
-        guard let cache = session.configuration.cache, case .memory = self.output, attempts.request.method == "GET"
-        else {
-            return
-        }
-        var offered: CachedResponse? = CachedResponse(head: result.response, body: result.body)
-        if let willCache = session.hooks.willCache, let proposed = offered {
-            offered = try await self.ask { await willCache(task, proposed) }
-        }
-        guard let offered else { return }
-        let request = attempts.request
-        try await self.ask { await cache.store(offered, to: request) }
-    }
 }
 
 extension SessionRequest {

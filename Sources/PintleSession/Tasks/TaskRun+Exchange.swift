@@ -21,6 +21,8 @@ extension TaskRun {
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
         var body = try await self.outgoingBody(&attempts, of: task, session)
+        let sent = session.withCookies(attempts.request)
+        attempts.sent = (sent, .now)
         let local = try await self.localResponse(to: &body, attempts, of: task, session)
         try self.checkFailure()
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
@@ -37,7 +39,7 @@ extension TaskRun {
             flow.isFed(
                 by: Task { [request = attempts.request] in await self.play(local, answering: request, into: flow) })
         } else {
-            var transfer = session.transferRequest(attempts.request, body: body)
+            var transfer = session.transferRequest(sent.adding(attempts.stored?.conditions), body: body)
             if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
             flow.start(transfer, in: session)
         }
@@ -169,18 +171,32 @@ enum OutgoingBody {
 extension SessionRequest {
     /// The length that a Content-Length field gives to a stream of unknown length.
     fileprivate var declaredLength: UInt64? { self.fields[.contentLength].flatMap { UInt64($0) } }
+
+    /// The request with the conditions of a cache.
+    fileprivate func adding(_ conditions: Fields?) -> SessionRequest {
+        guard let conditions else { return self }
+        var request = self
+        for (name, value) in conditions.pairs { request.fields.set(name, value) }
+        return request
+    }
 }
 
 extension Session {
-    /// `request` as the session sends it.
+    /// `request` with the cookies that the session adds, or without those that it blocks.
+    func withCookies(_ request: SessionRequest) -> SessionRequest {
+        var request = request
+        if self.configuration.cookies == .block { request.fields.remove(.cookie) }
+        if let cookies = self.cookieJar?.header(for: request.url) {
+            // One field: not every server reads a second one (RFC 6265 §5.4).
+            request.fields.set("Cookie", (request.fields.values(of: "Cookie") + [cookies]).joined(separator: "; "))
+        }
+        return request
+    }
+
+    /// `request`, which has its cookies, as the session sends it.
     func transferRequest(_ request: SessionRequest, body: OutgoingBody) -> TransferRequest {
         var fields = request.fields
         fields.remove(.contentLength)
-        if self.configuration.cookies == .block { fields.remove(.cookie) }
-        if let cookies = self.cookieJar?.header(for: request.url) {
-            // One field: not every server reads a second one (RFC 6265 §5.4).
-            fields.set("Cookie", (request.fields.values(of: "Cookie") + [cookies]).joined(separator: "; "))
-        }
         let transferBody: TransferRequest.Body =
             switch body {
             // Methods that expect a body say that it is empty (RFC 9110 §8.6).

@@ -197,7 +197,7 @@ actor TaskRun {
         try self.checkFailure()
         var request = try session.completed(task.originalRequest)
         session.askForCodings(in: &request, isResumable: self.isResumable(request))
-        if let cached = try await self.cachedResult(for: request, of: task, session) { return cached }
+        try self.checkCacheIsAsked(for: request, of: task, session)
         try await self.prepareFile(for: &request, of: task, session)
         var attempts = TaskAttempts(request: request, source: self.source)
         while true {
@@ -216,6 +216,12 @@ actor TaskRun {
         while true {
             try await self.wait { !self.isSuspended }
             task.update { $0.currentRequest = attempts.request }
+            if let known = try await self.cachedResponse(&attempts, of: task, session) {
+                guard case .result = try await self.following(known.head, in: &attempts, of: task, session) else {
+                    continue
+                }
+                return self.result(of: known, &attempts, of: task)
+            }
             let answer: Answer
             do throws(SessionError) {
                 guard let first = try await self.exchange(&attempts, of: task, session) else { continue }
@@ -225,6 +231,14 @@ actor TaskRun {
                 throw error
             }
             do throws(SessionError) {
+                try await self.tellCacheOfChange(answer, attempts, session)
+                if let stored = attempts.stored, answer.head.status == 304 {
+                    guard
+                        let known = try await self.confirmed(stored, by: answer, &attempts, of: task, session),
+                        case .result = try await self.following(known.head, in: &attempts, of: task, session)
+                    else { continue }
+                    return self.result(of: known, &attempts, of: task)
+                }
                 guard case .result = try await self.following(answer.head, in: &attempts, of: task, session) else {
                     await answer.flow.discardRest()
                     task.update { $0.metrics.transactions.append(answer.flow.metrics) }

@@ -278,6 +278,16 @@ let reuseCases: [CacheCase] = [
             ~ Cookie: a=b < 200 ~ Cache-Control: max-age=60 ~ Vary: Cookie => uri-miss not:vary-secret
             """),
     CacheCase(
+        "4.1", "but in the cache of one user they are", rules: .ofOneUser,
+        steps: """
+            ~ Authorization: Basic x
+                < 200 ~ Cache-Control: max-age=60 ~ Vary: Authorization
+                => uri-miss stored
+            ~ Authorization: Basic x => hit
+            ~ Authorization: Basic y => vary-miss
+            GET => vary-miss
+            """),
+    CacheCase(
         "4.1", "their absence is", .reuseVary,
         steps: """
             < 200 ~ Cache-Control: max-age=60 ~ Vary: Cookie => uri-miss stored

@@ -367,15 +367,22 @@ let storingCases: [CacheCase] = [
             GET => uri-miss
             """),
     CacheCase(
-        "7.3", "not in the cache of one user either", rules: .ofOneUser,
+        "7.3", "the cache of one user stores it without the cookie", rules: .ofOneUser,
         steps: """
-            < 200 ~ Cache-Control: max-age=60 ~ set-cookie: a=b => uri-miss not:set-cookie
+            < 200 ~ Cache-Control: max-age=60 ~ set-cookie: a=b => uri-miss stored
+            GET => hit !Set-Cookie
             """),
     CacheCase(
         "7.3", "an answer to a cookie needs a lifetime of its own",
         steps: """
             ~ Cookie: a=b < 200 ~ Last-Modified: @-1000 => uri-miss not:no-lifetime
             GET => uri-miss
+            """),
+    CacheCase(
+        "7.3", "but for one user, whose cookie it is", rules: .ofOneUser,
+        steps: """
+            ~ Cookie: a=b < 200 ~ Last-Modified: @-1000 => uri-miss stored
+            GET => hit
             """),
     CacheCase(
         "7.3", "public is none",

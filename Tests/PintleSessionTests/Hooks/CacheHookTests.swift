@@ -142,4 +142,66 @@ import Testing
         _ = try await stage.download(request(self.origin.port), to: .file("\(folder.path)/file"))
         #expect(cache.entries.current.isEmpty && cache.asked.current.isEmpty)
     }
+
+    /// Has every response confirmed by its tag, and hears of changes.
+    private final class Tagged: ResponseCache {
+        let entry = Watched<CachedResponse?>(nil)
+        let changes = Watched<[String]>([])
+
+        @concurrent func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse? {
+            guard var known = self.entry.current, let tag = known.head.fields["ETag"] else { return nil }
+            known.conditions = ["If-None-Match": tag]
+            return known
+        }
+
+        @concurrent func store(_ response: CachedResponse, to request: SessionRequest) async {
+            self.entry.change { $0 = response }
+        }
+
+        @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+            self.changes.change { $0.append("\(request.method) \(request.url.path) \(response.status)") }
+        }
+    }
+
+    @Test func `a response with conditions answers after a 304, and not where only the cache may`() async throws {
+        let origin = try PintleSessionTests.origin { request in
+            request["If-None-Match"] == "\"1\"" ? answer(304) : answer(200, ["ETag: \"1\""], "text")
+        }
+        var configuration = SessionConfiguration()
+        configuration.cache = Tagged()
+        let offered = Watched(0)
+        let hooks = RecordedHooks {
+            $0.cache = { response in
+                offered.change { $0 += 1 }
+                return response
+            }
+        }
+        let stage = try SessionStage(configuration: configuration, hooks: hooks)
+        for count in 1...3 {
+            let result = try await stage.data(for: request(origin.port))
+            #expect(result.text == "text" && result.status == 200 && origin.requests.count == count)
+            #expect(result.metrics.transactions.count == 1)
+        }
+        // New responses are what the hook is asked about.
+        #expect(offered.current == 1)
+        var only = request(origin.port)
+        only.cachePolicy = .onlyCache
+        #expect(await stage.failure(of: only)?.code == .cacheMiss && origin.requests.count == 3)
+    }
+
+    @Test func `the cache hears of every answer to a method that may change something`() async throws {
+        let origin = try PintleSessionTests.origin { request in
+            request.target == "/see" ? answer(303, ["Location: /seen"]) : answer(request.method == "PUT" ? 500 : 200)
+        }
+        let cache = Tagged()
+        var configuration = SessionConfiguration()
+        configuration.cache = cache
+        let stage = try SessionStage(configuration: configuration)
+        for method in ["DELETE", "HEAD", "OPTIONS", "PUT"] {
+            _ = try await stage.fetch(request(origin.port, "/it", method: method))
+        }
+        _ = try await stage.data(
+            for: request(origin.port, "/see", method: "POST"), from: .bytes(ByteBuffer(string: "x")))
+        #expect(cache.changes.current == ["DELETE /it 200", "PUT /it 500", "POST /see 303"])
+    }
 }

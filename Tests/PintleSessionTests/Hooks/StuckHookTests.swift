@@ -48,17 +48,30 @@ import Testing
 
     private struct StuckCache: ResponseCache {
         let jam: Jam
-        let isStuckAsking: Bool
+        let place: Place
 
         @concurrent func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse? {
-            if self.isStuckAsking { await self.jam.hold() }
-            return nil
+            if self.place == .cacheAsked { await self.jam.hold() }
+            guard self.place == .cacheConfirms else { return nil }
+            return CachedResponse(
+                head: ResponseHead(status: 200), body: ByteBuffer(), conditions: ["If-None-Match": "*"])
         }
         @concurrent func store(_ response: CachedResponse, to request: SessionRequest) async { await self.jam.hold() }
+        @concurrent func confirmed(
+            _ response: CachedResponse, by head: ResponseHead, to request: SessionRequest
+        ) async -> CachedResponse? {
+            await self.jam.hold()
+            return response
+        }
+        @concurrent func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+            await self.jam.hold()
+        }
     }
 
     enum Place: CaseIterable, Sendable {
-        case redirect, challenge, body, response, willCache, destination, choice, cacheAsked, cacheOffered
+        case redirect, challenge, body, response, willCache, destination, choice, cacheAsked, cacheOffered,
+            cacheConfirms
+        case cacheInvalidates
     }
 
     private func stuckHooks(_ place: Place, _ jam: Jam) -> RecordedHooks {
@@ -70,7 +83,7 @@ import Testing
             case .response: answers.response = { _, _ in await jam.hold(returning: .allow) }
             case .willCache: answers.cache = { await jam.hold(returning: $0) }
             case .destination: answers.destination = { _ in await jam.hold(returning: nil) }
-            case .choice, .cacheAsked, .cacheOffered: break
+            case .choice, .cacheAsked, .cacheOffered, .cacheConfirms, .cacheInvalidates: break
             }
         }
     }
@@ -83,17 +96,19 @@ import Testing
             switch request.target {
             case "/redirect": answer(302, ["Location: /there"])
             case "/challenge": answer(401, ["WWW-Authenticate: Basic realm=\"r\""])
+            case "/cacheConfirms": answer(304)
             default: answer(200, [], "body")
             }
         }
         var configuration = SessionConfiguration()
         let folder = try TemporaryFolder()
         configuration.temporaryFolder = folder.path
-        if [.willCache, .cacheAsked, .cacheOffered].contains(place) {
-            configuration.cache = StuckCache(jam: jam, isStuckAsking: place == .cacheAsked)
+        if [.willCache, .cacheAsked, .cacheOffered, .cacheConfirms, .cacheInvalidates].contains(place) {
+            configuration.cache = StuckCache(jam: jam, place: place)
         }
         let stage = try SessionStage(configuration: configuration, hooks: self.stuckHooks(place, jam))
-        let asked = request(origin.port, "/\(place)", method: place == .body ? "PUT" : "GET")
+        let method = place == .body ? "PUT" : place == .cacheInvalidates ? "DELETE" : "GET"
+        let asked = request(origin.port, "/\(place)", method: method)
         let task =
             switch place {
             case .body: try stage.session.uploadTask(asked, from: nil)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import PintleCache
+internal import PintleMessage
+
+extension CacheRules {
+    /// The rules of one user's own cache.
+    static var ofOneUser: CacheRules {
+        var rules = CacheRules()
+        rules.isShared = false
+        rules.targetedName = nil
+        return rules
+    }
+
+    /// True where the stored response could answer the request if it were fresh (RFC 9111 §4.1).
+    func matches(_ stored: StoredResponse, _ request: RequestHead) -> Bool {
+        !self.selected(by: request, among: [stored]).isEmpty
+    }
+}
+
+extension Storability {
+    /// True where another request could have brought the same response to be stored.
+    var isAboutRequest: Bool {
+        switch self {
+        case .no(.method), .no(.requestBody), .no(.unkeyedField), .no(.requestNoStore): true
+        case .store, .no: false
+        }
+    }
+}
+
+extension CacheUpdate {
+    /// The response that answers; nil where the answer was about another one.
+    var response: StoredResponse? {
+        switch self {
+        case .store(let response), .answerOnce(let response, _, keepsStored: _): response
+        case .outdated, .unrelated: nil
+        }
+    }
+}
+
+extension CacheTime {
+    /// Reads the system's clock.
+    static func now() -> CacheTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return CacheTime(seconds: Int64(time.tv_sec))
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleCache
+internal import PintleStorage
+
+/// Responses in memory, up to a capacity in bytes: those of a place together, as they are used together.
+///
+/// Responses that go are returned, so that their memory is given back outside of a lock.
+struct KeptResponses: Sendable {
+    private struct Group: Sendable {
+        let place: ResponsePlace
+        let responses: [KeptResponse]
+    }
+
+    /// In bytes.
+    var capacity: UInt64
+    /// In bytes; above the capacity it counts as the capacity.
+    var preferredUsage: UInt64
+    private let limit: Int
+    private var groups = RecencyEntries<ResponsePlace, Group>()
+    /// The places of each URL.
+    private var places: [String: Set<ResponsePlace>] = [:]
+    private var removals = RemovalLog()
+    /// The number of responses.
+    private(set) var count = 0
+
+    /// - Parameter limit: the most responses of a place.
+    init(capacity: UInt64, preferredUsage: UInt64, limit: Int) {
+        (self.capacity, self.preferredUsage, self.limit) = (capacity, preferredUsage, limit)
+    }
+
+    /// The bytes that they take.
+    var usage: UInt64 { self.groups.cost }
+
+    /// The responses of a place, the latest first, which counts as their use.
+    mutating func use(_ place: ResponsePlace) -> [KeptResponse] { self.groups.use(place)?.responses ?? [] }
+
+    /// Keeps a response, in the place of one for the same requests, unless a removal has met it on its way.
+    ///
+    /// - Parameter time: when it was asked for.
+    mutating func keep(
+        _ response: KeptResponse, at place: ResponsePlace, askedFor time: ContinuousClock.Instant
+    ) -> [KeptResponse] {
+        guard !self.removals.hasMet(place.url, askedFor: time) else { return [] }
+        let old = self.groups[place]?.responses ?? []
+        let others = old.filter { $0.response.selecting != response.response.selecting }.prefix(self.limit - 1)
+        self.set([response] + others, at: place)
+        guard self.usage > self.capacity else { return old }
+        let purged = self.groups.removeOldest(untilCost: min(self.preferredUsage, self.capacity))
+        for group in purged { self.forget(group) }
+        return old + purged.flatMap(\.responses)
+    }
+
+    /// Removes those of a place that are meant.
+    mutating func remove(at place: ResponsePlace, where isMeant: (KeptResponse) -> Bool) -> [KeptResponse] {
+        let known = self.groups[place]?.responses ?? []
+        let removed = known.filter(isMeant)
+        if !removed.isEmpty { self.set(known.filter { !isMeant($0) }, at: place) }
+        return removed
+    }
+
+    /// Removes those of URLs, and does not keep what was asked for there before.
+    mutating func invalidate(_ urls: [String], at time: ContinuousClock.Instant) -> [KeptResponse] {
+        var removed: [KeptResponse] = []
+        for url in urls {
+            self.removals.note(url, at: time)
+            for place in self.places[url] ?? [] { removed += self.remove(at: place) { _ in true } }
+        }
+        return removed
+    }
+
+    /// Does not keep what was asked for before.
+    mutating func invalidateAll(at time: ContinuousClock.Instant) { self.removals.noteAll(at: time) }
+
+    mutating func removeAll() -> [KeptResponse] {
+        self.places = [:]
+        self.count = 0
+        return self.groups.removeAll().flatMap(\.responses)
+    }
+
+    private mutating func set(_ responses: [KeptResponse], at place: ResponsePlace) {
+        if let old = self.groups.remove(place) { self.forget(old) }
+        guard !responses.isEmpty else { return }
+        let texts = place.url.utf8.count + (place.credentials?.utf8.count ?? 0)
+        let cost = responses.reduce(texts) { $0 + $1.cost }
+        self.groups.insert(Group(place: place, responses: responses), for: place, cost: UInt64(cost))
+        self.places[place.url, default: []].insert(place)
+        self.count += responses.count
+    }
+
+    /// Takes a group that was removed out of what is counted.
+    private mutating func forget(_ group: Group) {
+        self.count -= group.responses.count
+        let url = group.place.url
+        self.places[url]?.remove(group.place)
+        if self.places[url]?.isEmpty == true { self.places[url] = nil }
+    }
+}
+
+/// The latest removals, by which a response is known that was asked for before what it was made of has changed.
+struct RemovalLog: Sendable {
+    /// The most URLs that are known one by one; with one more, the removals so far count for every URL.
+    static let limit = 1024
+
+    private var times: [String: ContinuousClock.Instant] = [:]
+    private var timeOfAll: ContinuousClock.Instant?
+
+    /// Notes a removal of a URL's responses.
+    mutating func note(_ url: String, at time: ContinuousClock.Instant) {
+        if self.times.count >= Self.limit, self.times[url] == nil { self.noteAll(at: time) }
+        self.times[url] = time
+    }
+
+    /// Notes a removal of all responses.
+    mutating func noteAll(at time: ContinuousClock.Instant) {
+        self.times = [:]
+        self.timeOfAll = time
+    }
+
+    /// True where a response was asked for before a removal that it belongs to.
+    func hasMet(_ url: String, askedFor time: ContinuousClock.Instant) -> Bool {
+        [self.timeOfAll, self.times[url]].contains { $0.map { time <= $0 } ?? false }
+    }
+}
