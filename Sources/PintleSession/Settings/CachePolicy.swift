@@ -45,7 +45,7 @@ public struct CachedResponse: Sendable, Equatable {
 ///
 /// A session asks before each request of a data task with GET, also after a redirect and with credentials that were asked for, and
 /// offers every complete response to such a task; whether it may be stored, and for how long it serves, is the cache's
-/// decision. Requests are as the origin sees them, with the cookies of the session. It is called from many tasks at once.
+/// decision. These requests are as the origin sees them, with the cookies of the session. It is called from many tasks at once.
 ///
 /// ``response(to:policy:)`` and ``store(_:to:)`` make a cache. One that has the origin confirm what is stored returns it with
 /// ``CachedResponse/conditions``, and may bring it up to date in `confirmed(_:by:to:)`.

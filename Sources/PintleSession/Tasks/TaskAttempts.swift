@@ -20,13 +20,6 @@ struct TaskAttempts {
     var redirects = 0
     /// How often a connection broke whose request can be made again.
     var retries = 0
-    /// The request as it was sent last, but for the conditions of the cache, and when that was; nil where the cache has
-    /// answered.
-    var sent: (request: SessionRequest, time: ContinuousClock.Instant)?
-    /// The stored response about which the origin is asked.
-    var stored: CachedResponse?
-    /// True where the cache is asked no more, since an answer to its conditions was about something else.
-    var passesCache = false
     /// What was answered to challenges: the origin's, and the proxy's.
     var origin = Answers()
     var proxy = Answers()

@@ -21,88 +21,119 @@ extension TaskRun {
         guard session.configuration.cache != nil, self.isCached(request, of: task) else { throw .miss(request) }
     }
 
-    /// Asks the cache for the response to the request of `attempts`, which is complete: its URL and fields are those that the
-    /// origin would see.
+    /// Gets the response to the request of `attempts` from the cache, or else from the origin.
     ///
-    /// - Returns: the response that answers; nil where the origin is asked, perhaps about the `stored` one of `attempts`.
-    /// - Throws: ``SessionError`` with `cacheMiss` where only the cache may answer.
-    func cachedResponse(
+    /// - Returns: nil where the request has to be made once more.
+    /// - Throws: ``SessionError`` as ``exchange(_:of:_:)`` does, and with `cacheMiss` where only the cache may answer.
+    func answer(
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) -> CachedResponse? {
-        attempts.stored = nil
-        let policy = session.cachePolicy(of: attempts.request)
-        if let cache = session.configuration.cache, policy != .ignoreLocal, !attempts.passesCache,
-            self.isCached(attempts.request, of: task)
+    ) async throws(SessionError) -> Answer? {
+        self.question = nil
+        if let cache = session.configuration.cache, self.isCached(attempts.request, of: task),
+            let known = try await self.ask(cache, for: attempts.request, session)
         {
-            let request = session.withCookies(attempts.request)
-            let known = try await self.ask {
+            return self.answer(known, to: attempts.request)
+        }
+        guard session.cachePolicy(of: attempts.request) != .onlyCache else { throw .miss(attempts.request) }
+        guard let answer = try await self.exchange(&attempts, of: task, session) else { return nil }
+        guard let cache = session.configuration.cache else { return answer }
+        do throws(SessionError) {
+            return try await self.tell(cache, of: answer, task)
+        } catch {
+            self.giveUp(answer, with: error, task)
+            throw error
+        }
+    }
+
+    /// The answer that the cache has given, as if a transfer brought it.
+    private func answer(_ known: CachedResponse, to request: SessionRequest) -> Answer {
+        let flow = TransferFlow(loop: self.loop) { _, _ in }
+        self.flow = flow
+        let length = UInt64(known.body.readableBytes)
+        flow.originAnswered(known.head, length: length)
+        flow.originSent(known.body)
+        flow.end(with: nil)
+        return Answer(head: known.head, length: length, flow: flow, request: request, isCached: true)
+    }
+
+    /// Asks the cache for a response. Requests are complete here: they are those that the origin would see.
+    ///
+    /// - Returns: nil where the origin is asked, perhaps about what is stored.
+    private func ask(
+        _ cache: any ResponseCache, for request: SessionRequest, _ session: Session
+    ) async throws(SessionError) -> CachedResponse? {
+        let policy = session.cachePolicy(of: request)
+        let request = session.withCookies(request)
+        var stored: CachedResponse?
+        if policy != .ignoreLocal, !self.passesCache {
+            stored = try await self.ask {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
-            if let known, known.conditions.isEmpty { return known }
-            attempts.stored = known
+            if let stored, stored.conditions.isEmpty { return stored }
         }
-        guard policy != .onlyCache else { throw .miss(attempts.request) }
+        self.question = CacheQuestion(request, about: stored)
         return nil
     }
 
-    /// Has the cache bring up to date what the origin has confirmed with a 304.
+    /// Tells the cache of an answer that confirms what is stored, or may have changed it.
     ///
-    /// - Returns: nil where the answer is about something else: the request is made once more then, without the cache.
-    func confirmed(
-        _ stored: CachedResponse, by answer: Answer, _ attempts: inout TaskAttempts, of task: SessionTask,
-        _ session: Session
-    ) async throws(SessionError) -> CachedResponse? {
-        await answer.flow.discardRest()
-        task.update { $0.metrics.transactions.append(answer.flow.metrics) }
-        if let cache = session.configuration.cache, let sent = attempts.sent {
-            var stored = stored
-            stored.requestTime = sent.time
-            let known = try await self.ask { [stored, head = answer.head] in
-                await cache.confirmed(stored, by: head, to: sent.request)
+    /// - Returns: nil for a 304 about something else: the request is made once more then, without the cache.
+    private func tell(
+        _ cache: any ResponseCache, of answer: Answer, _ task: SessionTask
+    ) async throws(SessionError) -> Answer? {
+        let (head, question) = (answer.head, self.question)
+        let request = question?.request ?? answer.request
+        let stored = head.status == 304 ? question?.stored : nil
+        let isUnsafe = !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
+        guard stored != nil || isUnsafe else { return answer }
+        let known = try await self.ask { () -> CachedResponse? in
+            guard let stored else {
+                await cache.invalidate(after: head, to: request)
+                return nil
             }
-            if let known { return known }
+            return await cache.confirmed(stored, by: head, to: request)
         }
-        attempts.passesCache = true
-        return nil
-    }
-
-    /// The result of a task that the cache has answered.
-    func result(of known: CachedResponse, _ attempts: inout TaskAttempts, of task: SessionTask) -> TaskResult {
-        // What the cache has given is not offered to it.
-        attempts.sent = nil
-        task.update { $0.response = known.head }
-        task.progress {
-            $0.received = UInt64(known.body.readableBytes)
-            $0.expectedToReceive = $0.received
-        }
-        return TaskResult(
-            response: known.head, url: attempts.request.url, body: known.body, file: nil, metrics: task.metrics)
-    }
-
-    /// Tells the cache of an answer to a method that may have changed what it has stored.
-    func tellCacheOfChange(
-        _ answer: Answer, _ attempts: TaskAttempts, _ session: Session
-    ) async throws(SessionError) {
-        guard let cache = session.configuration.cache, let sent = attempts.sent?.request else { return }
-        switch sent.method {
-        case "GET", "HEAD", "OPTIONS", "TRACE": return
-        default: try await self.ask { [head = answer.head] in await cache.invalidate(after: head, to: sent) }
-        }
+        guard stored != nil else { return answer }
+        await self.discardRest(of: answer, task)
+        self.question = nil
+        self.passesCache = known == nil
+        return known.map { self.answer($0, to: answer.request) }
     }
 
     /// Offers a whole response to the cache.
-    func offerToCache(
-        _ result: TaskResult, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
-    ) async throws(SessionError) {
-        guard let cache = session.configuration.cache, let sent = attempts.sent, self.isCached(sent.request, of: task)
-        else { return }
+    func offerToCache(_ result: TaskResult, of task: SessionTask, _ session: Session) async throws(SessionError) {
+        guard let cache = session.configuration.cache, let question else { return }
         var offered: CachedResponse? = CachedResponse(
-            head: result.response, body: result.body, requestTime: sent.time)
+            head: result.response, body: result.body, requestTime: question.time)
         if let willCache = session.hooks.willCache, let proposed = offered {
             offered = try await self.ask { await willCache(task, proposed) }
         }
         guard let offered else { return }
-        try await self.ask { await cache.store(offered, to: sent.request) }
+        try await self.ask { await cache.store(offered, to: question.request) }
+    }
+}
+
+/// What the cache is asked about a request that is under way, and will be offered.
+final class CacheQuestion: Sendable {
+    /// The request as the origin sees it, but for the conditions.
+    let request: SessionRequest
+    /// The response that the origin is asked about.
+    let stored: CachedResponse?
+    /// When the question was asked, before the request was sent.
+    let time = ContinuousClock.now
+
+    init(_ request: SessionRequest, about stored: CachedResponse?) {
+        self.request = request
+        var stored = stored
+        stored?.requestTime = self.time
+        self.stored = stored
+    }
+
+    /// The request with the conditions.
+    var conditionalRequest: SessionRequest {
+        var request = self.request
+        for (name, value) in self.stored?.conditions.pairs ?? [] { request.fields.set(name, value) }
+        return request
     }
 }
 

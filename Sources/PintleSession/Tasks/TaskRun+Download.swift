@@ -56,10 +56,10 @@ extension TaskRun {
 
     /// Moves what has arrived to where it belongs, or offers it to the cache.
     func finished(
-        _ result: TaskResult, _ attempts: TaskAttempts, of task: SessionTask, _ session: Session
+        _ result: TaskResult, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> TaskResult {
         guard case .file(let destination, _, _) = self.output, let file = self.file else {
-            try await self.offerToCache(result, attempts, of: task, session)
+            try await self.offerToCache(result, of: task, session)
             return result
         }
         guard result.response.status != 304 else {

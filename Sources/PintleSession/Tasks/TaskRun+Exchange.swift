@@ -12,6 +12,8 @@ extension TaskRun {
         let length: UInt64?
         let flow: TransferFlow
         let request: SessionRequest
+        /// True where the cache has given it, and no transfer.
+        var isCached = false
     }
 
     /// Makes the request of `attempts` and waits for the head of the response.
@@ -21,8 +23,6 @@ extension TaskRun {
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
         var body = try await self.outgoingBody(&attempts, of: task, session)
-        let sent = session.withCookies(attempts.request)
-        attempts.sent = (sent, .now)
         let local = try await self.localResponse(to: &body, attempts, of: task, session)
         try self.checkFailure()
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
@@ -39,7 +39,8 @@ extension TaskRun {
             flow.isFed(
                 by: Task { [request = attempts.request] in await self.play(local, answering: request, into: flow) })
         } else {
-            var transfer = session.transferRequest(sent.adding(attempts.stored?.conditions), body: body)
+            let request = self.question?.conditionalRequest ?? session.withCookies(attempts.request)
+            var transfer = session.transferRequest(request, body: body)
             if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
             flow.start(transfer, in: session)
         }
@@ -171,14 +172,6 @@ enum OutgoingBody {
 extension SessionRequest {
     /// The length that a Content-Length field gives to a stream of unknown length.
     fileprivate var declaredLength: UInt64? { self.fields[.contentLength].flatMap { UInt64($0) } }
-
-    /// The request with the conditions of a cache.
-    fileprivate func adding(_ conditions: Fields?) -> SessionRequest {
-        guard let conditions else { return self }
-        var request = self
-        for (name, value) in conditions.pairs { request.fields.set(name, value) }
-        return request
-    }
 }
 
 extension Session {

@@ -24,10 +24,27 @@ extension TaskRun {
         case .file(_, let contract, _): try await self.write(arrival, contract, of: task, session)
         case .webSocket(let opening): try await self.open(arrival, opening, of: task, session)
         }
-        task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+        self.noteMetrics(of: answer, task)
         return TaskResult(
             response: head, url: answer.request.url, body: body, file: self.file?.path, metrics: task.metrics,
             contentCodings: codings)
+    }
+
+    /// Reads the rest of a response that is not the task's.
+    func discardRest(of answer: Answer, _ task: SessionTask) async {
+        await answer.flow.discardRest()
+        self.noteMetrics(of: answer, task)
+    }
+
+    /// Gives up a response whose rest nobody reads; left alone, its transfer would wait for that for ever.
+    func giveUp(_ answer: Answer, with error: SessionError, _ task: SessionTask) {
+        answer.flow.cancel(with: error)
+        self.noteMetrics(of: answer, task)
+    }
+
+    private func noteMetrics(of answer: Answer, _ task: SessionTask) {
+        guard !answer.isCached else { return }
+        task.update { $0.metrics.transactions.append(answer.flow.metrics) }
     }
 
     /// A response whose body is about to be read.

@@ -36,6 +36,10 @@ actor TaskRun {
     private(set) var keepsPart = false
     /// The transfer that is under way.
     var flow: TransferFlow?
+    /// The question that the cache is asked about the request that is under way; nil where it is not, and where it has answered.
+    var question: CacheQuestion?
+    /// True where the cache is asked no more, since an answer to its conditions was about something else.
+    var passesCache = false
     /// The connection of a WebSocket, while it is open.
     var link: WebSocketLink?
     /// Where the response goes; a hook may make a download of a data task.
@@ -203,7 +207,7 @@ actor TaskRun {
         while true {
             attempts.begin(try await self.adapted(attempts, of: task, session))
             guard let result = try await self.attempt(&attempts, of: task, session) else { continue }
-            return try await self.finished(result, attempts, of: task, session)
+            return try await self.finished(result, of: task, session)
         }
     }
 
@@ -216,44 +220,28 @@ actor TaskRun {
         while true {
             try await self.wait { !self.isSuspended }
             task.update { $0.currentRequest = attempts.request }
-            if let known = try await self.cachedResponse(&attempts, of: task, session) {
-                guard case .result = try await self.following(known.head, in: &attempts, of: task, session) else {
-                    continue
-                }
-                return self.result(of: known, &attempts, of: task)
-            }
             let answer: Answer
             do throws(SessionError) {
-                guard let first = try await self.exchange(&attempts, of: task, session) else { continue }
+                guard let first = try await self.answer(&attempts, of: task, session) else { continue }
                 answer = first
             } catch {
                 if try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session) { return nil }
                 throw error
             }
             do throws(SessionError) {
-                try await self.tellCacheOfChange(answer, attempts, session)
-                if let stored = attempts.stored, answer.head.status == 304 {
-                    guard
-                        let known = try await self.confirmed(stored, by: answer, &attempts, of: task, session),
-                        case .result = try await self.following(known.head, in: &attempts, of: task, session)
-                    else { continue }
-                    return self.result(of: known, &attempts, of: task)
-                }
                 guard case .result = try await self.following(answer.head, in: &attempts, of: task, session) else {
-                    await answer.flow.discardRest()
-                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                    await self.discardRest(of: answer, task)
                     continue
                 }
-                if try await self.isMadeAgain(after: .response(answer.head), &attempts, of: task, session) {
-                    await answer.flow.discardRest()
-                    task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                if !answer.isCached,
+                    try await self.isMadeAgain(after: .response(answer.head), &attempts, of: task, session)
+                {
+                    await self.discardRest(of: answer, task)
                     return nil
                 }
                 return try await self.take(answer, of: task, session)
             } catch {
-                // Nobody reads the rest; left alone, the transfer would wait for that for ever.
-                answer.flow.cancel(with: error)
-                task.update { $0.metrics.transactions.append(answer.flow.metrics) }
+                self.giveUp(answer, with: error, task)
                 guard case .memory = self.output, error.comesFromPeer,
                     try await self.isMadeAgain(after: .failure(error), &attempts, of: task, session)
                 else { throw error }
