@@ -457,8 +457,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     private func adjustReading() {
         let isFull = self.inbox.readableBytes >= Self.inboxLimit
-        if case .head = self.phase, !self.isResting { return self.channel.setAutoRead(self.channel.isWritable) }
-        self.channel.setAutoRead(!isFull)
+        // A head may be longer, but not what waits for its turn.
+        guard case .head = self.phase else { return self.channel.setAutoRead(!isFull) }
+        self.channel.setAutoRead(self.channel.isWritable && !(isFull && self.isResting))
     }
 
     private func expectNext() {

@@ -141,9 +141,10 @@ struct CacheStoreTests {
         let first = try pintle.ask(get(late.port))
         #expect(first.head.status == 203 && first.text == "soon" && first["Cache-Control"] == "no-store")
         mayAnswer.change { $0 = true }
-        var second = try pintle.ask(get(late.port))
-        while second.text != "late" { second = try pintle.ask(get(late.port)) }
-        #expect(try pintle.ask(get(late.port))["Cache-Status"]?.contains(";hit") == true && late.requests.count == 1)
+        // The placeholder again, or the late answer as it comes, until that one is kept.
+        var next = try pintle.ask(get(late.port))
+        while next["Cache-Status"]?.contains(";hit") != true { next = try pintle.ask(get(late.port)) }
+        #expect(next.text == "late" && late.requests.count == 1)
         let line = try pintle.waitForExchanges(1)[0]
         #expect((line["error"] as? String)?.contains("had not answered after 50ms") == true)
     }

@@ -179,9 +179,12 @@ struct RunRequestTests {
             kept = socket.create_connection(("127.0.0.1", \(waiting.port)))
             def looks():
                 for task in glob.glob("/proc/%d/task/*" % os.getppid()):
-                    if open(task + "/comm").read() == "pintle-watch\\n":
-                        lines = open(task + "/status").read().split("\\n")
-                        return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt"))
+                    try:
+                        if open(task + "/comm").read() == "pintle-watch\\n":
+                            lines = open(task + "/status").read().split("\\n")
+                            return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt"))
+                    except OSError:
+                        pass # A thread that has ended meanwhile.
                 return 0
             before = looks()
             while looks() < before + 3: os.sched_yield()
