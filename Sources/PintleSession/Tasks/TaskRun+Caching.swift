@@ -81,23 +81,19 @@ extension TaskRun {
     private func tell(
         _ cache: any ResponseCache, of answer: Answer, _ task: SessionTask
     ) async throws(SessionError) -> Answer? {
-        let (head, question) = (answer.head, self.question)
-        let request = question?.request ?? answer.request
-        let stored = head.status == 304 ? question?.stored : nil
-        let isUnsafe = !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
-        guard stored != nil || isUnsafe else { return answer }
-        let known = try await self.ask { () -> CachedResponse? in
-            guard let stored else {
-                await cache.invalidate(after: head, to: request)
-                return nil
+        let (head, request) = (answer.head, answer.request)
+        guard let question = self.question else {
+            if !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) {
+                try await self.ask { await cache.invalidate(after: head, to: request) }
             }
-            return await cache.confirmed(stored, by: head, to: request)
+            return answer
         }
-        guard stored != nil else { return answer }
+        guard head.status == 304, let stored = question.stored else { return answer }
+        let known = try await self.ask { await cache.confirmed(stored, by: head, to: question.request) }
         await self.discardRest(of: answer, task)
         self.question = nil
         self.passesCache = known == nil
-        return known.map { self.answer($0, to: answer.request) }
+        return known.map { self.answer($0, to: request) }
     }
 
     /// Offers a whole response to the cache.
