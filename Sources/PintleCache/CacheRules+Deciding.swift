@@ -34,6 +34,12 @@ extension CacheRules {
         self.selected(by: request, among: stored.prefix(self.variantLimit).map(self.judged))
     }
 
+    /// True where the stored response could answer the request if it were fresh (§4.1). Once the origin has answered that one
+    /// otherwise, it is out of date.
+    package func matches(_ stored: StoredResponse, _ request: RequestHead) -> Bool {
+        !self.selected(by: request, among: [stored]).isEmpty
+    }
+
     private func selected(by request: RequestHead, among stored: [JudgedResponse]) -> [Int] {
         var values = SelectingValues(request)
         let known = stored.indices.prefix(self.variantLimit)
@@ -46,7 +52,7 @@ extension CacheRules {
         func isMoreRecent(_ left: Int, _ right: Int) -> Bool {
             if stored[left].date != stored[right].date { return stored[left].date > stored[right].date }
             let (first, second) = (stored[left].response.responseTime, stored[right].response.responseTime)
-            return first != second ? first > second : left > right
+            return first != second ? first > second : left < right
         }
         return matching.sorted(by: isMoreRecent)
     }

@@ -124,6 +124,7 @@ extension CacheRules {
         head.fields.remove("Set-Cookie2")
         // A proof that is made with the credentials of the client who asked (RFC 7615).
         head.fields.remove("Authentication-Info")
+        // Last, since it leaves nothing in memory of what was removed, such as cookies.
         head.fields = head.fields.without(ResponseDirectives(response.fields, rules: self).excludedFields)
         if head.fields[.date].flatMap({ HTTPDate.seconds(anyForm: $0, near: times.response.seconds) }) == nil {
             head.fields.set("Date", times.response.httpDate)

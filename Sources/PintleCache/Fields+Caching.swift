@@ -49,9 +49,9 @@ extension Fields {
         return names
     }
 
-    /// The section without the lines called `names`, which are in lower case: one pass, however many there are.
+    /// The section without the lines called `names`, which are in lower case: one pass, however many there are. It is in memory that
+    /// has nothing else; lines that were removed otherwise stay in that of a section.
     func without(_ names: Set<String>) -> Fields {
-        if names.isEmpty { return self }
         var kept = Fields()
         self.forEachField { name, value in
             if !names.contains(Self.lowercase(name)) { kept.append(name: name, value: value) }

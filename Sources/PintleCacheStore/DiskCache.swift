@@ -313,7 +313,7 @@ package final class DiskCache: Sendable {
         return change.removed.count
     }
 
-    private func tooLarge(_ url: String) -> DiskCacheError {
+    func tooLarge(_ url: String) -> DiskCacheError {
         DiskCacheError(
             .tooLarge,
             "\(url.prefix(200)) is not stored: it takes more than \(self.largestEntry) bytes, the most for an entry")

@@ -12,11 +12,6 @@ extension CacheRules {
         rules.targetedName = nil
         return rules
     }
-
-    /// True where the stored response could answer the request if it were fresh (RFC 9111 §4.1).
-    func matches(_ stored: StoredResponse, _ request: RequestHead) -> Bool {
-        !self.selected(by: request, among: [stored]).isEmpty
-    }
 }
 
 extension Storability {

@@ -27,7 +27,7 @@ struct CookieJars: Sendable {
     }
 
     /// True where requests go as their clients have made them: no jar adds to them.
-    func addNothing(to decision: Decision) -> Bool { decision.cookies != .jar }
+    func addsNothing(to decision: Decision) -> Bool { decision.cookies != .jar }
 
     /// The head of a response without the cookies that it sets, where they are not for the client. A jar takes them.
     func taking(from head: ResponseHead, to decision: Decision?) -> ResponseHead {

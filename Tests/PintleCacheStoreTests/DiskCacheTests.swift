@@ -46,6 +46,33 @@ import Testing
         #expect(try await reader.read(offset: .max).readableBytes == 0)
     }
 
+    @Test func `what is written of an entry can be read before it counts, and when it was given up`() async throws {
+        let body = TrialContent.bytes(7, count: 300_000)
+        let cache = try await self.place.open()
+        let writer = try await cache.write("u", url: "u", head: [1])
+        // What fills no block is not written yet.
+        #expect(try await writer.append(ByteBuffer(bytes: body[..<65_535])) == 0)
+        #expect(await code { () throws(DiskCacheError) in _ = try await writer.read(offset: 0) } == .damagedEntry)
+        #expect(try await writer.append(ByteBuffer(bytes: body[65_535..<200_000])) == 196_608)
+        #expect(
+            Array(try await writer.read(offset: 70_000, upTo: 100).readableBytesView) == Array(body[70_000..<70_100]))
+        #expect(try await writer.append(ByteBuffer(bytes: body[200_000...])) == 262_144)
+        try await writer.finish()
+        let last = try await writer.read(offset: 299_000)
+        #expect(Array(last.readableBytesView) == Array(body[299_000...]))
+        writer.abandon()
+        while try !self.place.bodies().isEmpty { await Task.yield() }
+        #expect(Array(try await writer.read(offset: 0, upTo: 10).readableBytesView) == Array(body[..<10]))
+    }
+
+    @Test func `an entry may get its head when its body is known`() async throws {
+        let cache = try await self.place.open()
+        let writer = try await cache.write("u", url: "u", head: [1])
+        try await writer.append(ByteBuffer(bytes: TrialContent.bytes(1, count: 10)))
+        try await writer.commit(head: [2, 3])
+        #expect(try await cache.entries(for: "u").map(\.head) == [[2, 3]])
+    }
+
     @Test func `an entry is found when it is committed and not before`() async throws {
         let cache = try await self.place.open()
         let writer = try await cache.write("u", url: "u", head: [])

@@ -8,6 +8,8 @@ package struct BodyEncoder: Sendable {
     private var number: UInt64 = 0
     /// The body's bytes so far.
     package private(set) var length: UInt64 = 0
+    /// The bytes of the blocks that were made so far.
+    package var sealedLength: UInt64 { self.length - UInt64(self.block.count) }
 
     package init(header: BodyHeader) { self.header = header }
 

@@ -12,9 +12,9 @@ final class BodyFile: Sendable {
     deinit { close(self.descriptor) }
 
     /// Makes a file, with the folders above it that are missing. What a process that was killed has left in its place is
-    /// overwritten.
+    /// overwritten. It can be read, too.
     static func create(_ path: String, in folder: String) throws(SystemError) -> BodyFile {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+        let flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
         var descriptor = Glibc.open(path, flags, 0o600)
         if descriptor < 0, errno == ENOENT {
             try FileWriting.makeFolder(folder, mode: 0o700)

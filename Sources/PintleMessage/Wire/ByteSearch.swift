@@ -10,8 +10,8 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
-    /// The first place of `pattern` at or after `start`. Linear where the first byte of the pattern is in no other place
-    /// of it, as the carriage return of a delimiter.
+    /// The first place of `pattern` at or after `start`. It takes time in proportion to the bytes that are
+    /// searched and, where the first byte of the pattern comes again within it, to the pattern's length.
     package func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {
         guard let first = pattern.first else { return nil }
         var place = start

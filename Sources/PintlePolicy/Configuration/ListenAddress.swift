@@ -84,8 +84,8 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         return (address, port)
     }
 
-    /// Whether other machines can reach it.
-    var isExposed: Bool {
+    /// True where other machines can reach it.
+    package var isExposed: Bool {
         switch self.place {
         case .address(let address, _): !address.isLoopback
         case .unix: false

@@ -4,12 +4,16 @@ internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import PintleCache
 internal import PintleCacheStore
+internal import PintleMessage
 
 /// The answers on disk, behind those in memory: what is kept is written there, one answer after the other, and what memory has
 /// lost is read from there. No loop waits for it.
 final class AnswerDisk: Sendable {
     private enum Work: Sendable {
-        case keep(KeptAnswer, CacheKey)
+        /// The request is the one for the answer.
+        case keep(KeptAnswer, CacheKey, RequestHead)
+        /// Counts an answer whose body is written.
+        case commit(DiskCache.Writer, KeptAnswer, CacheKey, RequestHead, @Sendable () -> Void)
         case update(KeptAnswer, CacheKey)
         case remove(KeptAnswer, CacheKey)
         case purge(AnswerStore.Selection, @Sendable (Int) -> Void)
@@ -64,14 +68,32 @@ final class AnswerDisk: Sendable {
     /// The memory that work takes which is not done, in bytes.
     var waitingBytes: Int { self.state.withLockedValue { $0.waiting } }
 
-    func keep(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.keep(answer, key), answer, key) }
+    func keep(_ answer: KeptAnswer, at key: CacheKey, for request: RequestHead) {
+        self.enqueue(.keep(answer, key, request), answer, key, request)
+    }
+
+    /// Keeps an answer whose body is written already.
+    ///
+    /// - Parameter done: told, on any thread, when it is found, or will never be.
+    func keep(
+        _ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, writtenBy writer: DiskCache.Writer,
+        done: @escaping @Sendable () -> Void
+    ) {
+        if !self.enqueue(.commit(writer, answer, key, request, done), answer, key, request) { done() }
+    }
 
     /// Gives what is kept another head.
     func update(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.update(answer, key), answer, key) }
 
-    private func enqueue(_ work: Work, _ answer: KeptAnswer, _ key: CacheKey) {
-        let cost = Self.cost(of: answer, key)
-        if self.state.withLockedValue({ $0.reserve(cost, of: Self.mostWaiting) }) { self.queue.yield(work) }
+    /// - Returns: false where there is no room, and nothing comes of it.
+    @discardableResult
+    private func enqueue(
+        _ work: Work, _ answer: KeptAnswer, _ key: CacheKey, _ request: RequestHead? = nil
+    ) -> Bool {
+        let cost = Self.cost(of: answer, key, request)
+        guard self.state.withLockedValue({ $0.reserve(cost, of: Self.mostWaiting) }) else { return false }
+        if case .enqueued = self.queue.yield(work) { return true }
+        return false
     }
 
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
@@ -88,7 +110,9 @@ final class AnswerDisk: Sendable {
     }
 
     /// The memory that a piece of work about an answer takes, in bytes, on the high side.
-    private static func cost(of answer: KeptAnswer, _ key: CacheKey) -> Int { answer.cost + key.url.utf8.count + 128 }
+    private static func cost(of answer: KeptAnswer, _ key: CacheKey, _ request: RequestHead? = nil) -> Int {
+        answer.cost + key.url.utf8.count + 128 + (request.map { 2 * $0.fields.byteCount + 128 } ?? 0)
+    }
 
     /// - Parameter done: told how many there were, on any thread.
     func purge(_ selection: AnswerStore.Selection, done: @escaping @Sendable (Int) -> Void) {
@@ -99,10 +123,15 @@ final class AnswerDisk: Sendable {
 
     private static func perform(_ work: Work, _ cache: DiskCache, _ state: NIOLockedValueBox<State>) async {
         switch work {
-        case .keep(let answer, let key):
+        case .keep(let answer, let key, let request):
             // An answer that cannot be written was given all the same; the cache tells of its troubles once.
-            try? await self.write(answer, key, cache)
-            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
+            try? await self.write(answer, key, for: request, cache)
+            state.withLockedValue { $0.waiting -= self.cost(of: answer, key, request) }
+        case .commit(let writer, let answer, let key, let request, let done):
+            let replaced = await self.entries(replacedBy: answer, key, for: request, cache)
+            _ = try? await writer.commit(head: answer.response.encoded(), replacing: replaced)
+            state.withLockedValue { $0.waiting -= self.cost(of: answer, key, request) }
+            done()
         case .update(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) {
                 _ = try? await cache.updateHead(of: entry, to: answer.response.encoded())
@@ -124,8 +153,10 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    private static func write(_ answer: KeptAnswer, _ key: CacheKey, _ cache: DiskCache) async throws(DiskCacheError) {
-        let replaced = await self.entries(like: answer, key, cache)
+    private static func write(
+        _ answer: KeptAnswer, _ key: CacheKey, for request: RequestHead, _ cache: DiskCache
+    ) async throws(DiskCacheError) {
+        let replaced = await self.entries(replacedBy: answer, key, for: request, cache)
         let writer = try await cache.write(
             Self.name(of: key), url: key.url, head: answer.response.encoded(), tags: answer.response.tags,
             length: UInt64(answer.byteCount))
@@ -137,36 +168,115 @@ final class AnswerDisk: Sendable {
     private static func entries(
         like answer: KeptAnswer, _ key: CacheKey, _ cache: DiskCache
     ) async -> [DiskCache.Entry] {
-        let entries = (try? await cache.entries(for: Self.name(of: key))) ?? []
-        return entries.filter { entry in
-            guard let other = StoredResponse(decoding: entry.head) else { return true }
-            return other.selecting == answer.response.selecting && other.range == answer.response.range
+        await self.entries(key, cache) { other in
+            other.selecting == answer.response.selecting && other.range == answer.response.range
         }
+    }
+
+    /// The entries whose place an answer takes.
+    private static func entries(
+        replacedBy answer: KeptAnswer, _ key: CacheKey, for request: RequestHead, _ cache: DiskCache
+    ) async -> [DiskCache.Entry] {
+        await self.entries(key, cache) { answer.response.replaces($0, for: request) }
+    }
+
+    /// The entries that are meant, and those that nobody can read.
+    private static func entries(
+        _ key: CacheKey, _ cache: DiskCache, where isMeant: (StoredResponse) -> Bool
+    ) async -> [DiskCache.Entry] {
+        let entries = (try? await cache.entries(for: Self.name(of: key))) ?? []
+        return entries.filter { StoredResponse(decoding: $0.head).map(isMeant) ?? true }
     }
 
     private static func name(of key: CacheKey) -> String { DiskCache.key(partition: key.partition, url: key.url) }
 
+    /// Writes a body while it comes.
+    ///
+    /// - Parameters:
+    ///   - response: that it is the body of.
+    ///   - length: in bytes; nil where nobody knows.
+    ///   - done: told once, on any thread, when all of it is written, with what has written it; nil where that will never be.
+    func store(
+        _ body: SharedBody, of response: StoredResponse, at key: CacheKey, length: UInt64?,
+        done: @escaping @Sendable (DiskCache.Writer?) -> Void
+    ) {
+        let reader = body.openForStoring()
+        Task {
+            // What the disk does not take is given all the same; the cache tells of its troubles once.
+            let writer = try? await self.write(body, from: reader, of: response, at: key, length: length)
+            body.storingEnded(reader)
+            done(writer)
+        }
+    }
+
+    /// - Returns: what has written the body; nil where that broke off.
+    private func write(
+        _ body: SharedBody, from reader: SharedBody.Reader, of response: StoredResponse, at key: CacheKey,
+        length: UInt64?
+    ) async throws(DiskCacheError) -> DiskCache.Writer? {
+        let writer = try await self.cache.write(
+            Self.name(of: key), url: key.url, head: response.encoded(), tags: response.tags, length: length)
+        while true {
+            let (signal, wake) = AsyncStream.makeStream(of: Void.self)
+            switch body.next(reader, wake: { wake.finish() }) {
+            case .piece(let piece): body.stored(try await writer.append(piece), in: writer)
+            case .wait: for await _ in signal {}
+            case .end(nil):
+                try await writer.finish()
+                body.stored(body.count, in: writer)
+                return writer
+            case .end: return nil
+            }
+        }
+    }
+
+    /// True where the disk may take a body.
+    ///
+    /// - Parameter length: in bytes; nil where nobody knows.
+    func takes(_ length: UInt64?) -> Bool { (length ?? 0) < self.cache.largestEntry }
+
     // MARK: Reading
 
-    /// Reads the answer that `choose` takes among what is kept of a key.
+    /// Finds the answer that `choose` takes among what is kept of a key. Its body stays on the disk.
     ///
     /// - Returns: nil where it takes none, or it cannot be read.
-    func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> KeptAnswer? {
-        guard self.state.withLockedValue({ $0.purges }) == 0,
-            let entries = try? await self.cache.entries(for: Self.name(of: key)), !entries.isEmpty
+    func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> StoredAnswerOnDisk? {
+        guard self.isReadable, let entries = try? await self.cache.entries(for: Self.name(of: key)), !entries.isEmpty
         else { return nil }
-        let known = entries.compactMap { entry in StoredResponse(decoding: entry.head).map { (entry, $0) } }
-        guard let index = choose(known.map(\.1)) else { return nil }
-        let (entry, response) = known[index]
-        guard let reader = try? await self.cache.reader(of: entry) else { return nil }
+        let known = entries.compactMap { entry in
+            StoredResponse(decoding: entry.head).flatMap { $0.heldLength == entry.length ? (entry, $0) : nil }
+        }
+        guard let index = choose(known.map(\.1)), let reader = try? await self.cache.reader(of: known[index].0),
+            self.isReadable
+        else { return nil }
+        return StoredAnswerOnDisk(response: known[index].1, reader: reader)
+    }
+
+    /// False where what is read may be removed by something that is on its way.
+    private var isReadable: Bool { self.state.withLockedValue { $0.purges } == 0 }
+}
+
+/// An answer whose body is on disk, and open.
+struct StoredAnswerOnDisk: Sendable {
+    let response: StoredResponse
+    let reader: DiskCache.Reader
+
+    /// Reads the body.
+    ///
+    /// - Returns: nil where it cannot be read.
+    func inMemory() async -> KeptAnswer? {
         var pieces: [ByteBuffer] = []
         var count: UInt64 = 0
-        while count < entry.length {
-            guard let piece = try? await reader.read(offset: count), piece.readableBytes > 0 else { return nil }
+        while count < self.reader.entry.length {
+            guard let piece = try? await self.reader.read(offset: count) else { return nil }
             count += UInt64(piece.readableBytes)
             pieces.append(piece)
         }
-        guard self.state.withLockedValue({ $0.purges }) == 0 else { return nil }
-        return KeptAnswer(response, pieces)
+        return KeptAnswer(self.response, pieces)
+    }
+
+    /// The answer with its body on the disk.
+    var onDisk: KeptAnswer {
+        KeptAnswer(self.response, SharedBody(stored: self.reader, length: self.reader.entry.length))
     }
 }

@@ -33,10 +33,12 @@ struct AnswerMemory: Sendable {
     /// The answers of a key, the latest first.
     mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.use(key) ?? [] }
 
-    /// Keeps an answer, in the place of one for the same requests.
-    mutating func keep(_ answer: KeptAnswer, at key: CacheKey) -> [KeptAnswer] {
+    /// Keeps an answer, in the place of those that it replaces.
+    mutating func keep(
+        _ answer: KeptAnswer, at key: CacheKey, replacing isReplaced: (KeptAnswer) -> Bool
+    ) -> [KeptAnswer] {
         let old = self.kept[key] ?? []
-        let others = old.filter { !answer.replaces($0) }.prefix(self.variantLimit - 1)
+        let others = old.filter { !isReplaced($0) }.prefix(self.variantLimit - 1)
         self.partitions.insert(key.partition)
         self.set([answer] + others, at: key)
         guard self.kept.cost > self.capacity else { return old }

@@ -34,6 +34,8 @@ package final class AnswerStore: Sendable {
     private let reserved = NIOLockedValueBox(0)
     private let counted = NIOLockedValueBox(Counts())
     private let disk = NIOLockedValueBox<AnswerDisk?>(nil)
+    /// The answers on disk that are being read into memory, by the numbers of their entries.
+    private let loads = NIOLockedValueBox<[Int64: Task<KeptAnswer?, Never>]>([:])
     /// Counts the removals, so that what was read before one is not kept after it.
     private let removals = NIOLockedValueBox<UInt64>(0)
     /// The longest body that is kept, in bytes: no single one takes the place of all others.
@@ -71,7 +73,7 @@ package final class AnswerStore: Sendable {
     /// True where answers may be on disk that are not in memory.
     var hasDisk: Bool { self.disk.withLockedValue { $0 != nil } }
 
-    /// Reads what is on disk for a request, and keeps it in memory from then on.
+    /// Finds what is on disk for a request. Where it is not too long for memory it is read, and kept there from then on.
     ///
     /// - Parameter found: told on any thread; what is there may answer, or be confirmed.
     func findOnDisk(
@@ -81,18 +83,51 @@ package final class AnswerStore: Sendable {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return found(nil) }
         let removals = self.removals.withLockedValue { $0 }
         Task {
-            let answer = await disk.find(key) { stored in
+            let stored = await disk.find(key) { stored in
                 switch self.rules.decision(for: request, among: stored, mode: mode, now: .now()) {
                 case .answer(let index, _, _, _), .validate(let index, _, _): index
                 case .forward, .miss: nil
                 }
             }
-            guard let answer, self.removals.withLockedValue({ $0 }) == removals else { return found(nil) }
-            self.memory.withLockedValue { memory in
-                if memory.answers(for: key).isEmpty { _ = memory.keep(answer, at: key) }
-            }
+            guard let stored, let answer = await self.load(stored, at: key, removals),
+                self.removals.withLockedValue({ $0 }) == removals
+            else { return found(nil) }
             found(answer)
         }
+    }
+
+    /// Reads an answer into memory, and keeps it there, once for all who want it at the time. One for which there is no room
+    /// stays on the disk.
+    ///
+    /// - Parameter removals: how many there were before it was found.
+    private func load(_ stored: StoredAnswerOnDisk, at key: CacheKey, _ removals: UInt64) async -> KeptAnswer? {
+        let id = stored.reader.entry.id
+        let load = self.loads.withLockedValue { loads -> Task<KeptAnswer?, Never>? in
+            if let load = loads[id] { return load }
+            let room = self.reserve(stored.reader.entry.length)
+            guard room > 0 else { return nil }
+            let load = Task {
+                let answer = await stored.inMemory()
+                if let answer { self.keep(loaded: answer, at: key, removals) }
+                self.loads.withLockedValue { $0[id] = nil }
+                self.release(room)
+                return answer
+            }
+            loads[id] = load
+            return load
+        }
+        guard let load else { return stored.onDisk }
+        return await load.value
+    }
+
+    private func keep(loaded answer: KeptAnswer, at key: CacheKey, _ removals: UInt64) {
+        let released = self.memory.withLockedValue { memory -> [KeptAnswer] in
+            guard self.removals.withLockedValue({ $0 }) == removals,
+                !memory.answers(for: key).contains(where: answer.isLike)
+            else { return [] }
+            return memory.keep(answer, at: key) { _ in false }
+        }
+        withExtendedLifetime(released) {}
     }
 
     /// Takes the folder of answers on disk, where the configuration has one.
@@ -119,23 +154,42 @@ package final class AnswerStore: Sendable {
     /// How much is on disk; nil where nothing is kept there.
     package var diskUsage: DiskCache.Statistics? { self.disk.withLockedValue { $0?.cache.statistics } }
 
-    /// Keeps an answer, in the place of one for the same requests.
+    /// Keeps an answer, in the place of those that the request for it would have got.
     ///
     /// - Parameter isRevoked: whether a removal has met the answer meanwhile; nothing is kept then.
-    func keep(_ answer: KeptAnswer, at key: CacheKey, unless isRevoked: () -> Bool) {
-        self.change(key) { _ in isRevoked() ? nil : (answer, []) }
+    func keep(_ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, unless isRevoked: () -> Bool) {
+        self.change(key, for: request) { _ in isRevoked() ? nil : (answer, []) }
+    }
+
+    /// Keeps an answer whose body is on the disk, in the place of those that the request for it would have got.
+    ///
+    /// - Parameters:
+    ///   - isRevoked: as for ``keep(_:at:for:unless:)``.
+    ///   - done: told, on any thread, when it is found, or will never be.
+    func keep(
+        _ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, writtenBy writer: DiskCache.Writer,
+        unless isRevoked: () -> Bool, done: @escaping @Sendable () -> Void
+    ) {
+        guard let disk = self.disk.withLockedValue({ $0 }) else { return done() }
+        let (isKept, released) = self.memory.withLockedValue { memory in
+            if isRevoked() { return (false, [KeptAnswer]()) }
+            self.unshared.withLockedValue { $0.forget(key) }
+            return (true, memory.remove(at: key) { answer.replaces($0, for: request) })
+        }
+        withExtendedLifetime(released) {}
+        if isKept { disk.keep(answer, at: key, for: request, writtenBy: writer, done: done) } else { done() }
     }
 
     /// Keeps a part, joined with those that it meets (RFC 9111 §3.4), in memory alone until it is the whole.
     ///
     /// The parts of a URL are few, and together no longer than the longest body: the oldest ones go.
     ///
-    /// - Parameter isRevoked: as for ``keep(_:at:unless:)``.
+    /// - Parameter isRevoked: as for ``keep(_:at:for:unless:)``.
     func join(
-        _ part: PartialResponse, _ pieces: [ByteBuffer], at key: CacheKey, _ times: ExchangeTimes, mode: CacheMode,
-        unless isRevoked: () -> Bool
+        _ part: PartialResponse, _ pieces: [ByteBuffer], at key: CacheKey, for request: RequestHead,
+        _ times: ExchangeTimes, mode: CacheMode, unless isRevoked: () -> Bool
     ) {
-        self.change(key) { kept in
+        self.change(key, for: request) { kept in
             guard !isRevoked(),
                 var joined = self.rules.joined(part, with: kept.map(\.response), at: times, mode: mode)
             else { return nil }
@@ -162,14 +216,16 @@ package final class AnswerStore: Sendable {
     /// comes after it, and finds it.
     ///
     /// - Parameter choose: told what is kept of the key, the latest first; returns what comes and what goes, or nil for no change.
-    private func change(_ key: CacheKey, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?) {
+    private func change(
+        _ key: CacheKey, for request: RequestHead, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
+    ) {
         let released = self.memory.withLockedValue { memory in
             let kept = memory.answers(for: key)
             guard let (new, gone) = choose(kept) else { return kept }
             for old in gone { _ = memory.remove(old, at: key) }
-            let purged = memory.keep(new, at: key)
+            let purged = memory.keep(new, at: key) { new.replaces($0, for: request) }
             self.unshared.withLockedValue { $0.forget(key) }
-            if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key) }
+            if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key, for: request) }
             return kept + purged
         }
         withExtendedLifetime(released) {}
@@ -179,7 +235,7 @@ package final class AnswerStore: Sendable {
     func replace(_ old: KeptAnswer, by new: KeptAnswer, at key: CacheKey) {
         self.memory.withLockedValue { memory in
             guard memory.remove(old, at: key) else { return }
-            _ = memory.keep(new, at: key)
+            _ = memory.keep(new, at: key, replacing: new.isLike)
         }
         self.disk.withLockedValue { $0 }?.update(new, at: key)
     }
@@ -285,6 +341,27 @@ package final class AnswerStore: Sendable {
 
     func end(_ watch: RemovalWatch) { self.watches.withLockedValue { $0[ObjectIdentifier(watch)] = nil } }
 
+    /// The body of an answer that comes, and the memory that is set apart for it.
+    ///
+    /// - Parameters:
+    ///   - length: of the body in bytes; nil where nobody knows.
+    ///   - written: told once, where the body goes to the disk, when all of it is there; nil where that will never be.
+    /// - Returns: nil where the body is too long, or there is no room: it is for one client alone.
+    func body(
+        of response: StoredResponse, at key: CacheKey, length: UInt64?,
+        written: @escaping @Sendable (DiskCache.Writer?) -> Void
+    ) -> (body: SharedBody, reserved: Int)? {
+        let disk = self.disk.withLockedValue { $0 }.flatMap { $0.takes(length) ? $0 : nil }
+        let store = disk.map { disk in
+            { @Sendable (body: SharedBody) in disk.store(body, of: response, at: key, length: length, done: written) }
+        }
+        let room = self.reserve(length)
+        if room > 0 { return (SharedBody(limit: room, store: store), room) }
+        guard let store else { return nil }
+        let window = self.setApart(SharedBody.window, of: self.mostReserved)
+        return window > 0 ? (SharedBody(limit: 0, store: store), window) : nil
+    }
+
     /// Sets memory apart for a body under way.
     ///
     /// - Parameters:
@@ -295,8 +372,13 @@ package final class AnswerStore: Sendable {
     func reserve(_ length: UInt64?, isPassing: Bool = false) -> Int {
         guard (length ?? 0) <= UInt64(self.longestBody) else { return 0 }
         let wanted = max(length.map(Int.init) ?? self.longestBody, 1)
-        return self.reserved.withLockedValue { reserved in
-            guard reserved + wanted <= self.mostReserved / (isPassing ? 2 : 1) else { return 0 }
+        return self.setApart(wanted, of: self.mostReserved / (isPassing ? 2 : 1))
+    }
+
+    /// - Returns: the bytes that are set apart: all or none.
+    private func setApart(_ wanted: Int, of most: Int) -> Int {
+        self.reserved.withLockedValue { reserved in
+            guard reserved + wanted <= most else { return 0 }
             reserved += wanted
             return wanted
         }

@@ -63,7 +63,7 @@ final class CacheQuestion {
         let range = answer.body.map { ($0.lowerBound - start)..<($0.upperBound - start) } ?? 0..<0
         return CachedAnswer(
             head: head, length: answer.contentLength, outcome: staleness < 0 ? .hit : .stale, range: range,
-            pieces: kept.pieces)
+            body: kept.body)
     }
 
     /// The answer from memory, where one is there that the origin has no part in, and that is short enough to be given at once.
@@ -75,22 +75,21 @@ final class CacheQuestion {
         let kept = self.use.store.find(key)
         if kept.isEmpty { return nil }
         let now = CacheTime.now()
-        if let last, last.isOf(kept, at: now) {
-            self.use.store.count { $0.hits += 1 }
-            return (last, kept[0].pieces)
-        }
+        if let last, last.isOf(kept, at: now) { return (last, kept[0].pieces) }
         let decision = self.use.store.rules.decision(
             for: self.request, among: kept.map(\.judged), mode: mode, now: now)
         guard case .answer(let index, let age, let staleness, false) = decision,
             kept[index].byteCount <= Self.longestPrompt,
             let answer = self.answer(from: kept[index], age: age, staleness: staleness)
         else { return nil }
-        self.use.store.count { $0.hits += 1 }
         let prompt = PromptAnswer(
             answer, to: self.request.method, forwarded: forward(answer.head), of: kept[index], at: now)
         self.last = prompt.isSmall ? prompt : nil
-        return (prompt, answer.pieces)
+        return (prompt, answer.body.pieces)
     }
+
+    /// Counts an answer that was given.
+    func countHit() { self.use.store.count { $0.hits += 1 } }
 
     /// The most bytes that are given at once.
     private static let longestPrompt = 64 * 1024
@@ -102,7 +101,7 @@ struct CachedAnswer {
     /// Of the body that follows, or would follow, in bytes; nil where none can.
     let length: UInt64?
     let outcome: CacheOutcome
-    /// The part of the pieces that is the body.
+    /// The part of the kept bytes that is the body.
     let range: Range<UInt64>
-    let pieces: [ByteBuffer]
+    let body: SharedBody
 }

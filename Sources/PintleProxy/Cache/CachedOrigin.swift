@@ -46,7 +46,8 @@ final class CachedOrigin: OriginStream {
     private enum Source {
         /// All of it is here.
         case pieces(ArraySlice<ByteBuffer>)
-        case shared(SharedBody, SharedBody.Reader, Flight)
+        /// The flight is the one that it comes by, if any.
+        case shared(SharedBody, SharedBody.Reader, Flight?)
     }
 
     private enum State {
@@ -103,40 +104,45 @@ final class CachedOrigin: OriginStream {
         guard let key = self.question.cacheableKey else { return self.pass(.method) }
         guard let mode = self.use.mode else {
             guard self.question.canBeShared else { return self.pass(.bypass) }
-            if self.use.store.isUnshared(key) { return self.pass(.uriMiss) }
-            return self.fetch(at: key, mode: .ignoreLocal, .uriMiss)
+            return self.fetch(at: key, .uriMiss)
         }
-        let kept = self.use.store.find(key)
-        guard kept.isEmpty, mode != .ignoreLocal, self.use.store.hasDisk else {
-            return self.decide(among: kept, at: key, mode: mode)
-        }
-        self.state = .looking
-        let box = LoopBound(self, loop: self.loop)
-        self.use.store.findOnDisk(key, for: self.request, mode: mode) { answer in
-            box.run { origin in
-                guard case .looking = origin.state else { return }
-                origin.decide(among: answer.map { [$0] } ?? [], at: key, mode: mode)
-            }
-        }
+        let hasMore = mode != .ignoreLocal && self.use.store.hasDisk
+        self.decide(among: self.use.store.find(key), at: key, mode: mode, orOnDisk: hasMore)
     }
 
-    private func decide(among kept: [KeptAnswer], at key: CacheKey, mode: CacheMode) {
+    /// - Parameter looksOnDisk: whether something that is not in memory may answer.
+    private func decide(among kept: [KeptAnswer], at key: CacheKey, mode: CacheMode, orOnDisk looksOnDisk: Bool) {
         let decision = self.use.store.rules.decision(
             for: self.request, among: kept.map(\.judged), mode: mode, now: .now())
         switch decision {
+        case .forward(.uriMiss) where looksOnDisk, .forward(.varyMiss) where looksOnDisk,
+            .forward(.partial) where looksOnDisk, .miss where looksOnDisk:
+            self.look(on: key, mode: mode, besides: kept)
         case .answer(let index, let age, let staleness, let revalidate):
             self.answer(from: kept[index], age: age, staleness: staleness)
             if revalidate { self.renew(kept[index], at: key, mode: mode) }
         case .validate(let index, let fields, let reason):
             guard self.question.canBeShared else { return self.pass(reason) }
-            self.fetch(at: key, mode: mode, reason, validating: kept[index], with: fields)
+            self.fetch(at: key, reason, joins: self.use.joins, validating: kept[index], with: fields)
         case .forward(let reason):
-            guard self.question.canBeShared, !self.use.store.isUnshared(key) else { return self.pass(reason) }
-            self.fetch(at: key, mode: mode, reason)
+            guard self.question.canBeShared else { return self.pass(reason) }
+            self.fetch(at: key, reason)
         case .miss:
             self.cacheOutcome = .miss
             self.state = .failed(SessionError(.cacheMiss, "nothing is kept for \(key.url) that may answer"))
             self.loop.atEndOfTurn(self)
+        }
+    }
+
+    /// Looks for what is on disk, and decides again.
+    private func look(on key: CacheKey, mode: CacheMode, besides kept: [KeptAnswer]) {
+        self.state = .looking
+        let box = LoopBound(self, loop: self.loop)
+        self.use.store.findOnDisk(key, for: self.request, mode: mode) { answer in
+            box.run { origin in
+                guard case .looking = origin.state else { return }
+                origin.decide(among: (answer.map { [$0] } ?? []) + kept, at: key, mode: mode, orOnDisk: false)
+            }
         }
     }
 
@@ -146,10 +152,20 @@ final class CachedOrigin: OriginStream {
         guard let answer = self.question.answer(from: kept, age: age, staleness: staleness) else {
             return self.pass(.partial)
         }
+        let body: Source
+        if kept.isInMemory {
+            body = .pieces(answer.body.pieces[...])
+            self.skipped = answer.range.lowerBound
+        } else {
+            guard let reader = answer.body.open(at: answer.range.lowerBound) else {
+                preconditionFailure("BUG: a body on disk has no beginning")
+            }
+            body = .shared(answer.body, reader, nil)
+        }
         self.use.store.count { $0.hits += 1 }
         self.cacheOutcome = answer.outcome
-        (self.skipped, self.left) = (answer.range.lowerBound, answer.range.upperBound - answer.range.lowerBound)
-        self.begin(answer.head, length: answer.length, .pieces(answer.pieces[...]))
+        self.left = answer.range.upperBound - answer.range.lowerBound
+        self.begin(answer.head, length: answer.length, body)
     }
 
     /// Has the origin say, while nobody waits, whether what has answered still holds (RFC 5861 §3).
@@ -164,11 +180,23 @@ final class CachedOrigin: OriginStream {
 
     // MARK: Asking
 
+    /// Asks with others, unless they would hardly get the same answer.
+    private func fetch(at key: CacheKey, _ reason: ForwardReason) {
+        if self.use.store.isUnshared(key) { return self.askAlone(key, reason) }
+        self.fetch(at: key, reason, joins: self.use.joins)
+    }
+
+    /// Asks for this client, though in its turn.
+    private func askAlone(_ key: CacheKey, _ reason: ForwardReason) {
+        if self.use.queue == nil { return self.pass(reason) }
+        self.fetch(at: key, reason, joins: false)
+    }
+
     private func fetch(
-        at key: CacheKey, mode: CacheMode, _ reason: ForwardReason, validating kept: KeptAnswer? = nil,
+        at key: CacheKey, _ reason: ForwardReason, joins: Bool, validating kept: KeptAnswer? = nil,
         with conditions: Fields = Fields()
     ) {
-        let (flight, isNew) = self.use.store.flight(for: key, joining: self.use.joins)
+        let (flight, isNew) = self.use.store.flight(for: key, joining: joins)
         let box = LoopBound(self, loop: self.loop)
         let boarding = flight.board(isOwner: isNew) { outcome, reader in
             box.run { $0.landed(outcome, reader, isOwn: isNew, reason, flight) }
@@ -177,16 +205,17 @@ final class CachedOrigin: OriginStream {
         case .waiting(let number):
             self.state = .waiting(flight, number: number)
             guard isNew else { return }
-            var errand = OriginFetch.Errand(request: self.request, mode: mode, keeps: self.use.mode != nil)
+            var errand = OriginFetch.Errand(
+                request: self.request, mode: self.use.mode ?? .ignoreLocal, keeps: self.use.mode != nil)
             errand.validated = kept
             errand.conditions = conditions
             self.fetch = self.start(errand, in: flight)
         case .late(let answer):
-            guard self.answersNow(answer), let reader = answer.body.open() else { return self.pass(reason) }
+            guard self.answersNow(answer), let reader = answer.body.open() else { return self.askAlone(key, reason) }
             let outcome = Flight.Outcome.success(answer)
             box.run { $0.landed(outcome, reader, isOwn: false, reason, flight) }
             self.state = .waiting(flight, number: -1)
-        case .gone: self.pass(reason)
+        case .gone: self.askAlone(key, reason)
         }
     }
 
@@ -218,9 +247,9 @@ final class CachedOrigin: OriginStream {
         switch outcome {
         case .failure(let error) where isOwn: self.fail(error)
         // Another one may have more luck: the failure was that of a client which left, or of its connection.
-        case .failure: self.pass(reason)
+        case .failure: self.askAlone(flight.key, reason)
         case .success(let answer):
-            guard let reader else { return self.pass(reason) }
+            guard let reader else { return self.askAlone(flight.key, reason) }
             self.take(answer, reader, isOwn: isOwn, reason, flight)
         }
     }
@@ -245,7 +274,7 @@ final class CachedOrigin: OriginStream {
         // Another client may get a variant of its own, and has not said that it takes stale answers.
         guard isOwn || answer.source != .stale && !rules.selected(by: self.request, among: [stored]).isEmpty else {
             flight.close(reader, of: answer.body)
-            return self.pass(.varyMiss)
+            return self.askAlone(flight.key, .varyMiss)
         }
         self.use.store.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }
@@ -342,7 +371,9 @@ final class CachedOrigin: OriginStream {
     }
 
     private func closeBody() {
-        if case .shared(let body, let reader, let flight) = self.body { flight.close(reader, of: body) }
+        if case .shared(let body, let reader, let flight) = self.body {
+            if let flight { flight.close(reader, of: body) } else { _ = body.close(reader) }
+        }
         self.body = nil
     }
 

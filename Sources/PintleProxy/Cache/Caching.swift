@@ -34,6 +34,9 @@ package struct Caching: Sendable {
         self.store = store
         // Digests that tell one trust policy from another.
         let trusts = (policy.securityPolicies + [.default]).map(\.digest)
+        // An address that may not be dialled any more does not answer from the cache either.
+        let access =
+            "\(policy.configuration.destinations) \(policy.configuration.listen.contains(where: \.isExposed))"
         let status = CacheStatus.Name(name)
         var queues: [String: (rules: CoalescingRules, queue: RouteQueue)] = [:]
         self.uses = routes.map { route in
@@ -46,7 +49,7 @@ package struct Caching: Sendable {
                 queues[route.name] = (rules, queue ?? RouteQueue(most: most, order: rules.order))
             }
             // A request that the route's rules have changed may have another answer.
-            let party = Pin(spki: Array("\(route.configuration.request)".utf8)).description
+            let party = Pin(spki: Array("\(route.configuration.request) \(access)".utf8)).description
             let queue = queues[route.name]?.queue
             return trusts.map { trust in
                 CacheUse(store, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)

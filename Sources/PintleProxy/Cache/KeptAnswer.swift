@@ -5,7 +5,7 @@ internal import PintleCache
 internal import PintleMessage
 internal import Synchronization
 
-/// A stored response with all of its body in memory.
+/// A stored response with its body, which is in memory, or on a disk where that is too long.
 struct KeptAnswer: Sendable {
     let judged: JudgedResponse
     /// The bytes that are held, from the first to the last.
@@ -28,6 +28,11 @@ struct KeptAnswer: Sendable {
         self.init(response, SharedBody(whole: bytes.all), bytes.count)
     }
 
+    /// An answer whose body is on a disk.
+    init(_ response: StoredResponse, _ body: SharedBody) {
+        self.init(response, body, Int(clamping: response.heldLength))
+    }
+
     private init(_ response: StoredResponse, _ body: SharedBody, _ byteCount: Int) {
         (self.judged, self.body, self.byteCount) = (AnswerStore.rules.judged(response), body, byteCount)
         var cost = body.pieces.reduce(Self.fixedCost) { $0 + $1.storageCapacity + 64 }
@@ -37,8 +42,10 @@ struct KeptAnswer: Sendable {
 
     var response: StoredResponse { self.judged.response }
 
-    /// The bytes that are held, in pieces.
+    /// The bytes that are held, in pieces; none where they are on a disk.
     var pieces: [ByteBuffer] { self.body.pieces }
+
+    var isInMemory: Bool { self.byteCount == 0 || !self.pieces.isEmpty }
 
     /// The same body with another head.
     func with(_ response: StoredResponse) -> KeptAnswer { KeptAnswer(response, self.body, self.byteCount) }
@@ -46,9 +53,21 @@ struct KeptAnswer: Sendable {
     /// The objects around it, and its share of the tables, as measured with answers of a few bytes.
     private static let fixedCost = 2048
 
-    /// True where it answers the same requests as another one, whose place it takes: all of those that a part answers.
-    func replaces(_ other: KeptAnswer) -> Bool {
-        self.response.selecting == other.response.selecting
-            && (self.response.isComplete || self.response.range == other.response.range)
+    /// True where it takes the place of another one, as the origin's answer to a request that both would answer.
+    func replaces(_ other: KeptAnswer, for request: RequestHead) -> Bool {
+        self.response.replaces(other.response, for: request)
+    }
+
+    /// True where it answers the same requests as another one.
+    func isLike(_ other: KeptAnswer) -> Bool {
+        self.response.selecting == other.response.selecting && self.response.range == other.response.range
+    }
+}
+
+extension StoredResponse {
+    /// True where it takes the place of another one, as the origin's answer to a request that both would answer. A part leaves the
+    /// others where they are.
+    func replaces(_ other: StoredResponse, for request: RequestHead) -> Bool {
+        (self.isComplete || self.range == other.range) && AnswerStore.rules.matches(other, request)
     }
 }

@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleActivity
 internal import PintleCache
+internal import PintleCacheStore
 internal import PintleLoop
 internal import PintleMessage
 internal import PintleSession
@@ -26,6 +27,16 @@ final class OriginFetch {
         var conditions = Fields()
     }
 
+    /// What becomes of a body that is too long for memory.
+    private enum Writing {
+        /// It is written while it comes, or will be where it becomes too long.
+        case going
+        /// It has come, and the last of it is being written; this is what it belongs to.
+        case last(StoredResponse)
+        case done(DiskCache.Writer)
+        case failed
+    }
+
     let flight: Flight
     /// The verdicts, the version and the times are those of the connection.
     private(set) var stream: (any OriginStream)?
@@ -40,6 +51,7 @@ final class OriginFetch {
     private var requestTime = CacheTime(seconds: 0)
     private var answer: Flight.Answer?
     private var reserved = 0
+    private var writing = Writing.going
     private var isOver = false
     /// True where the answer is wanted although nobody waits for it.
     var isForStore = false
@@ -93,8 +105,14 @@ final class OriginFetch {
     }
 
     private func close() {
-        self.isOver = true
+        self.leaveOrigin()
         self.store.end(self.flight)
+    }
+
+    /// Gives back what is needed only while the origin answers. Nothing happens the second time.
+    private func leaveOrigin() {
+        if self.isOver { return }
+        self.isOver = true
         self.store.release(self.reserved)
         if let ticket { self.queue?.leave(ticket) }
         self.flight.watch(whenUnwanted: nil)
@@ -117,14 +135,18 @@ final class OriginFetch {
         let stored =
             verdict == .store
             ? self.store.rules.stored(head, to: self.errand.request, at: times, length: length ?? 0) : nil
-        let room = stored == nil ? 0 : self.store.reserve(length)
-        self.reserved = room
-        let isShared = room > 0 && stored != nil
+        let room = stored.flatMap { stored in
+            let box = LoopBound(self, loop: self.loop)
+            return self.store.body(of: stored, at: self.flight.key, length: length) { writer in
+                box.run { $0.written(by: writer) }
+            }
+        }
+        self.reserved = room?.reserved ?? 0
         if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         let answer = Flight.Answer(
-            head: head, length: length, stored: isShared ? stored : nil, body: SharedBody(limit: room),
+            head: head, length: length, stored: room == nil ? nil : stored, body: room?.body ?? SharedBody(limit: 0),
             upstreamStatus: head.status, source: .origin,
-            isKept: isShared && self.errand.keeps, reason: verdict.reason)
+            isKept: room != nil && self.errand.keeps, reason: verdict.reason)
         self.answer = answer
         if !self.flight.land(.success(answer)) { self.giveUpIfUnwanted() }
     }
@@ -186,22 +208,58 @@ final class OriginFetch {
         }
         if error != nil { self.keepBeginning() }
         answer.body.finish(error)
-        if error == nil, answer.isKept, var stored = answer.stored, let whole = answer.body.whole {
-            // Complete: what is kept has to have the length that its body has.
-            stored.length = UInt64(answer.body.count)
-            self.store.keep(KeptAnswer(stored, whole), at: self.flight.key) { self.flight.isRevoked }
+        guard error == nil, answer.isKept, var stored = answer.stored else { return self.close() }
+        // Complete: what is kept has to have the length that its body has.
+        stored.length = answer.body.count
+        if let whole = answer.body.whole {
+            self.store.keep(KeptAnswer(stored, whole), at: self.flight.key, for: self.errand.request) {
+                self.flight.isRevoked
+            }
+            return self.close()
         }
-        self.close()
+        switch self.writing {
+        case .failed: self.close()
+        case .done(let writer): self.keep(stored, writtenBy: writer)
+        case .going:
+            self.writing = .last(stored)
+            self.leaveOrigin()
+        case .last: preconditionFailure("BUG: a response ends twice")
+        }
+    }
+
+    /// All of the body is on the disk, or will never be.
+    private func written(by writer: DiskCache.Writer?) {
+        if case .last(let stored) = self.writing {
+            if let writer { self.keep(stored, writtenBy: writer) } else { self.close() }
+        } else {
+            self.writing = writer.map(Writing.done) ?? .failed
+        }
+    }
+
+    /// Keeps an answer whose body is on the disk. Until it can be found there, who asks for it gets it from the flight.
+    private func keep(_ stored: StoredResponse, writtenBy writer: DiskCache.Writer) {
+        guard let answer else { preconditionFailure("BUG: a body has no answer") }
+        self.leaveOrigin()
+        let (store, flight) = (self.store, self.flight)
+        store.keep(
+            KeptAnswer(stored, answer.body), at: flight.key, for: self.errand.request, writtenBy: writer
+        ) {
+            flight.isRevoked
+        } done: {
+            store.end(flight)
+        }
     }
 
     /// Keeps what has come of a body that breaks off, where it can be told what it is a part of (RFC 9111 §3.3).
     private func keepBeginning() {
         guard let answer, answer.isKept, let stored = answer.stored, let pieces = answer.body.begun,
             let part = PartialResponse(
-                answer.head, to: self.errand.request, received: UInt64(answer.body.count), of: answer.length)
+                answer.head, to: self.errand.request, received: answer.body.count, of: answer.length)
         else { return }
         let times = ExchangeTimes(request: stored.requestTime, response: stored.responseTime)
-        self.store.join(part, pieces, at: self.flight.key, times, mode: self.errand.mode) { self.flight.isRevoked }
+        self.store.join(
+            part, pieces, at: self.flight.key, for: self.errand.request, times, mode: self.errand.mode
+        ) { self.flight.isRevoked }
     }
 }
 

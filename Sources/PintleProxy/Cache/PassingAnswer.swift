@@ -120,14 +120,16 @@ final class PassingAnswer {
         let count = UInt64(body.pieces.count)
         if !isCut, var whole = body.whole {
             whole.length = count
-            self.store.keep(KeptAnswer(whole, body.pieces.all), at: key) { self.watch.isRevoked }
+            self.store.keep(KeptAnswer(whole, body.pieces.all), at: key, for: self.request) { self.watch.isRevoked }
         } else {
             let part =
                 isCut
                 ? PartialResponse(body.head, to: self.request, received: count, of: body.length)
                 : PartialResponse(body.head, to: self.request)
             if let part, UInt64(part.range.count) == count {
-                self.store.join(part, body.pieces.all, at: key, body.times, mode: self.mode) { self.watch.isRevoked }
+                self.store.join(
+                    part, body.pieces.all, at: key, for: self.request, body.times, mode: self.mode
+                ) { self.watch.isRevoked }
             }
         }
         self.giveUp()

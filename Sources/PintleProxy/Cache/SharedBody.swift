@@ -6,8 +6,10 @@ internal import PintleSession
 
 /// The body of an answer that comes once and is read by many, on any loops, each at its own speed.
 ///
-/// It is kept as a whole as long as it fits into what was reserved for it, and no reader holds up another. A longer one is
-/// kept from the slowest reader's place on, and its source waits where that one is a window behind.
+/// It is kept in memory as a whole as long as it fits into what was reserved for it. A longer one is written to a disk, where there
+/// is one for it: memory keeps a window of the latest bytes then, and who is behind that reads from the disk, so no reader holds
+/// up another. Without a disk, or when it takes no more, the bytes that somebody has still to read stay in memory, and the source
+/// waits where they are a window.
 final class SharedBody: Sendable {
     /// A place in the body. Its number tells it from those of other readers.
     struct Reader: Sendable {
@@ -22,49 +24,34 @@ final class SharedBody: Sendable {
         case end(SessionError?)
     }
 
-    private struct Place {
-        /// The number of pieces that were read.
-        var index: Int
-        var wake: (@Sendable () -> Void)?
-    }
-
-    private struct State {
-        /// The pieces that are kept, and the number of those before them that are not.
-        var pieces: CircularBuffer<ByteBuffer> = []
-        var dropped = 0
-        /// The bytes in ``pieces``, and those that came in all.
-        var kept = 0
-        var count = 0
-        var isKeptWhole: Bool
-        var end: Result<Void, SessionError>?
-        var readers: [Int: Place] = [:]
-        var nextNumber = 0
-        /// Wakes the source where it waits for its readers.
-        var resume: (@Sendable () -> Void)?
-    }
-
-    /// The most bytes that are kept of a body which is not kept as a whole.
-    private static let window = 256 * 1024
-    private let limit: Int
-    /// All of the body where it was here from the beginning, which takes no lock to read; otherwise empty.
+    /// The most bytes that a body takes in memory that is not kept there as a whole, before its source waits; a piece more, at most.
+    static let window = 256 * 1024
+    /// Called where the body becomes too long for memory: writes it to a disk.
+    private let store: (@Sendable (SharedBody) -> Void)?
+    /// All of the body where it was in memory from the beginning, which takes no lock to read; otherwise empty.
     let pieces: [ByteBuffer]
-    private let state: NIOLockedValueBox<State>
+    private let state: NIOLockedValueBox<BodyState>
 
-    /// - Parameter limit: the bytes up to which the body is kept as a whole.
-    init(limit: Int) {
-        (self.limit, self.pieces) = (limit, [])
-        self.state = NIOLockedValueBox(State(isKeptWhole: limit > 0))
+    /// - Parameters:
+    ///   - limit: the bytes up to which the body is kept in memory as a whole.
+    ///   - store: called at most once, when it is longer: it reads the body as ``openForStoring()`` says, and writes it to a disk.
+    init(limit: Int, store: (@Sendable (SharedBody) -> Void)? = nil) {
+        (self.store, self.pieces) = (store, [])
+        self.state = NIOLockedValueBox(BodyState(limit: limit))
     }
 
-    /// A body that is here.
+    /// A body that is in memory.
     init(whole pieces: [ByteBuffer]) {
-        var state = State(isKeptWhole: true)
-        state.pieces.append(contentsOf: pieces)
-        state.kept = pieces.reduce(0) { $0 + $1.readableBytes }
-        state.count = state.kept
-        state.end = .success(())
-        (self.limit, self.pieces) = (.max, pieces)
-        self.state = NIOLockedValueBox(state)
+        (self.store, self.pieces) = (nil, pieces)
+        self.state = NIOLockedValueBox(BodyState(whole: pieces))
+    }
+
+    /// A body that is on a disk.
+    ///
+    /// - Parameter length: in bytes.
+    init(stored storage: any BodyStorage, length: UInt64) {
+        (self.store, self.pieces) = (nil, [])
+        self.state = NIOLockedValueBox(BodyState(stored: storage, length: length))
     }
 
     // MARK: The source's side
@@ -73,14 +60,14 @@ final class SharedBody: Sendable {
     ///
     /// - Returns: false where the source has to wait until it is resumed.
     func append(_ piece: ByteBuffer) -> Bool {
-        let (wakes, goesOn) = self.state.withLockedValue { state in
-            state.pieces.append(piece)
-            state.kept += piece.readableBytes
-            state.count += piece.readableBytes
-            if state.count > self.limit { state.isKeptWhole = false }
-            Self.drop(from: &state)
-            return (Self.takeWakes(of: &state), state.isKeptWhole || state.kept < Self.window)
+        let (wakes, outgrows, goesOn) = self.state.withLockedValue { state in
+            state.append(piece)
+            let outgrows = state.outgrowsMemory
+            if outgrows { state.keeping = self.store == nil ? .unread : .unwritten }
+            state.drop()
+            return (state.takeWakes(), outgrows, state.hasRoom)
         }
+        if outgrows { self.store?(self) }
         for wake in wakes { wake() }
         return goesOn
     }
@@ -88,9 +75,8 @@ final class SharedBody: Sendable {
     /// Has the source woken, on any thread, when there is room again; at once where there is by now.
     func whenRoom(_ resume: @escaping @Sendable () -> Void) {
         let hasRoom = self.state.withLockedValue { state in
-            let hasRoom = state.isKeptWhole || state.kept < Self.window
-            if !hasRoom { state.resume = resume }
-            return hasRoom
+            if !state.hasRoom { state.resume = resume }
+            return state.hasRoom
         }
         if hasRoom { resume() }
     }
@@ -99,66 +85,75 @@ final class SharedBody: Sendable {
     func finish(_ error: SessionError?) {
         let wakes = self.state.withLockedValue { state in
             state.end = error.map { .failure($0) } ?? .success(())
-            return Self.takeWakes(of: &state)
+            return state.takeWakes()
         }
         for wake in wakes { wake() }
     }
 
-    /// All of the body; nil where it is not complete, or too long to be kept.
+    /// All of the body; nil where it is not complete, or not in memory as a whole.
     var whole: [ByteBuffer]? {
         self.state.withLockedValue { state in
-            guard case .success? = state.end, state.dropped == 0, state.isKeptWhole else { return nil }
-            return Array(state.pieces)
+            guard case .success? = state.end else { return nil }
+            return state.everything
         }
     }
 
-    /// All that has come, complete or not; nil where something of it is gone.
-    var begun: [ByteBuffer]? {
-        self.state.withLockedValue { $0.dropped == 0 && $0.isKeptWhole ? Array($0.pieces) : nil }
-    }
+    /// All that has come, complete or not; nil where something of it is not in memory.
+    var begun: [ByteBuffer]? { self.state.withLockedValue { $0.everything } }
 
     /// The bytes that have come.
-    var count: Int { self.state.withLockedValue { $0.count } }
+    var count: UInt64 { self.state.withLockedValue { $0.count } }
 
-    /// True where nobody reads.
-    var isUnread: Bool { self.state.withLockedValue { $0.readers.isEmpty } }
+    /// True where nobody reads, but for who writes it to a disk.
+    var isUnread: Bool { self.state.withLockedValue { $0.isUnread } }
+
+    // MARK: The disk's side
+
+    /// Begins to read in order to write the body to a disk. What was not said to be stored stays in memory for it.
+    func openForStoring() -> Reader { Reader(number: self.state.withLockedValue { $0.openForStoring() }) }
+
+    /// Notes that bytes can be read from the disk.
+    ///
+    /// - Parameter length: their number, from the first one of the body on.
+    func stored(_ length: UInt64, in storage: any BodyStorage) {
+        let resume = self.state.withLockedValue { state in
+            (state.storage, state.written) = (storage, length)
+            state.drop()
+            return state.takeResume()
+        }
+        resume?()
+    }
+
+    /// Notes that the disk takes no more, and closes the place of who was writing. What is stored can be read on.
+    func storingEnded(_ reader: Reader) {
+        let resume = self.state.withLockedValue { state in
+            state.close(reader.number)
+            state.keeping = .unread
+            state.drop()
+            return state.takeResume()
+        }
+        resume?()
+    }
 
     // MARK: The readers' side
 
-    /// Begins to read at the beginning; nil where that is gone.
-    func open() -> Reader? {
-        self.state.withLockedValue { state in
-            guard state.dropped == 0 else { return nil }
-            defer { state.nextNumber += 1 }
-            state.readers[state.nextNumber] = Place(index: 0)
-            return Reader(number: state.nextNumber)
-        }
+    /// Begins to read; nil where the bytes from there on are gone.
+    ///
+    /// - Parameter offset: the place of the first byte that is wanted (0…length).
+    func open(at offset: UInt64 = 0) -> Reader? {
+        self.state.withLockedValue { $0.open(at: offset) }.map(Reader.init)
     }
 
     /// Takes the next piece.
     ///
     /// - Parameter wake: called once, on any thread, when there is more, where there is nothing now.
     func next(_ reader: Reader, wake: @escaping @Sendable () -> Void) -> Next {
-        let (next, resume) = self.state.withLockedValue { state -> (Next, (@Sendable () -> Void)?) in
-            guard var place = state.readers[reader.number] else { preconditionFailure("BUG: a closed reader reads") }
-            let index = place.index - state.dropped
-            guard index < state.pieces.count else {
-                switch state.end {
-                case nil: break
-                case .success?: return (.end(nil), nil)
-                case .failure(let error)?: return (.end(error), nil)
-                }
-                place.wake = wake
-                state.readers[reader.number] = place
-                return (.wait, nil)
-            }
-            let piece = state.pieces[state.pieces.index(state.pieces.startIndex, offsetBy: index)]
-            place.index += 1
-            state.readers[reader.number] = place
-            Self.drop(from: &state)
-            return (.piece(piece), self.takeResume(of: &state))
+        let (next, question, resume) = self.state.withLockedValue { state in
+            let (next, question) = state.next(reader.number, wake: wake)
+            return (next, question, state.takeResume())
         }
         resume?()
+        if let question { self.ask(question, for: reader) }
         return next
     }
 
@@ -167,39 +162,24 @@ final class SharedBody: Sendable {
     /// - Returns: true where nobody else does.
     func close(_ reader: Reader) -> Bool {
         let (isLast, resume) = self.state.withLockedValue { state in
-            state.readers[reader.number] = nil
-            Self.drop(from: &state)
-            return (state.readers.isEmpty, self.takeResume(of: &state))
+            state.close(reader.number)
+            state.drop()
+            return (state.isUnread, state.takeResume())
         }
         resume?()
         return isLast
     }
 
-    // MARK: Inside
-
-    /// Forgets what every reader has, unless the body is kept as a whole.
-    private static func drop(from state: inout State) {
-        guard !state.isKeptWhole else { return }
-        let least = state.readers.values.map(\.index).min() ?? state.dropped + state.pieces.count
-        while state.dropped < least, let piece = state.pieces.popFirst() {
-            state.dropped += 1
-            state.kept -= piece.readableBytes
+    /// Reads from the disk what a reader wants that is not in memory.
+    private func ask(_ question: BodyState.Question, for reader: Reader) {
+        Task {
+            let found: Result<ByteBuffer, SessionError>
+            do throws(SessionError) {
+                found = .success(try await question.storage.bytes(at: question.offset, upTo: question.count))
+            } catch {
+                found = .failure(error)
+            }
+            self.state.withLockedValue { $0.found(found, for: reader.number) }?()
         }
-    }
-
-    private static func takeWakes(of state: inout State) -> [@Sendable () -> Void] {
-        var wakes: [@Sendable () -> Void] = []
-        for (number, place) in state.readers {
-            guard let wake = place.wake else { continue }
-            wakes.append(wake)
-            state.readers[number]?.wake = nil
-        }
-        return wakes
-    }
-
-    private func takeResume(of state: inout State) -> (@Sendable () -> Void)? {
-        guard state.kept < Self.window else { return nil }
-        defer { state.resume = nil }
-        return state.resume
     }
 }

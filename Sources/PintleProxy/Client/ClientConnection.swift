@@ -65,8 +65,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// What is drawn from the common memory for the inbox.
     private var inboxShare = MemoryShare()
     private var isProcessing = false
-    /// The heads that were taken since the client was last given its turn.
-    private var headsInTurn = 0
+    /// The heads that were taken in a turn of the loop.
+    private var (headsInTurn, turn) = (0, UInt64(0))
     /// True while requests wait that have come, because others want their turn.
     private var isResting = false
     /// True once the client has sent something.
@@ -124,7 +124,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .lingering, .closed: return
         case .head, .body, .answering, .entering: break
         }
-        self.headsInTurn = 0
         if self.inbox.readableBytes == 0 {
             // The common case: the bytes are understood where they were received.
             swap(&self.inbox, &bytes)
@@ -215,6 +214,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
             self.timer?.expect(.clientToRead)
             return false
         }
+        if self.turn != self.lane.loop.turn { (self.turn, self.headsInTurn) = (self.lane.loop.turn, 0) }
         guard self.headsInTurn < Self.mostHeadsInTurn else {
             self.rest()
             return false
@@ -242,7 +242,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.isResting = true
         LoopBound(self, loop: self.lane.loop).run { connection in
             connection.isResting = false
-            connection.headsInTurn = 0
+            // What is sent within a turn may be run in it: there is no room then, and it rests again.
             connection.process()
         }
     }

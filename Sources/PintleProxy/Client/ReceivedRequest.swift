@@ -19,7 +19,7 @@ final class ReceivedRequest {
     let keepsConnection: Bool
     /// True where other requests are this one.
     let isRecurrent: Bool
-    private var plan: RequestPlan?
+    private var plan: (plan: RequestPlan, policy: Policy)?
     private var made: Result<PlannedRequest, Problem>?
     /// Asks the cache, where nothing but the request decides on what is asked, and all that is kept may answer.
     private(set) var question: CacheQuestion?
@@ -35,9 +35,12 @@ final class ReceivedRequest {
 
     /// The plan for the request.
     func plan(by policy: Policy) -> RequestPlan {
-        if let plan { return plan }
+        if let known = self.plan {
+            precondition(known.policy === policy, "BUG: a request is remembered beyond its configuration")
+            return known.plan
+        }
         let plan = RequestPlan(self.head, self.framing, by: policy)
-        if self.isRecurrent { self.plan = plan }
+        if self.isRecurrent { self.plan = (plan, policy) }
         return plan
     }
 

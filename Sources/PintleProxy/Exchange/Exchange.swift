@@ -10,8 +10,7 @@ internal import PintleSession
 /// One request and its answer, from the plan to the record: a machine between a ``ClientStream`` and an ``OriginStream``.
 ///
 /// Its two halves, the way of the request's body and that of the answer, move by themselves. What a stream must not do traps
-/// with `BUG:`; what a peer can cause is an action. It lives on one loop together with both streams, so it needs neither lock
-/// nor task.
+/// with `BUG:`; what a peer can cause is an action. One loop has it together with both streams, so it needs no lock.
 final class Exchange {
     private let client: any ClientStream
     private let lane: Lane
@@ -44,11 +43,8 @@ final class Exchange {
         _ request: ReceivedRequest, from client: any ClientStream, of peer: Client?, on lane: Lane,
         inside tunnel: InterceptedTunnel? = nil
     ) {
-        self.client = client
-        self.lane = lane
-        self.active = lane.active
-        self.peer = peer
-        self.request = request
+        (self.client, self.lane, self.active) = (client, lane, lane.active)
+        (self.peer, self.request) = (peer, request)
         self.upload = RequestUpload(request.framing, limit: lane.active.limits.bodyBuffer)
         self.held = HeldShares(limit: lane.active.limits.heldBytes, of: lane.memory)
         self.report = ExchangeReport(request, of: peer, on: lane, inside: tunnel)
@@ -145,7 +141,7 @@ final class Exchange {
     /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
-        if let question = self.request.question, self.answers(question) { return }
+        if let question = self.request.question, self.answerPromptly(question) { return }
         self.trail?.keep(body)
         guard plan.takesWork else { return self.send(self.request.make(by: plan, body)) }
         let head = self.request.head
@@ -177,10 +173,12 @@ final class Exchange {
         self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
         var transfer = planned.transfer
         self.active.cookies.fill(&transfer, of: decision)
-        let question = self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
-        if let question, planned.isPlain, self.trail == nil {
-            if self.active.cookies.addNothing(to: decision) { self.request.note(question) }
-            if self.answers(question) { return }
+        // One that was noted has found nothing in this very call.
+        let noted = self.request.question
+        let question = noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
+        if let question, noted == nil, planned.isPlain, self.trail == nil {
+            if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
+            if self.answerPromptly(question) { return }
         }
         self.open(transfer, in: self.active.session(for: decision.trust).session, question)
         guard case .stream = planned.transfer.body, let origin else {
@@ -194,9 +192,12 @@ final class Exchange {
         self.countUpload()
     }
 
-    /// Answers at once where what is kept in memory does.
-    private func answers(_ question: CacheQuestion) -> Bool {
-        guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }) else { return false }
+    /// Answers at once where what is kept in memory does; else does nothing, and returns false.
+    private func answerPromptly(_ question: CacheQuestion) -> Bool {
+        guard let (head, body) = question.promptAnswer({ self.forwarded($0, mark: nil) }),
+            self.client.needsSwitch(insteadOf: head.received) == nil
+        else { return false }
+        question.countHit()
         self.report.note(head.outcome)
         self.pass(head.received, as: head.forwarded, length: head.length, inspection: nil)
         head.forEachPiece(of: body) { self.write($0) }
@@ -691,7 +692,6 @@ final class Exchange {
 extension Exchange: TurnEndWork {
     func runAtEndOfTurn() {
         self.resumesBody = false
-        // Over since: nothing is held for it any more.
         if case .over = self.answer { return }
         self.upload.pacer?.proceed()
         self.countUpload()

@@ -164,6 +164,33 @@ struct CoalescingTests {
         #expect(paths == (order == "fifo" ? ["/0", "/1", "/2", "/3"] : ["/0", "/3", "/2", "/1"]))
     }
 
+    @Test func `answers that are not to be stored come in their turn, too`() throws {
+        let underWay = Watched((now: 0, most: 0))
+        let mayAnswer = Watched(2)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                underWay.change { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                _ = try mayAnswer.wait(for: "a turn") { $0 > 0 }
+                mayAnswer.change { $0 -= 1 }
+                underWay.change { $0.now -= 1 }
+                try connection.send(response("mine", fields: "Cache-Control: no-store\r\n"))
+            }
+        }
+        let pintle = try PintleProcess(
+            "routes: [{name: few, cache: {policy: protocol}, coalesce: {max_active: 1}}]")
+        for path in ["/0", "/1"] { _ = try pintle.ask(get(origin.port, path)) }
+        let clients = try (0..<6).map { _ in try pintle.connect() }
+        for (number, client) in clients.enumerated() { try client.send(get(origin.port, "/\(number % 2)")) }
+        while try pintle.counters()["active"] as? Int != clients.count {}
+        for count in 3...8 {
+            try origin.waitForRequests(count)
+            mayAnswer.change { $0 += 1 }
+        }
+        for client in clients { #expect(try client.readResponse().text == "mine") }
+        #expect(origin.requests.count == 8 && underWay.current.most == 1)
+    }
+
     // MARK: Validations
 
     /// Keeps an answer, then answers each validation, when it may, with one thing and everything else with another.

@@ -12,9 +12,13 @@ struct HTTP2Stage {
 
     /// - Parameters:
     ///   - more: of the configuration.
+    ///   - route: more keys of the route, each as `key: value` in one line.
     ///   - port: of another origin, that requests go to in place of this one.
     ///   - script: of the origin; it answers each request with `ok` and closes unless given.
-    init(_ more: String = "", leadingTo port: Int? = nil, serving script: ScriptedOrigin.Script? = nil) throws {
+    init(
+        _ more: String = "", route: [String] = [], leadingTo port: Int? = nil,
+        serving script: ScriptedOrigin.Script? = nil
+    ) throws {
         self.folder = try TemporaryFolder()
         try AuthorityFolder("\(self.folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
         let answering: ScriptedOrigin.Script = { connection in
@@ -30,6 +34,7 @@ struct HTTP2Stage {
                 match: {hosts: [origin.test]}
                 connect: intercept
                 upstream: "http://127.0.0.1:\(port ?? self.origin.port)"
+            \(route.map { "    \($0)" }.joined(separator: "\n"))
             """,
             environment: ["XDG_DATA_HOME": self.folder.path], folder: self.folder)
     }

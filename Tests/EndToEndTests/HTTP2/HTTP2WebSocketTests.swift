@@ -91,6 +91,27 @@ struct HTTP2WebSocketTests {
         #expect(answer.status == status && answer.problem == (status == 502 ? "upstream-protocol" : nil), "\(answer)")
     }
 
+    @Test func `an answer that is kept for the URL opens none either`() throws {
+        let stage = try HTTP2Stage(route: ["request: {serialize: http}", "cache: {policy: protocol}"]) { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("page", fields: "Cache-Control: max-age=60\r\n"))
+            }
+        }
+        let reader = try stage.client()
+        try reader.greet()
+        let get: [Bytes.Field] = [
+            (":method", "GET"), (":scheme", "https"), (":authority", "origin.test"), (":path", "/chat?a=b"),
+        ]
+        for stream in [1, 3] {
+            try reader.send(Bytes.headers(get, Flag.endHeaders | Flag.endStream, on: stream))
+            let page = try reader.answer(on: stream)
+            #expect(page.status == 200 && (stream == 1 || page["cache-status"]?.contains("hit") == true))
+        }
+        let answer = try self.client(stage).answer()
+        #expect(answer.status == 502 && answer.problem == "upstream-protocol", "\(answer)")
+    }
+
     @Test func `a reset of the stream breaks the connection to the origin, and the other way round`() throws {
         let ending = Watched<SocketStream.Ending?>(nil)
         let stage = try HTTP2Stage { connection in

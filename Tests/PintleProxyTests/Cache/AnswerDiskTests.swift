@@ -18,6 +18,8 @@ import Testing
             responseTime: .now(), length: 1),
         [ByteBuffer(string: "a")])
 
+    private static let request = RequestHead(method: "GET", target: .origin(path: "/"))
+
     init() throws { self.folder = try TemporaryFolder() }
 
     private func open() async throws -> AnswerDisk {
@@ -30,7 +32,7 @@ import Testing
         let disk = try await self.open()
         var most = 0
         for number in 0..<60_000 {
-            disk.keep(Self.answer, at: self.key(number))
+            disk.keep(Self.answer, at: self.key(number), for: Self.request)
             most = max(most, disk.waitingBytes)
         }
         #expect(most > 20 << 20 && most <= 32 << 20)
@@ -41,7 +43,7 @@ import Testing
 
     @Test func `removals that are more than can be remembered remove everything`() async throws {
         let disk = try await self.open()
-        disk.keep(Self.answer, at: self.key(0))
+        disk.keep(Self.answer, at: self.key(0), for: Self.request)
         while disk.cache.statistics.entries == 0 { await Task.yield() }
         // Of others, so that this one goes only where all go.
         for number in 1..<60_000 { disk.remove(Self.answer, at: self.key(number)) }

@@ -28,7 +28,8 @@ struct PartTests {
             ByteBuffer(bytes: bytes[$0..<min($0 + 7, bytes.count)])
         }
         store.join(
-            try #require(self.part(range, of: length)), pieces, at: Self.key, Self.times, mode: .protocol,
+            try #require(self.part(range, of: length)), pieces, at: Self.key,
+            for: RequestHead(method: "GET", target: .origin(path: "/")), Self.times, mode: .protocol,
             unless: { revoked })
     }
 

@@ -33,7 +33,8 @@ struct SharedBodyTests {
         let late = try #require(body.open())
         #expect(self.drain(body, late) == [1, 1, 1, 2, 2] && self.drain(body, slow) == [1, 1, 1, 2, 2])
         guard case .end(nil) = body.next(slow, wake: {}) else { return #expect(Bool(false), "it has ended") }
-        #expect(body.whole?.map(\.readableBytes) == [3, 2] && body.count == 5)
+        // Small pieces are one.
+        #expect(body.whole?.map(\.readableBytes) == [5] && body.count == 5)
     }
 
     @Test func `a reader that waits is woken once`() throws {

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PintleTesting
+import Testing
+
+/// Answers that are too long for memory: they go to the disk while they come, and answer from there.
+struct LongAnswerTests {
+    private static let length = 6 << 20
+    private static let body = String(decoding: pattern(Self.length).map { 0x20 + $0 % 64 }, as: UTF8.self)
+    private static let fresh = "Cache-Control: max-age=600\r\nETag: \"v1\"\r\n"
+    private let folder: TemporaryFolder
+
+    init() throws { self.folder = try TemporaryFolder() }
+
+    /// In memory there is room for bodies of 128 KiB.
+    private func start(_ cache: String = "memory: 1MiB") throws -> PintleProcess {
+        try PintleProcess(
+            "cache: {\(cache)}\nroutes: [{name: kept, cache: {policy: protocol}, coalesce: {}}]", folder: self.folder)
+    }
+
+    private func isHit(_ answer: Message) -> Bool { answer["Cache-Status"]?.contains(";hit") == true }
+
+    /// Asks until the answer is on the disk: it counts a moment after its last byte has come.
+    private func hit(_ port: Int, _ path: String, through pintle: PintleProcess) throws -> Message {
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        while Date() < deadline {
+            let answer = try pintle.ask(get(port, path))
+            #expect(answer.text == Self.body)
+            if self.isHit(answer) { return answer }
+        }
+        throw TestFailure("it is never kept")
+    }
+
+    /// The body in chunks, so that its length is not known before its end.
+    private static func chunked(_ body: String) -> String {
+        let bytes = Array(body.utf8)
+        let chunks = stride(from: 0, to: bytes.count, by: 50_000).map { start in
+            let chunk = bytes[start..<min(start + 50_000, bytes.count)]
+            return "\(String(chunk.count, radix: 16))\r\n\(String(decoding: chunk, as: UTF8.self))\r\n"
+        }
+        return "HTTP/1.1 200 OK\r\n\(Self.fresh)Transfer-Encoding: chunked\r\n\r\n\(chunks.joined())0\r\n\r\n"
+    }
+
+    @Test(arguments: [false, true])
+    func `clients share one that comes, and one that does not read holds up nobody`(isChunked: Bool) throws {
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            _ = try connection.readRequest()
+            _ = try mayAnswer.wait(for: "the clients") { $0 }
+            try connection.send(isChunked ? Self.chunked(Self.body) : response(Self.body, fields: Self.fresh))
+            _ = try connection.waitForEnd()
+        }
+        let pintle = try self.start()
+        let clients = try (0..<12).map { _ in try pintle.connect(receiveBuffer: 4096) }
+        for client in clients { try client.send(get(origin.port)) }
+        while try pintle.counters()["active"] as? Int != clients.count {}
+        mayAnswer.change { $0 = true }
+        for client in clients.dropFirst() { #expect(try client.readResponse().text == Self.body) }
+        // Nothing but windows is in memory.
+        #expect(try pintle.memory("VmHWM") < 128 << 10)
+        #expect(try clients[0].readResponse().text == Self.body)
+        #expect(try origin.waitForRequests(1).count == 1)
+        let answer = try self.hit(origin.port, "/", through: pintle)
+        #expect(answer["Content-Length"] == "\(Self.length)")
+    }
+
+    @Test func `it answers whole, in part and by its head, and after the process has ended`() throws {
+        let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
+        var pintle = try self.start()
+        #expect(try pintle.ask(get(origin.port, "/long")).text == Self.body)
+        _ = try self.hit(origin.port, "/long", through: pintle)
+        for _ in 0..<2 {
+            let whole = try pintle.ask(get(origin.port, "/long"))
+            #expect(whole.text == Self.body && self.isHit(whole) && whole["Age"] != nil)
+            let part = try pintle.ask(get(origin.port, "/long", fields: "Range: bytes=5000000-5100000\r\n"))
+            #expect(part.head.status == 206 && self.isHit(part))
+            #expect(Array(part.text.utf8) == Array(Array(Self.body.utf8)[5_000_000...5_100_000]))
+            let head = "HEAD" + get(origin.port, "/long").dropFirst("GET".count)
+            let answer = try pintle.ask(head, method: "HEAD")
+            #expect(answer.text.isEmpty && answer["Content-Length"] == "\(Self.length)" && self.isHit(answer))
+            let same = try pintle.ask(get(origin.port, "/long", fields: "If-None-Match: \"v1\"\r\n"))
+            #expect(same.head.status == 304 && self.isHit(same))
+            #expect(try pintle.stop() == 0)
+            pintle = try self.start()
+        }
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `a stale one is confirmed, and its body stays where it is`() throws {
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                let isKnown = request["If-None-Match"] == "\"v1\""
+                try connection.send(
+                    isKnown
+                        ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=600\r\n\r\n"
+                        : response(Self.body, fields: "Cache-Control: max-age=0\r\nETag: \"v1\"\r\n"))
+            }
+        }
+        let pintle = try self.start()
+        _ = try self.hit(origin.port, "/", through: pintle)
+        #expect(origin.requests.contains { $0["If-None-Match"] != nil })
+    }
+
+    @Test func `what is removed while it comes is not found afterwards`() throws {
+        let mayEnd = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                let answer = response(Self.body, fields: Self.fresh)
+                try connection.send(String(answer.prefix(answer.count / 2)))
+                _ = try mayEnd.wait(for: "the removal") { $0 }
+                try connection.send(String(answer.dropFirst(answer.count / 2)))
+            }
+        }
+        let pintle = try self.start()
+        let client = try pintle.connect()
+        try client.send(get(origin.port))
+        try origin.waitForRequests(1)
+        let purge = try PintleProcess.run(
+            ["purge", "--all"], environment: ["XDG_STATE_HOME": self.folder.path, "PATH": "/usr/bin:/bin"])
+        #expect(try purge.waitForExit() == 0)
+        mayEnd.change { $0 = true }
+        #expect(try client.readResponse().text == Self.body)
+        let next = try pintle.ask(get(origin.port))
+        #expect(next.text == Self.body && !self.isHit(next) && origin.requests.count == 2)
+    }
+
+    @Test func `many who ask at once for one that is on the disk take no memory for it`() throws {
+        let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
+        // There is room for it in memory, where it is not after a start.
+        var pintle = try self.start("memory: 100MiB")
+        #expect(try pintle.ask(get(origin.port)).text == Self.body)
+        #expect(try pintle.stop() == 0)
+        pintle = try self.start("memory: 100MiB")
+        let clients = try (0..<60).map { _ in try pintle.connect(receiveBuffer: 4096) }
+        for client in clients { try client.send(get(origin.port)) }
+        #expect(try clients[0].readResponse().text == Self.body)
+        while try pintle.counters()["cache_hits"] as? Int != clients.count {}
+        #expect(try pintle.memory("VmHWM") < 160 << 10)
+        for client in clients.dropFirst() { #expect(try client.readResponse().text == Self.body) }
+        #expect(origin.requests.count == 1)
+    }
+
+    @Test func `variants on the disk are found beside those in memory`() throws {
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let language = try connection.readRequest()["Accept-Language"] ?? ""
+                try connection.send(response("in \(language)", fields: "\(Self.fresh)Vary: Accept-Language\r\n"))
+            }
+        }
+        func ask(_ pintle: PintleProcess, _ language: String) throws -> Message {
+            try pintle.ask(get(origin.port, fields: "Accept-Language: \(language)\r\n"))
+        }
+        var pintle = try self.start()
+        for language in ["en", "de", "fr"] { #expect(try ask(pintle, language).text == "in \(language)") }
+        #expect(try pintle.stop() == 0)
+        pintle = try self.start()
+        for language in ["de", "en", "fr", "de"] {
+            let answer = try ask(pintle, language)
+            #expect(answer.text == "in \(language)" && self.isHit(answer))
+        }
+        #expect(origin.requests.count == 3)
+    }
+}
