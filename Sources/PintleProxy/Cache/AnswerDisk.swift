@@ -16,7 +16,15 @@ final class AnswerDisk: Sendable {
         case commit(DiskCache.Writer, KeptAnswer, CacheKey, RequestHead, @Sendable () -> Void)
         case update(KeptAnswer, CacheKey)
         case remove(KeptAnswer, CacheKey)
+        case learn(CacheKey, Lesson)
         case purge(AnswerStore.Selection, @Sendable (Int) -> Void)
+    }
+
+    /// The consequences of an answer that went past the cache for what is stored.
+    struct Lesson: Sendable {
+        /// The memory that it takes, in bytes.
+        let cost: Int
+        let updates: @Sendable ([StoredResponse]) -> [(place: Int, update: CacheUpdate)]
     }
 
     private struct State {
@@ -85,12 +93,19 @@ final class AnswerDisk: Sendable {
     /// Gives what is kept another head.
     func update(_ answer: KeptAnswer, at key: CacheKey) { self.enqueue(.update(answer, key), answer, key) }
 
-    /// - Returns: false where there is no room, and nothing comes of it.
+    /// Brings what is kept of a key up to date, or removes it.
+    func learn(_ lesson: Lesson, at key: CacheKey) { self.enqueue(.learn(key, lesson), cost: lesson.cost) }
+
     @discardableResult
     private func enqueue(
         _ work: Work, _ answer: KeptAnswer, _ key: CacheKey, _ request: RequestHead? = nil
     ) -> Bool {
-        let cost = Self.cost(of: answer, key, request)
+        self.enqueue(work, cost: Self.cost(of: answer, key, request))
+    }
+
+    /// - Returns: false where there is no room, and nothing comes of it.
+    @discardableResult
+    private func enqueue(_ work: Work, cost: Int) -> Bool {
         guard self.state.withLockedValue({ $0.reserve(cost, of: Self.mostWaiting) }) else { return false }
         if case .enqueued = self.queue.yield(work) { return true }
         return false
@@ -140,6 +155,17 @@ final class AnswerDisk: Sendable {
         case .remove(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) { _ = try? await cache.remove(entry) }
             state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
+        case .learn(let key, let lesson):
+            let stored = await self.stored(key, cache)
+            for (place, update) in lesson.updates(stored.map(\.response)) {
+                switch update {
+                case .store(let response):
+                    _ = try? await cache.updateHead(of: stored[place].entry, to: response.encoded())
+                case .answerOnce(_, _, keepsStored: true), .unrelated: break
+                case .answerOnce, .outdated: _ = try? await cache.remove(stored[place].entry)
+                }
+            }
+            state.withLockedValue { $0.waiting -= lesson.cost }
         case .purge(let selection, let done):
             let count =
                 switch selection {
@@ -241,15 +267,22 @@ final class AnswerDisk: Sendable {
     ///
     /// - Returns: nil where it takes none, or it cannot be read.
     func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> StoredAnswerOnDisk? {
-        guard self.isReadable, let entries = try? await self.cache.entries(for: Self.name(of: key)), !entries.isEmpty
+        guard self.isReadable else { return nil }
+        let stored = await Self.stored(key, self.cache)
+        guard !stored.isEmpty, let index = choose(stored.map(\.response)),
+            let reader = try? await self.cache.reader(of: stored[index].entry), self.isReadable
         else { return nil }
-        let known = entries.compactMap { entry in
+        return StoredAnswerOnDisk(response: stored[index].response, reader: reader)
+    }
+
+    /// What can be read of a key, the newest first.
+    private static func stored(
+        _ key: CacheKey, _ cache: DiskCache
+    ) async -> [(entry: DiskCache.Entry, response: StoredResponse)] {
+        let entries = (try? await cache.entries(for: Self.name(of: key))) ?? []
+        return entries.compactMap { entry in
             StoredResponse(decoding: entry.head).flatMap { $0.heldLength == entry.length ? (entry, $0) : nil }
         }
-        guard let index = choose(known.map(\.1)), let reader = try? await self.cache.reader(of: known[index].0),
-            self.isReadable
-        else { return nil }
-        return StoredAnswerOnDisk(response: known[index].1, reader: reader)
     }
 
     /// False where what is read may be removed by something that is on its way.

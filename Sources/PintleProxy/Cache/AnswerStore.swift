@@ -240,6 +240,11 @@ package final class AnswerStore: Sendable {
         self.disk.withLockedValue { $0 }?.update(new, at: key)
     }
 
+    /// Has what is on the disk learn from an answer that went past the cache.
+    func learnOnDisk(_ lesson: AnswerDisk.Lesson, at key: CacheKey) {
+        self.disk.withLockedValue { $0 }?.learn(lesson, at: key)
+    }
+
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
         self.memory.withLockedValue { _ = $0.remove(answer, at: key) }
         self.disk.withLockedValue { $0 }?.remove(answer, at: key)

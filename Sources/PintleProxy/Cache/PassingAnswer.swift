@@ -60,12 +60,16 @@ final class PassingAnswer {
 
     /// Tells what is kept already what the head says about it.
     private func update(by head: ResponseHead, _ times: ExchangeTimes) {
-        let key = self.watch.key
+        guard head.status == 304 || head.status == 206 || self.request.method == "HEAD", !self.watch.isRevoked else {
+            return
+        }
+        let (key, rules, request, mode) = (self.watch.key, self.store.rules, self.request, self.mode)
+        let lesson = AnswerDisk.Lesson(cost: 2 * (head.fields.byteCount + request.fields.byteCount) + 512) { stored in
+            rules.updates(of: stored, by: head, to: request, at: times, mode: mode)
+        }
+        self.store.learnOnDisk(lesson, at: key)
         let kept = self.store.find(key)
-        guard !kept.isEmpty, !self.watch.isRevoked else { return }
-        let updates = self.store.rules.updates(
-            of: kept.map(\.response), by: head, to: self.request, at: times, mode: self.mode)
-        for (place, update) in updates {
+        for (place, update) in lesson.updates(kept.map(\.response)) {
             switch update {
             case .store(let response):
                 self.store.replace(kept[place], by: kept[place].with(response), at: key)

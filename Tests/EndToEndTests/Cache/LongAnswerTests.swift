@@ -103,6 +103,38 @@ struct LongAnswerTests {
         #expect(origin.requests.contains { $0["If-None-Match"] != nil })
     }
 
+    @Test(arguments: [("HEAD", ""), ("GET", "If-None-Match: \"v0\"\r\n")])
+    func `one on the disk learns from what goes past it`(method: String, fields: String) throws {
+        let state = Watched("v1")
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                let head =
+                    "ETag: \"\(state.current)\"\r\nCache-Control: max-age=\(request["X-Stale"] == nil ? 600 : 1)\r\n"
+                if request.head.startLine.hasPrefix("HEAD") {
+                    try connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(Self.length)\r\n\(head)\r\n")
+                } else if request["If-None-Match"] != nil {
+                    try connection.send("HTTP/1.1 304 Not Modified\r\n\(head)\r\n")
+                } else {
+                    try connection.send(response(Self.body, fields: head))
+                }
+            }
+        }
+        let pintle = try self.start()
+        _ = try self.hit(origin.port, "/", through: pintle)
+        // The client wants it from the origin, where it is another one by now.
+        state.change { $0 = "v2" }
+        let count = origin.requests.count
+        let passing = method + get(origin.port, fields: "\(fields)Cache-Control: no-cache\r\n").dropFirst("GET".count)
+        _ = try pintle.ask(passing, method: method)
+        #expect(origin.requests.count == count + 1)
+        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
+        var tag = try pintle.ask(get(origin.port))["ETag"]
+        // A 304 about another tag says nothing of this one.
+        while method == "HEAD", tag != "\"v2\"", Date() < deadline { tag = try pintle.ask(get(origin.port))["ETag"] }
+        #expect(tag == (method == "HEAD" ? "\"v2\"" : "\"v1\""))
+    }
+
     @Test func `what is removed while it comes is not found afterwards`() throws {
         let mayEnd = Watched(false)
         let origin = try ScriptedOrigin { connection in
