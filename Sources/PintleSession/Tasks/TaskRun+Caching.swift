@@ -29,24 +29,21 @@ extension TaskRun {
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
         self.question = nil
-        if let cache = session.configuration.cache, self.isCached(attempts.request, of: task),
+        let cache = session.configuration.cache
+        if let cache, self.isCached(attempts.request, of: task),
             let known = try await self.ask(cache, for: attempts.request, session)
         {
-            return self.answer(known, to: attempts.request)
+            return try await self.answer(known, to: attempts.request)
         }
         guard session.cachePolicy(of: attempts.request) != .onlyCache else { throw .miss(attempts.request) }
         guard let answer = try await self.exchange(&attempts, of: task, session) else { return nil }
-        guard let cache = session.configuration.cache else { return answer }
-        do throws(SessionError) {
-            return try await self.tell(cache, of: answer, task)
-        } catch {
-            self.giveUp(answer, with: error, task)
-            throw error
-        }
+        guard let cache else { return answer }
+        return try await self.tell(cache, of: answer, task)
     }
 
-    /// The answer that the cache has given, as if a transfer brought it.
-    private func answer(_ known: CachedResponse, to request: SessionRequest) -> Answer {
+    /// The answer that the cache has given, as if a transfer brought it. A task that is suspended waits for it, too.
+    private func answer(_ known: CachedResponse, to request: SessionRequest) async throws(SessionError) -> Answer {
+        try await self.wait { !self.isSuspended }
         let flow = TransferFlow(loop: self.loop) { _, _ in }
         self.flow = flow
         let length = UInt64(known.body.readableBytes)
@@ -84,16 +81,31 @@ extension TaskRun {
         let (head, request) = (answer.head, answer.request)
         guard let question = self.question else {
             if !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) {
-                try await self.ask { await cache.invalidate(after: head, to: request) }
+                try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) }
             }
             return answer
         }
         guard head.status == 304, let stored = question.stored else { return answer }
-        let known = try await self.ask { await cache.confirmed(stored, by: head, to: question.request) }
+        let known = try await self.ask(about: answer, task) {
+            await cache.confirmed(stored, by: head, to: question.request)
+        }
         await self.discardRest(of: answer, task)
         self.question = nil
         self.passesCache = known == nil
-        return known.map { self.answer($0, to: request) }
+        guard let known else { return nil }
+        return try await self.answer(known, to: request)
+    }
+
+    /// Asks the cache about an answer, which is given up where the task ends before it has said anything.
+    private func ask<Said: Sendable>(
+        about answer: Answer, _ task: SessionTask, _ question: @escaping @Sendable () async -> Said
+    ) async throws(SessionError) -> Said {
+        do throws(SessionError) {
+            return try await self.ask(question)
+        } catch {
+            self.giveUp(answer, with: error, task)
+            throw error
+        }
     }
 
     /// Offers a whole response to the cache.
@@ -110,20 +122,15 @@ extension TaskRun {
 }
 
 /// What the cache is asked about a request that is under way, and will be offered.
-final class CacheQuestion: Sendable {
+struct CacheQuestion: Sendable {
     /// The request as the origin sees it, but for the conditions.
     let request: SessionRequest
     /// The response that the origin is asked about.
-    let stored: CachedResponse?
-    /// When the question was asked, before the request was sent.
-    let time = ContinuousClock.now
+    private(set) var stored: CachedResponse?
+    /// When the request was sent; until then, when the question was asked.
+    var time = ContinuousClock.now { didSet { self.stored?.requestTime = self.time } }
 
-    init(_ request: SessionRequest, about stored: CachedResponse?) {
-        self.request = request
-        var stored = stored
-        stored?.requestTime = self.time
-        self.stored = stored
-    }
+    init(_ request: SessionRequest, about stored: CachedResponse?) { (self.request, self.stored) = (request, stored) }
 
     /// The request with the conditions.
     var conditionalRequest: SessionRequest {
