@@ -13,7 +13,7 @@ internal import PintleSystem
 ///
 /// What is fresh answers without a request, and what is stale is validated: a 304 brings it up to date. Vary, `no-store`,
 /// `no-cache` and the other directives are obeyed, and what a successful POST or the like has changed goes. What answers under
-/// ``CachePolicy/preferCache`` and ``CachePolicy/onlyCache`` is kept, too, though it be stale at once.
+/// `CachePolicy.preferCache` and `CachePolicy.onlyCache` is kept, too, though it be stale at once.
 ///
 /// The responses that were not used for longest go when the capacity is exceeded, down to the preferred usage, and all go when the
 /// system runs short of memory. A response that takes more than an eighth of the capacity is not kept.
