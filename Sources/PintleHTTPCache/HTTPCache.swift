@@ -105,7 +105,7 @@ public final class HTTPCache: ResponseCache {
     // MARK: Answering
 
     /// Returns what may answer `request` under `policy`: a fresh response, or one with conditions by which the origin is to
-    /// confirm it. A request with `only-if-cached`, for which there is neither, is answered with 504 (RFC 9111 §5.2.1.7).
+    /// confirm it; none with conditions to a request with `only-if-cached` (RFC 9111 §5.2.1.7).
     @concurrent public func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse? {
         guard let asked = CacheRequest(request), let mode = CacheMode(rawValue: policy.rawValue) else { return nil }
         let kept = self.kept.withLock { $0.use(asked.place) }
@@ -115,10 +115,7 @@ public final class HTTPCache: ResponseCache {
             if revalidate { return kept[index].underConditions(of: asked.head) }
             return kept[index].answer(to: asked.head, age: age)
         case .validate(let index, _, _): return kept[index].underConditions(of: asked.head)
-        case .forward: return nil
-        case .miss:
-            guard mode != .onlyCache else { return nil }
-            return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
+        case .forward, .miss: return nil
         }
     }
 

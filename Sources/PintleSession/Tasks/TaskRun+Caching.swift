@@ -55,7 +55,7 @@ extension TaskRun {
 
     /// Asks the cache for a response. Requests are complete here: they are those that the origin would see.
     ///
-    /// - Returns: nil where the origin is asked, perhaps about what is stored.
+    /// - Returns: nil where the origin is asked, perhaps about what is stored; 504 where that is not wanted.
     private func ask(
         _ cache: any ResponseCache, for request: SessionRequest, _ session: Session
     ) async throws(SessionError) -> CachedResponse? {
@@ -67,6 +67,10 @@ extension TaskRun {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
             if let stored, stored.conditions.isEmpty { return stored }
+            // The program wants this instead of a request (RFC 9111 §5.2.1.7), and with `onlyCache` neither.
+            if policy != .onlyCache, request.fields.hasToken("only-if-cached", in: .cacheControl) {
+                return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
+            }
         }
         self.question = CacheQuestion(request, about: stored)
         return nil

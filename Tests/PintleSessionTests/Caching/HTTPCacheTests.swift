@@ -124,11 +124,21 @@ import Testing
         #expect(await stage.failure(of: only)?.code == .cacheMiss && origin.requests.count == 1)
     }
 
-    @Test func `only-if-cached is answered by the cache or with 504`() async throws {
+    @Test func `only-if-cached is answered by the cache or with 504, and is a miss where only the cache may answer`()
+        async throws
+    {
         let origin = try self.numberingOrigin()
-        let asked = request(origin.port, "/a?Cache-Control:max-age=9", fields: ["Cache-Control": "only-if-cached"])
-        let result = try await self.stage().data(for: asked)
-        #expect(result.status == 504 && origin.connections.isEmpty)
+        let stage = try self.stage()
+        var asked = request(origin.port, "/a?Cache-Control:max-age=600", fields: ["Cache-Control": "only-if-cached"])
+        let result = try await stage.data(for: asked)
+        #expect(result.status == 504 && result.metrics.transactions.isEmpty)
+        asked.cachePolicy = .onlyCache
+        #expect(await stage.failure(of: asked)?.code == .cacheMiss && origin.connections.isEmpty)
+        _ = try await stage.data(for: request(origin.port, "/a?Cache-Control:max-age=600"))
+        for policy in [CachePolicy.protocol, .onlyCache] {
+            asked.cachePolicy = policy
+            #expect(try await stage.data(for: asked).text == "1" && origin.requests.count == 1)
+        }
     }
 
     @Test func `a change removes what is kept, and only a success is one`() async throws {
