@@ -130,17 +130,9 @@ public final class HTTPCache: ResponseCache {
             return self.learn(from: response, times, asked)
         }
         let verdict = Self.rules.storability(of: response.head, to: asked.head, mode: .preferCache)
-        let released: [KeptResponse]
-        if verdict == .store, let kept = self.keepable(response, times, asked) {
-            released = self.kept.withLock { $0.keep(kept, at: asked.place, askedFor: response.requestTime) }
-        } else {
-            // What is here is no longer what the origin has.
-            guard 200...299 ~= response.head.status, !verdict.isAboutRequest else { return }
-            released = self.kept.withLock { kept in
-                kept.remove(at: asked.place) { Self.rules.matches($0.response, asked.head) }
-            }
-        }
-        withExtendedLifetime(released) {}
+        let new = verdict == .store ? self.keepable(response, times, asked) : nil
+        guard new != nil || verdict.outdatesStored(as: response.head.status) else { return }
+        self.keep(new, asked, askedFor: response.requestTime)
     }
 
     /// Brings a response up to date by the 304 that has confirmed it (RFC 9111 §4.3.4).
@@ -162,7 +154,9 @@ public final class HTTPCache: ResponseCache {
         let update = Self.rules.freshened(stored, by: head, to: asked.head, at: times, mode: .preferCache)
         guard let new = update.response else { return nil }
         if let known { self.change(known, by: update, at: asked.place, askedFor: response.requestTime) }
-        var answer = KeptResponse(Self.rules.judged(new), known?.body ?? response.body).answer(to: asked.head, age: nil)
+        let kept = KeptResponse(
+            Self.rules.judged(new), known?.body ?? response.body, askedFor: response.requestTime)
+        var answer = kept.answer(to: asked.head, age: nil)
         // They are the user's, and are not stored.
         for cookie in head.fields.values(of: "Set-Cookie") { answer?.head.fields.append("Set-Cookie", cookie) }
         return answer
@@ -198,8 +192,16 @@ public final class HTTPCache: ResponseCache {
         let judged = Self.rules.judged(stored)
         let decision = Self.rules.decision(for: asked.head, among: [judged], mode: .preferCache, now: times.response)
         if case .forward(.stale) = decision { return nil }
-        let kept = KeptResponse(judged, response.body.inOwnMemory)
+        let kept = KeptResponse(judged, response.body.inOwnMemory, askedFor: response.requestTime)
         return kept.cost <= self.capacity / 8 ? kept : nil
+    }
+
+    /// - Parameter new: nil for one that is not kept.
+    private func keep(_ new: KeptResponse?, _ asked: CacheRequest, askedFor time: ContinuousClock.Instant) {
+        let released = self.kept.withLock { kept in
+            kept.keep(new, at: asked.place, askedFor: time) { Self.rules.matches($0.response, asked.head) }
+        }
+        withExtendedLifetime(released) {}
     }
 
     private func learn(from response: CachedResponse, _ times: ExchangeTimes, _ asked: CacheRequest) {
@@ -215,15 +217,11 @@ public final class HTTPCache: ResponseCache {
     ) {
         let new: KeptResponse?
         switch update {
-        case .store(let response): new = KeptResponse(Self.rules.judged(response), known.body)
+        case .store(let response): new = KeptResponse(Self.rules.judged(response), known.body, askedFor: time)
         case .answerOnce(_, _, keepsStored: false), .outdated: new = nil
         case .answerOnce(_, _, keepsStored: true), .unrelated: return
         }
-        let released = self.kept.withLock { kept in
-            let removed = kept.remove(at: place) { $0.judged === known.judged }
-            guard let new, !removed.isEmpty else { return removed }
-            return removed + kept.keep(new, at: place, askedFor: time)
-        }
+        let released = self.kept.withLock { $0.change(known, to: new, at: place, askedFor: time) }
         withExtendedLifetime(released) {}
     }
 }

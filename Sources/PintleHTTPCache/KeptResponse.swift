@@ -9,11 +9,13 @@ internal import PintleSession
 struct KeptResponse: Sendable {
     let judged: JudgedResponse
     let body: ByteBuffer
+    /// When the origin was asked for it, or has confirmed it last.
+    let askedFor: ContinuousClock.Instant
     /// The memory that it takes, in bytes.
     let cost: Int
 
-    init(_ judged: JudgedResponse, _ body: ByteBuffer) {
-        (self.judged, self.body) = (judged, body)
+    init(_ judged: JudgedResponse, _ body: ByteBuffer, askedFor time: ContinuousClock.Instant) {
+        (self.judged, self.body, self.askedFor) = (judged, body, time)
         var cost = Self.fixedCost + body.storageCapacity
         judged.response.head.fields.forEachLine { cost += $1.count }
         for field in judged.response.selecting { cost += field.name.utf8.count + (field.value?.count ?? 0) }
