@@ -16,9 +16,13 @@ struct KeptResponse: Sendable {
 
     init(_ judged: JudgedResponse, _ body: ByteBuffer, askedFor time: ContinuousClock.Instant) {
         (self.judged, self.body, self.askedFor) = (judged, body, time)
-        var cost = Self.fixedCost + body.storageCapacity
-        judged.response.head.fields.forEachLine { cost += $1.count }
-        for field in judged.response.selecting { cost += field.name.utf8.count + (field.value?.count ?? 0) }
+        let (head, response) = (judged.response.head, judged.response)
+        var cost = Self.fixedCost + body.storageCapacity + head.reason.utf8.count
+        cost += head.fields.byteCount + head.fields.count * Self.lineCost
+        for field in response.selecting {
+            cost += 2 * Self.textCost + field.name.utf8.count + (field.value?.count ?? 0)
+        }
+        for tag in response.tags { cost += Self.textCost + tag.utf8.count }
         self.cost = cost
     }
 
@@ -26,6 +30,10 @@ struct KeptResponse: Sendable {
 
     /// The objects around it, and its share of the tables, as measured with responses of a few bytes.
     private static let fixedCost = 2048
+    /// The place of a field line in its section.
+    private static let lineCost = 16
+    /// A text or a value without its bytes: 16 bytes, and 32 for the object that has them.
+    private static let textCost = 48
 
     /// The answer to a request, whose own conditions and range are judged.
     ///

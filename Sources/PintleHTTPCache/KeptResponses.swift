@@ -103,7 +103,13 @@ struct KeptResponses: Sendable {
             if others.count < known.count { self.set(others, at: place) }
             return known
         }
-        self.set([response] + others.prefix(self.limit - 1), at: place)
+        // A place may have a quarter of the capacity, and goes as a whole: the latest one would go with it.
+        var cost = response.cost
+        let fitting = others.prefix(self.limit - 1).prefix { other in
+            cost += other.cost
+            return UInt64(cost) <= self.capacity / 4
+        }
+        self.set([response] + fitting, at: place)
         guard self.usage > self.capacity else { return known }
         let purged = self.groups.removeOldest(untilCost: min(self.preferredUsage, self.capacity))
         for group in purged { self.forget(group) }
@@ -134,13 +140,14 @@ struct RemovalLog: Sendable {
     /// The most URLs that are known one by one; with one more, the removals so far count for every URL.
     static let limit = 1024
 
-    private var times: [String: ContinuousClock.Instant] = [:]
+    /// By the hash of the URL, which may be long. Where two have one, a response is not kept that could have been.
+    private var times: [Int: ContinuousClock.Instant] = [:]
     private var timeOfAll: ContinuousClock.Instant?
 
     /// Notes a removal of a URL's responses.
     mutating func note(_ url: String, at time: ContinuousClock.Instant) {
-        if self.times.count >= Self.limit, self.times[url] == nil { self.noteAll(at: time) }
-        self.times[url] = time
+        if self.times.count >= Self.limit, self.times[url.hashValue] == nil { self.noteAll(at: time) }
+        self.times[url.hashValue] = time
     }
 
     /// Notes a removal of all responses.
@@ -151,6 +158,6 @@ struct RemovalLog: Sendable {
 
     /// True where a response was asked for before a removal that it belongs to.
     func hasMet(_ url: String, askedFor time: ContinuousClock.Instant) -> Bool {
-        [self.timeOfAll, self.times[url]].contains { $0.map { time <= $0 } ?? false }
+        [self.timeOfAll, self.times[url.hashValue]].contains { $0.map { time <= $0 } ?? false }
     }
 }
