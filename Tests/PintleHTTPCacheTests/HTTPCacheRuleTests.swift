@@ -109,6 +109,15 @@ import Testing
         #expect(await self.stage.ask("/a", fields: ["X": "2"])?.text == "old 2")
     }
 
+    @Test(arguments: ["Digest username=\"ada\", nonce=\"1\"", "Negotiate YII=", "NTLM TlRM", "negotiate"])
+    func `an answer to credentials that are other ones each time is not kept`(value: String) async throws {
+        let fields: Fields = ["Cache-Control": "max-age=60"]
+        try await self.stage.store("/a", fields, "text", request: ["Authorization": value])
+        #expect(self.stage.cache.count == 0)
+        try await self.stage.store("/a", fields, "text", request: ["Authorization": "Basic \(value)"])
+        #expect(self.stage.cache.count == 1)
+    }
+
     @Test func `an answer to Authorization is for the same one, and to a cookie where Vary says so`() async throws {
         try await self.stage.store(
             "/a", ["Cache-Control": "max-age=60"], "Ada's", request: ["Authorization": "Bearer a"])
