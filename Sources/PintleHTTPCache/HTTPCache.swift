@@ -163,8 +163,14 @@ public final class HTTPCache: ResponseCache {
     }
 
     /// Removes what a successful answer to an unsafe method has changed: the responses of its URL, and of Location and
-    /// Content-Location of the same origin (RFC 9111 §4.4).
+    /// Content-Location of the same origin (RFC 9111 §4.4). A redirect of a GET removes what that request has matched.
     @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+        if request.method == "GET" {
+            guard let asked = CacheRequest(request),
+                Self.rules.storability(of: response, to: asked.head).outdatesStored(as: response.status)
+            else { return }
+            return self.keep(nil, asked, askedFor: .now)
+        }
         let key = CacheKey(partition: "", url: request.url)
         let head = RequestHead(method: request.method, target: .origin(path: request.url.path))
         let urls = Self.rules.invalidated(by: head, key: key, response: response)

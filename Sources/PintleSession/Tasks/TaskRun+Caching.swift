@@ -82,25 +82,27 @@ extension TaskRun {
     private func tell(
         _ cache: any ResponseCache, of answer: Answer, _ task: SessionTask
     ) async throws(SessionError) -> Answer? {
-        let (head, request) = (answer.head, answer.request)
-        guard let question = self.question else {
-            if !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) {
-                try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) }
-            }
+        let (head, request) = (answer.head, self.question?.request ?? answer.request)
+        guard head.status == 304, let stored = self.question?.stored else {
+            // Of a GET it is a redirect, which is not offered where it is followed.
+            let isChange =
+                self.question == nil
+                ? !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
+                : 300...399 ~= head.status && head.status != 304
+            if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer
         }
-        guard head.status == 304, let stored = question.stored else { return answer }
         let known = try await self.ask(about: answer, task) {
-            await cache.confirmed(stored, by: head, to: question.request)
+            await cache.confirmed(stored, by: head, to: request)
         }
         await self.discardRest(of: answer, task)
         self.question = nil
         self.passesCache = known == nil
         guard let known else { return nil }
-        return try await self.answer(known, to: request)
+        return try await self.answer(known, to: answer.request)
     }
 
-    /// Asks the cache about an answer, which is given up where the task ends before it has said anything.
+    /// Asks the cache about an answer, which is given up where the task ends before the cache has said anything.
     private func ask<Said: Sendable>(
         about answer: Answer, _ task: SessionTask, _ question: @escaping @Sendable () async -> Said
     ) async throws(SessionError) -> Said {

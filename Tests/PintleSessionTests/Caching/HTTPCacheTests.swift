@@ -172,6 +172,27 @@ import Testing
         #expect(try await old.text == "old" && self.cache.count == 0)
     }
 
+    @Test(arguments: ["302", "404"])
+    func `what a reload finds instead of a response lets that answer no more`(status: String) async throws {
+        let hasChanged = Watched(false)
+        let origin = try origin { request in
+            guard request.target == "/a", hasChanged.current else {
+                return answer(200, ["Cache-Control: max-age=600"], request.target)
+            }
+            return answer(Int(status) ?? 0, ["Location: /b", "Cache-Control: no-store"], "gone")
+        }
+        let stage = try self.stage()
+        var asked = request(origin.port, "/a")
+        for _ in 0..<2 { #expect(try await stage.data(for: asked).text == "/a" && origin.requests.count == 1) }
+        hasChanged.change { $0 = true }
+        let found = status == "302" ? "/b" : "gone"
+        asked.cachePolicy = .ignoreLocal
+        #expect(try await stage.data(for: asked).text == found)
+        asked.cachePolicy = .protocol
+        #expect(try await stage.data(for: asked).text == found)
+        #expect(origin.requests.filter { $0.target == "/a" }.count == 3)
+    }
+
     // MARK: What a request is
 
     @Test func `the cache is asked behind a redirect, and a redirect that it has is followed`() async throws {
