@@ -155,7 +155,8 @@ public final class HTTPCache: ResponseCache {
         guard let new = update.response else { return nil }
         if let known { self.change(known, by: update, at: asked.place, askedFor: response.requestTime) }
         let kept = KeptResponse(
-            Self.rules.judged(new), known?.body ?? response.body, askedFor: response.requestTime)
+            Self.rules.judged(new), known?.body ?? response.body, isDecoded: known?.isDecoded ?? response.isDecoded,
+            askedFor: response.requestTime)
         var answer = kept.answer(to: asked.head, age: nil)
         // They are the user's, and are not stored.
         for cookie in head.fields.values(of: "Set-Cookie") { answer?.head.fields.append("Set-Cookie", cookie) }
@@ -198,7 +199,8 @@ public final class HTTPCache: ResponseCache {
         let judged = Self.rules.judged(stored)
         let decision = Self.rules.decision(for: asked.head, among: [judged], mode: .preferCache, now: times.response)
         if case .forward(.stale) = decision { return nil }
-        let kept = KeptResponse(judged, response.body.inOwnMemory, askedFor: response.requestTime)
+        let kept = KeptResponse(
+            judged, response.body.inOwnMemory, isDecoded: response.isDecoded, askedFor: response.requestTime)
         return kept.cost <= self.capacity / 8 ? kept : nil
     }
 
@@ -223,7 +225,9 @@ public final class HTTPCache: ResponseCache {
     ) {
         let new: KeptResponse?
         switch update {
-        case .store(let response): new = KeptResponse(Self.rules.judged(response), known.body, askedFor: time)
+        case .store(let response):
+            new = KeptResponse(
+                Self.rules.judged(response), known.body, isDecoded: known.isDecoded, askedFor: time)
         case .answerOnce(_, _, keepsStored: false), .outdated: new = nil
         case .answerOnce(_, _, keepsStored: true), .unrelated: return
         }

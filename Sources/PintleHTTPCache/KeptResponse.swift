@@ -11,11 +11,13 @@ struct KeptResponse: Sendable {
     let body: ByteBuffer
     /// When the origin was asked for it, or has confirmed it last.
     let askedFor: ContinuousClock.Instant
+    /// True for a body that came in codings, which the validators are about.
+    let isDecoded: Bool
     /// The memory that it takes, in bytes.
     let cost: Int
 
-    init(_ judged: JudgedResponse, _ body: ByteBuffer, askedFor time: ContinuousClock.Instant) {
-        (self.judged, self.body, self.askedFor) = (judged, body, time)
+    init(_ judged: JudgedResponse, _ body: ByteBuffer, isDecoded: Bool, askedFor time: ContinuousClock.Instant) {
+        (self.judged, self.body, self.isDecoded, self.askedFor) = (judged, body, isDecoded, time)
         let (head, response) = (judged.response.head, judged.response)
         var cost = Self.fixedCost + body.storageCapacity + head.reason.utf8.count
         cost += head.fields.byteCount + head.fields.count * Self.lineCost
@@ -38,7 +40,9 @@ struct KeptResponse: Sendable {
     /// The answer to a request, whose own conditions and range are judged.
     ///
     /// - Parameter age: in seconds; nil where the origin has just confirmed the response.
+    /// - Returns: nil for a part of what was decoded.
     func answer(to request: RequestHead, age: Int64?) -> CachedResponse? {
+        if self.isDecoded, request.fields.contains("Range") { return nil }
         guard let answer = CacheRules.ofOneUser.answer(to: request, from: self.response, age: age) else { return nil }
         var head = answer.head
         if let length = answer.contentLength { head.fields.set("Content-Length", String(length)) }

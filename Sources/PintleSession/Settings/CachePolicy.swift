@@ -28,16 +28,23 @@ public struct CachedResponse: Sendable, Equatable {
     /// When the request was sent that the origin answered with it, or has confirmed it by. Its age counts from then, with
     /// the Age that it came with (RFC 9111 §4.2.3). Of no meaning for a response that a cache returns.
     public var requestTime: ContinuousClock.Instant
+    /// True where the session has undone the content codings of the body: a strong ETag among the fields stands for other bytes
+    /// than these, so that no part of them answers a request with Range (RFC 9110 §8.8.3).
+    public var isDecoded: Bool
 
     /// Makes an entry.
+    ///
+    /// - Parameter requestTime: unless given, now. A cache that is offered a response from an origin would count it as younger
+    ///   than it is, and could not see that something was removed while it was on its way: give it the time of its request.
     public init(
         head: ResponseHead, body: ByteBuffer, conditions: Fields = Fields(),
-        requestTime: ContinuousClock.Instant = .now
+        requestTime: ContinuousClock.Instant = .now, isDecoded: Bool = false
     ) {
         self.head = head
         self.body = body
         self.conditions = conditions
         self.requestTime = requestTime
+        self.isDecoded = isDecoded
     }
 }
 

@@ -92,8 +92,10 @@ extension TaskRun {
             if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer
         }
+        // What is kept may be decoded, and then the digests of a 304 are those of other bytes.
+        let confirmation = head.withoutCodings()
         let known = try await self.ask(about: answer, task) {
-            await cache.confirmed(stored, by: head, to: request)
+            await cache.confirmed(stored, by: confirmation, to: request)
         }
         await self.discardRest(of: answer, task)
         self.question = nil
@@ -117,13 +119,15 @@ extension TaskRun {
     /// Offers a whole response to the cache.
     func offerToCache(_ result: TaskResult, of task: SessionTask, _ session: Session) async throws(SessionError) {
         guard let cache = session.configuration.cache, let question else { return }
-        var offered: CachedResponse? = CachedResponse(
-            head: result.response, body: result.body, requestTime: question.time)
-        if let willCache = session.hooks.willCache, let proposed = offered {
-            offered = try await self.ask { await willCache(task, proposed) }
+        let head = result.response.status == 304 ? result.response.withoutCodings() : result.response
+        var offered = CachedResponse(
+            head: head, body: result.body, requestTime: question.time, isDecoded: !result.contentCodings.isEmpty)
+        if let willCache = session.hooks.willCache {
+            guard let chosen = try await self.ask({ [offered] in await willCache(task, offered) }) else { return }
+            // When it was asked for and what was decoded is no matter of choice, and is not known to who makes a new one.
+            (offered.head, offered.body) = (chosen.head, chosen.body)
         }
-        guard let offered else { return }
-        try await self.ask { await cache.store(offered, to: question.request) }
+        try await self.ask { [offered] in await cache.store(offered, to: question.request) }
     }
 }
 
