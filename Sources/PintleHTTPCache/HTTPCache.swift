@@ -16,7 +16,9 @@ internal import PintleSystem
 /// `CachePolicy.preferCache` and `CachePolicy.onlyCache` is kept, too, though it be stale at once.
 ///
 /// The responses that were not used for longest go when the capacity is exceeded, down to the preferred usage, and all go when the
-/// system runs short of memory. A response that takes more than an eighth of the capacity is not kept.
+/// system runs short of memory. A response that takes more than an eighth of the capacity is not kept, and the responses of a URL
+/// to different requests take a quarter at most. A body takes its length rounded up to a power of two: with a capacity of 20 MiB
+/// those of up to 2 MiB are kept.
 ///
 /// The cache is one user's: sessions with the cookies or client certificates of different users, or with different security
 /// policies, have a cache each. A response to a request with Authorization answers only requests with the same one.
@@ -73,7 +75,8 @@ public final class HTTPCache: ResponseCache {
         set { self.kept.withLock { $0.preferredUsage = UInt64(max(0, newValue)) } }
     }
 
-    /// The bytes that all responses take: the memory of their bodies and heads, and 2 KiB for what holds each of them.
+    /// The bytes that all responses take: the memory of their bodies, each rounded up to a power of two, and of their heads, and
+    /// 2 KiB for what holds each of them.
     public var usage: Int { Int(clamping: self.kept.withLock { $0.usage }) }
 
     /// The number of responses.
@@ -121,8 +124,11 @@ public final class HTTPCache: ResponseCache {
 
     // MARK: Learning
 
-    /// Keeps a response where RFC 9111 §3 allows it, in the place of one for the same requests. A 304 and a 206 to a request's
-    /// own conditions bring what is kept up to date, or remove it (§4.3.4).
+    /// Keeps a response where RFC 9111 §3 allows it, in the place of those that its request has matched, unless one of them was
+    /// asked for later. One that is not kept removes them, but for an answer about the request alone and a failure of the server.
+    ///
+    /// A 304 to a request's own conditions brings what is kept up to date, or removes it (§4.3.4). A 206 is not kept, and removes
+    /// what it is no part of.
     @concurrent public func store(_ response: CachedResponse, to request: SessionRequest) async {
         guard let asked = CacheRequest(request) else { return }
         let times = self.times(from: response.requestTime)
