@@ -15,11 +15,12 @@ extension CacheRules {
 }
 
 extension Storability {
-    /// True where another request could have brought the same response to be stored.
-    var isAboutRequest: Bool {
+    /// True where a response of this verdict that is not kept shows that what is stored is out of date: it is about the URL, and
+    /// not about the request or a failure of the server.
+    func outdatesStored(as status: UInt16) -> Bool {
         switch self {
-        case .no(.method), .no(.requestBody), .no(.unkeyedField), .no(.requestNoStore): true
-        case .store, .no: false
+        case .no(.method), .no(.requestBody), .no(.unkeyedField), .no(.requestNoStore), .no(.status): false
+        case .store, .no: status < 500
         }
     }
 }

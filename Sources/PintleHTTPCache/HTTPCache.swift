@@ -16,7 +16,9 @@ internal import PintleSystem
 /// `CachePolicy.preferCache` and `CachePolicy.onlyCache` is kept, too, though it be stale at once.
 ///
 /// The responses that were not used for longest go when the capacity is exceeded, down to the preferred usage, and all go when the
-/// system runs short of memory. A response that takes more than an eighth of the capacity is not kept.
+/// system runs short of memory. A response that takes more than an eighth of the capacity is not kept, and the responses of a URL
+/// to different requests take a quarter at most. A body takes its length rounded up to a power of two: with a capacity of 20 MiB
+/// those of up to 2 MiB are kept.
 ///
 /// The cache is one user's: sessions with the cookies or client certificates of different users, or with different security
 /// policies, have a cache each. A response to a request with Authorization answers only requests with the same one.
@@ -73,7 +75,8 @@ public final class HTTPCache: ResponseCache {
         set { self.kept.withLock { $0.preferredUsage = UInt64(max(0, newValue)) } }
     }
 
-    /// The bytes that all responses take: the memory of their bodies and heads, and 2 KiB for what holds each of them.
+    /// The bytes that all responses take: the memory of their bodies, each rounded up to a power of two, and of their heads, and
+    /// 2 KiB for what holds each of them.
     public var usage: Int { Int(clamping: self.kept.withLock { $0.usage }) }
 
     /// The number of responses.
@@ -105,7 +108,7 @@ public final class HTTPCache: ResponseCache {
     // MARK: Answering
 
     /// Returns what may answer `request` under `policy`: a fresh response, or one with conditions by which the origin is to
-    /// confirm it. A request with `only-if-cached`, for which there is neither, is answered with 504 (RFC 9111 §5.2.1.7).
+    /// confirm it; none with conditions to a request with `only-if-cached` (RFC 9111 §5.2.1.7).
     @concurrent public func response(to request: SessionRequest, policy: CachePolicy) async -> CachedResponse? {
         guard let asked = CacheRequest(request), let mode = CacheMode(rawValue: policy.rawValue) else { return nil }
         let kept = self.kept.withLock { $0.use(asked.place) }
@@ -115,17 +118,17 @@ public final class HTTPCache: ResponseCache {
             if revalidate { return kept[index].underConditions(of: asked.head) }
             return kept[index].answer(to: asked.head, age: age)
         case .validate(let index, _, _): return kept[index].underConditions(of: asked.head)
-        case .forward: return nil
-        case .miss:
-            guard mode != .onlyCache else { return nil }
-            return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
+        case .forward, .miss: return nil
         }
     }
 
     // MARK: Learning
 
-    /// Keeps a response where RFC 9111 §3 allows it, in the place of one for the same requests. A 304 and a 206 to a request's
-    /// own conditions bring what is kept up to date, or remove it (§4.3.4).
+    /// Keeps a response where RFC 9111 §3 allows it, in the place of those that its request has matched, unless one of them was
+    /// asked for later. One that is not kept removes them, but for an answer about the request alone and a failure of the server.
+    ///
+    /// A 304 to a request's own conditions brings what is kept up to date, or removes it (§4.3.4). A 206 is not kept, and removes
+    /// what it is no part of.
     @concurrent public func store(_ response: CachedResponse, to request: SessionRequest) async {
         guard let asked = CacheRequest(request) else { return }
         let times = self.times(from: response.requestTime)
@@ -133,17 +136,9 @@ public final class HTTPCache: ResponseCache {
             return self.learn(from: response, times, asked)
         }
         let verdict = Self.rules.storability(of: response.head, to: asked.head, mode: .preferCache)
-        let released: [KeptResponse]
-        if verdict == .store, let kept = self.keepable(response, times, asked) {
-            released = self.kept.withLock { $0.keep(kept, at: asked.place, askedFor: response.requestTime) }
-        } else {
-            // What is here is no longer what the origin has.
-            guard 200...299 ~= response.head.status, !verdict.isAboutRequest else { return }
-            released = self.kept.withLock { kept in
-                kept.remove(at: asked.place) { Self.rules.matches($0.response, asked.head) }
-            }
-        }
-        withExtendedLifetime(released) {}
+        let new = verdict == .store ? self.keepable(response, times, asked) : nil
+        guard new != nil || verdict.outdatesStored(as: response.head.status) else { return }
+        self.keep(new, asked, askedFor: response.requestTime)
     }
 
     /// Brings a response up to date by the 304 that has confirmed it (RFC 9111 §4.3.4).
@@ -165,15 +160,24 @@ public final class HTTPCache: ResponseCache {
         let update = Self.rules.freshened(stored, by: head, to: asked.head, at: times, mode: .preferCache)
         guard let new = update.response else { return nil }
         if let known { self.change(known, by: update, at: asked.place, askedFor: response.requestTime) }
-        var answer = KeptResponse(Self.rules.judged(new), known?.body ?? response.body).answer(to: asked.head, age: nil)
+        let kept = KeptResponse(
+            Self.rules.judged(new), known?.body ?? response.body, isDecoded: known?.isDecoded ?? response.isDecoded,
+            askedFor: response.requestTime)
+        var answer = kept.answer(to: asked.head, age: nil)
         // They are the user's, and are not stored.
         for cookie in head.fields.values(of: "Set-Cookie") { answer?.head.fields.append("Set-Cookie", cookie) }
         return answer
     }
 
     /// Removes what a successful answer to an unsafe method has changed: the responses of its URL, and of Location and
-    /// Content-Location of the same origin (RFC 9111 §4.4).
+    /// Content-Location of the same origin (RFC 9111 §4.4). A redirect of a GET removes what that request has matched.
     @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {
+        if request.method == "GET" {
+            guard let asked = CacheRequest(request),
+                Self.rules.storability(of: response, to: asked.head).outdatesStored(as: response.status)
+            else { return }
+            return self.keep(nil, asked, askedFor: .now)
+        }
         let key = CacheKey(partition: "", url: request.url)
         let head = RequestHead(method: request.method, target: .origin(path: request.url.path))
         let urls = Self.rules.invalidated(by: head, key: key, response: response)
@@ -201,8 +205,17 @@ public final class HTTPCache: ResponseCache {
         let judged = Self.rules.judged(stored)
         let decision = Self.rules.decision(for: asked.head, among: [judged], mode: .preferCache, now: times.response)
         if case .forward(.stale) = decision { return nil }
-        let kept = KeptResponse(judged, response.body.inOwnMemory)
+        let kept = KeptResponse(
+            judged, response.body.inOwnMemory, isDecoded: response.isDecoded, askedFor: response.requestTime)
         return kept.cost <= self.capacity / 8 ? kept : nil
+    }
+
+    /// - Parameter new: nil for one that is not kept.
+    private func keep(_ new: KeptResponse?, _ asked: CacheRequest, askedFor time: ContinuousClock.Instant) {
+        let released = self.kept.withLock { kept in
+            kept.keep(new, at: asked.place, askedFor: time) { Self.rules.matches($0.response, asked.head) }
+        }
+        withExtendedLifetime(released) {}
     }
 
     private func learn(from response: CachedResponse, _ times: ExchangeTimes, _ asked: CacheRequest) {
@@ -218,15 +231,13 @@ public final class HTTPCache: ResponseCache {
     ) {
         let new: KeptResponse?
         switch update {
-        case .store(let response): new = KeptResponse(Self.rules.judged(response), known.body)
+        case .store(let response):
+            new = KeptResponse(
+                Self.rules.judged(response), known.body, isDecoded: known.isDecoded, askedFor: time)
         case .answerOnce(_, _, keepsStored: false), .outdated: new = nil
         case .answerOnce(_, _, keepsStored: true), .unrelated: return
         }
-        let released = self.kept.withLock { kept in
-            let removed = kept.remove(at: place) { $0.judged === known.judged }
-            guard let new, !removed.isEmpty else { return removed }
-            return removed + kept.keep(new, at: place, askedFor: time)
-        }
+        let released = self.kept.withLock { $0.change(known, to: new, at: place, askedFor: time) }
         withExtendedLifetime(released) {}
     }
 }

@@ -9,14 +9,22 @@ internal import PintleSession
 struct KeptResponse: Sendable {
     let judged: JudgedResponse
     let body: ByteBuffer
+    /// When the origin was asked for it, or has confirmed it last.
+    let askedFor: ContinuousClock.Instant
+    /// True for a body that came in codings, which the validators are about.
+    let isDecoded: Bool
     /// The memory that it takes, in bytes.
     let cost: Int
 
-    init(_ judged: JudgedResponse, _ body: ByteBuffer) {
-        (self.judged, self.body) = (judged, body)
-        var cost = Self.fixedCost + body.storageCapacity
-        judged.response.head.fields.forEachLine { cost += $1.count }
-        for field in judged.response.selecting { cost += field.name.utf8.count + (field.value?.count ?? 0) }
+    init(_ judged: JudgedResponse, _ body: ByteBuffer, isDecoded: Bool, askedFor time: ContinuousClock.Instant) {
+        (self.judged, self.body, self.isDecoded, self.askedFor) = (judged, body, isDecoded, time)
+        let (head, response) = (judged.response.head, judged.response)
+        var cost = Self.fixedCost + body.storageCapacity + head.reason.utf8.count
+        cost += head.fields.byteCount + head.fields.count * Self.lineCost
+        for field in response.selecting {
+            cost += 2 * Self.textCost + field.name.utf8.count + (field.value?.count ?? 0)
+        }
+        for tag in response.tags { cost += Self.textCost + tag.utf8.count }
         self.cost = cost
     }
 
@@ -24,11 +32,17 @@ struct KeptResponse: Sendable {
 
     /// The objects around it, and its share of the tables, as measured with responses of a few bytes.
     private static let fixedCost = 2048
+    /// The place of a field line in its section.
+    private static let lineCost = 16
+    /// A text or a value without its bytes: 16 bytes, and 32 for the object that has them.
+    private static let textCost = 48
 
     /// The answer to a request, whose own conditions and range are judged.
     ///
     /// - Parameter age: in seconds; nil where the origin has just confirmed the response.
+    /// - Returns: nil for a part of what was decoded.
     func answer(to request: RequestHead, age: Int64?) -> CachedResponse? {
+        if self.isDecoded, request.fields.contains("Range") { return nil }
         guard let answer = CacheRules.ofOneUser.answer(to: request, from: self.response, age: age) else { return nil }
         var head = answer.head
         if let length = answer.contentLength { head.fields.set("Content-Length", String(length)) }

@@ -35,28 +35,40 @@ struct KeptResponses: Sendable {
     /// The responses of a place, the latest first, which counts as their use.
     mutating func use(_ place: ResponsePlace) -> [KeptResponse] { self.groups.use(place)?.responses ?? [] }
 
-    /// Keeps a response, in the place of one for the same requests, unless a removal has met it on its way.
+    /// Keeps a response in the place of all that answer the same request; nil only removes those. Nothing happens where one of
+    /// them was asked for later, or a removal has met the response on its way.
     ///
-    /// - Parameter time: when it was asked for.
+    /// - Parameters:
+    ///   - time: when the response was asked for.
+    ///   - isReplaced: true for what answers the same request.
     mutating func keep(
-        _ response: KeptResponse, at place: ResponsePlace, askedFor time: ContinuousClock.Instant
+        _ response: KeptResponse?, at place: ResponsePlace, askedFor time: ContinuousClock.Instant,
+        insteadOf isReplaced: (KeptResponse) -> Bool
     ) -> [KeptResponse] {
         guard !self.removals.hasMet(place.url, askedFor: time) else { return [] }
-        let old = self.groups[place]?.responses ?? []
-        let others = old.filter { $0.response.selecting != response.response.selecting }.prefix(self.limit - 1)
-        self.set([response] + others, at: place)
-        guard self.usage > self.capacity else { return old }
-        let purged = self.groups.removeOldest(untilCost: min(self.preferredUsage, self.capacity))
-        for group in purged { self.forget(group) }
-        return old + purged.flatMap(\.responses)
+        let known = self.groups[place]?.responses ?? []
+        var others: [KeptResponse] = []
+        for old in known {
+            guard isReplaced(old) else {
+                others.append(old)
+                continue
+            }
+            guard old.askedFor <= time else { return [] }
+        }
+        return self.put(response, before: others, of: known, at: place)
     }
 
-    /// Removes those of a place that are meant.
-    mutating func remove(at place: ResponsePlace, where isMeant: (KeptResponse) -> Bool) -> [KeptResponse] {
-        let known = self.groups[place]?.responses ?? []
-        let removed = known.filter(isMeant)
-        if !removed.isEmpty { self.set(known.filter { !isMeant($0) }, at: place) }
-        return removed
+    /// Puts a response in the place of one; nil only removes that. Nothing happens where it has gone, or was asked for later.
+    ///
+    /// - Parameter time: when the origin was asked for what changes it.
+    mutating func change(
+        _ known: KeptResponse, to response: KeptResponse?, at place: ResponsePlace,
+        askedFor time: ContinuousClock.Instant
+    ) -> [KeptResponse] {
+        let all = self.groups[place]?.responses ?? []
+        let others = all.filter { $0.judged !== known.judged }
+        guard others.count < all.count, known.askedFor <= time else { return [] }
+        return self.put(response, before: others, of: all, at: place)
     }
 
     /// Removes those of URLs, and does not keep what was asked for there before.
@@ -64,7 +76,10 @@ struct KeptResponses: Sendable {
         var removed: [KeptResponse] = []
         for url in urls {
             self.removals.note(url, at: time)
-            for place in self.places[url] ?? [] { removed += self.remove(at: place) { _ in true } }
+            for place in self.places[url] ?? [] {
+                removed += self.groups[place]?.responses ?? []
+                self.set([], at: place)
+            }
         }
         return removed
     }
@@ -76,6 +91,29 @@ struct KeptResponses: Sendable {
         self.places = [:]
         self.count = 0
         return self.groups.removeAll().flatMap(\.responses)
+    }
+
+    /// Leaves a place with a response, if there is one, and the others that fit, and purges where the capacity is exceeded.
+    ///
+    /// - Parameter known: what the place has.
+    private mutating func put(
+        _ response: KeptResponse?, before others: [KeptResponse], of known: [KeptResponse], at place: ResponsePlace
+    ) -> [KeptResponse] {
+        guard let response else {
+            if others.count < known.count { self.set(others, at: place) }
+            return known
+        }
+        // A place may have a quarter of the capacity, and goes as a whole: the latest one would go with it.
+        var cost = response.cost
+        let fitting = others.prefix(self.limit - 1).prefix { other in
+            cost += other.cost
+            return UInt64(cost) <= self.capacity / 4
+        }
+        self.set([response] + fitting, at: place)
+        guard self.usage > self.capacity else { return known }
+        let purged = self.groups.removeOldest(untilCost: min(self.preferredUsage, self.capacity))
+        for group in purged { self.forget(group) }
+        return known + purged.flatMap(\.responses)
     }
 
     private mutating func set(_ responses: [KeptResponse], at place: ResponsePlace) {
@@ -102,13 +140,14 @@ struct RemovalLog: Sendable {
     /// The most URLs that are known one by one; with one more, the removals so far count for every URL.
     static let limit = 1024
 
-    private var times: [String: ContinuousClock.Instant] = [:]
+    /// By the hash of the URL, which may be long. Where two have one, a response is not kept that could have been.
+    private var times: [Int: ContinuousClock.Instant] = [:]
     private var timeOfAll: ContinuousClock.Instant?
 
     /// Notes a removal of a URL's responses.
     mutating func note(_ url: String, at time: ContinuousClock.Instant) {
-        if self.times.count >= Self.limit, self.times[url] == nil { self.noteAll(at: time) }
-        self.times[url] = time
+        if self.times.count >= Self.limit, self.times[url.hashValue] == nil { self.noteAll(at: time) }
+        self.times[url.hashValue] = time
     }
 
     /// Notes a removal of all responses.
@@ -119,6 +158,6 @@ struct RemovalLog: Sendable {
 
     /// True where a response was asked for before a removal that it belongs to.
     func hasMet(_ url: String, askedFor time: ContinuousClock.Instant) -> Bool {
-        [self.timeOfAll, self.times[url]].contains { $0.map { time <= $0 } ?? false }
+        [self.timeOfAll, self.times[url.hashValue]].contains { $0.map { time <= $0 } ?? false }
     }
 }

@@ -182,7 +182,9 @@ public final class Session: Sendable {
     public func invalidateAndCancel() async { await self.invalidate(cancellingTasks: true, resetting: false) }
 
     /// Ends the session's tasks and forgets what it has learned: connections, TLS sessions, verdicts, names, and the
-    /// cookies of a jar of its own; a jar that the configuration has named keeps them. Afterwards the session takes tasks as if it were new; while this lasts it takes none.
+    /// cookies of a jar of its own. What the configuration has named, a jar or a cache, keeps what it has: another session may
+    /// share it, and the program can empty it. Afterwards the session takes tasks as if it were new; while this lasts it takes
+    /// none.
     public func reset(cancellingTasks: Bool = true) async {
         await self.invalidate(cancellingTasks: cancellingTasks, resetting: true)
     }

@@ -44,9 +44,10 @@ public struct SessionHooks: Sendable {
     public var receivedResponse:
         (@Sendable (_ task: SessionTask, _ response: ResponseHead) async throws -> ResponseDisposition)?
 
-    /// A new response is about to be offered to the cache; one that a 304 confirms is there already.
+    /// The response of a task is about to be offered to the cache, also a 304 to the program's own conditions; what a 304 to the
+    /// cache's conditions confirms is there already.
     ///
-    /// - Returns: what is offered; nil for nothing.
+    /// - Returns: what is offered, of which head and body count; nil for nothing.
     public var willCache: (@Sendable (_ task: SessionTask, _ response: CachedResponse) async -> CachedResponse?)?
 
     /// A download is whole, in a temporary file.

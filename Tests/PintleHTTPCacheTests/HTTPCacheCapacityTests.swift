@@ -82,6 +82,50 @@ import Testing
         #expect(await stage.ask("/a", fields: ["X": "7"]) == nil)
     }
 
+    @Test func `a URL's responses to different requests take a quarter of the capacity, the oldest going first`()
+        async throws
+    {
+        let stage = CacheStage()
+        let varying: Fields = ["Cache-Control": "max-age=60", "Vary": "X"]
+        try await stage.store("/a", varying, self.body, request: ["X": "10"])
+        stage.cache.capacity = 4 * 5 * stage.cache.usage
+        try await stage.store("/b", self.fields, self.body)
+        for number in 11..<30 { try await stage.store("/a", varying, self.body, request: ["X": "\(number)"]) }
+        #expect(stage.cache.count == 6)
+        for (value, isKept) in [("10", false), ("24", false), ("25", true), ("29", true)] {
+            let kept = await stage.ask("/a", fields: ["X": value])
+            #expect((kept != nil) == isKept, "\(value)")
+        }
+        #expect(await stage.ask("/b") != nil)
+    }
+
+    @Test func `short field lines and tags count with what holds them`() async throws {
+        let stage = CacheStage()
+        var lines = self.fields
+        for _ in 0..<2000 { lines.append("X", "") }
+        try await stage.store("/a", lines, "")
+        #expect(stage.cache.usage > 2048 + 2000 * 20)
+        #expect(stage.cache.removeAll())
+        var tagged = self.fields
+        for number in 100..<300 { tagged.append("Cache-Tag", "tag-of-sixteen-\(number)") }
+        try await stage.store("/a", tagged, "")
+        // A line for each, and a text.
+        #expect(stage.cache.usage > 2048 + 200 * (31 + 16) + 200 * (48 + 18))
+    }
+
+    @Test(arguments: ["Authorization", "Cookie", "Proxy-Authorization"])
+    func `of credentials a digest is kept, however long they are`(name: String) async throws {
+        let stages = [CacheStage(), CacheStage()]
+        for (stage, count) in zip(stages, [8, 8000]) {
+            let value = "Basic " + String(repeating: "x", count: count)
+            try await stage.store(
+                "/a", ["Cache-Control": "max-age=60", "Vary": name], self.body, request: [name: value])
+            #expect(await stage.ask("/a", fields: [name: value]) != nil)
+            #expect(await stage.ask("/a", fields: [name: value + "y"]) == nil)
+        }
+        #expect(stages[0].cache.usage == stages[1].cache.usage)
+    }
+
     @Test func `a slice of a large buffer does not keep the rest of it`() async throws {
         let stage = CacheStage()
         var large = ByteBuffer(repeating: 0x78, count: 1 << 20)

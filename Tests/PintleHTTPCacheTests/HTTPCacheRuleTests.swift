@@ -52,6 +52,34 @@ import Testing
         #expect(self.stage.cache.count == 0 && self.stage.cache.usage == 0)
     }
 
+    @Test(arguments: [301, 302, 307, 403, 404, 410] as [UInt16])
+    func `what the URL has become removes what it was, though it is not kept itself`(status: UInt16) async throws {
+        try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "old")
+        try await self.stage.store("/a", ["Cache-Control": "no-store"], "", status: status)
+        #expect(self.stage.cache.count == 0)
+    }
+
+    @Test(arguments: [401, 407, 408, 429, 500, 502, 503, 504] as [UInt16])
+    func `what is about a request alone, and a failure of the server, leave what is kept`(status: UInt16) async throws {
+        try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "old")
+        try await self.stage.store("/a", ["Cache-Control": "no-store"], "", status: status)
+        #expect(await self.stage.ask("/a")?.text == "old")
+    }
+
+    @Test func `a response that was asked for before the one that is kept changes nothing`() async throws {
+        let (fields, earlier): (Fields, _) = (["Cache-Control": "max-age=60"], ContinuousClock.now - .seconds(1))
+        try await self.stage.store("/a", fields, "new")
+        try await self.stage.store("/a", fields, "old", requestTime: earlier)
+        try await self.stage.store("/a", ["Cache-Control": "no-store"], "old", requestTime: earlier)
+        #expect(await self.stage.ask("/a")?.text == "new")
+        let varying: Fields = ["Cache-Control": "max-age=60", "Vary": "X"]
+        try await self.stage.store("/b", varying, "new", request: ["X": "1"])
+        try await self.stage.store("/b", varying, "other", request: ["X": "2"], requestTime: earlier)
+        try await self.stage.store("/b", fields, "old", request: ["X": "1"], requestTime: earlier)
+        #expect(await self.stage.ask("/b", fields: ["X": "1"])?.text == "new")
+        #expect(await self.stage.ask("/b", fields: ["X": "2"])?.text == "other")
+    }
+
     @Test func `no-store of a request leaves what is kept`() async throws {
         try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "old")
         try await self.stage.store("/a", ["Cache-Control": "max-age=60"], "new", request: ["Cache-Control": "no-store"])
@@ -66,6 +94,28 @@ import Testing
         #expect(await self.stage.ask("/a", fields: ["Accept-Language": "fr"])?.text == "fr")
         #expect(await self.stage.ask("/a", fields: ["Accept-Language": "de"])?.text == "de")
         #expect(await self.stage.ask("/a") == nil && self.stage.cache.count == 2)
+    }
+
+    @Test func `a new response takes the place of all that its request had matched, whatever they vary by`()
+        async throws
+    {
+        let varying: Fields = ["Cache-Control": "max-age=0", "Vary": "X", "ETag": "\"1\""]
+        for value in ["1", "2"] { try await self.stage.store("/a", varying, "old \(value)", request: ["X": value]) }
+        #expect(await self.stage.ask("/a", fields: ["X": "1"])?.conditions.isEmpty == false)
+        try await self.stage.store("/a", ["Cache-Control": "max-age=600"], "new", request: ["X": "1"])
+        #expect(self.stage.cache.count == 2)
+        let answer = try #require(await self.stage.ask("/a", fields: ["X": "1"]))
+        #expect(answer.text == "new" && answer.conditions.isEmpty)
+        #expect(await self.stage.ask("/a", fields: ["X": "2"])?.text == "old 2")
+    }
+
+    @Test(arguments: ["Digest username=\"ada\", nonce=\"1\"", "Negotiate YII=", "NTLM TlRM", "negotiate"])
+    func `an answer to credentials that are other ones each time is not kept`(value: String) async throws {
+        let fields: Fields = ["Cache-Control": "max-age=60"]
+        try await self.stage.store("/a", fields, "text", request: ["Authorization": value])
+        #expect(self.stage.cache.count == 0)
+        try await self.stage.store("/a", fields, "text", request: ["Authorization": "Basic \(value)"])
+        #expect(self.stage.cache.count == 1)
     }
 
     @Test func `an answer to Authorization is for the same one, and to a cookie where Vary says so`() async throws {
@@ -94,10 +144,13 @@ import Testing
         #expect(answer.text == "text" && !answer.head.fields.contains("Set-Cookie"))
     }
 
-    @Test func `what may only come from a cache is a 504 where there is nothing`() async throws {
-        let answer = await self.stage.ask("/a", fields: ["Cache-Control": "only-if-cached"])
-        #expect(answer?.head.status == 504 && answer?.conditions.isEmpty == true)
-        #expect(await self.stage.ask("/a", .onlyCache) == nil)
+    @Test func `what may only come from a cache is not validated`() async throws {
+        try await self.stage.store("/a", ["Cache-Control": "max-age=0", "ETag": "\"1\""], "text")
+        let only: Fields = ["Cache-Control": "only-if-cached"]
+        #expect(await self.stage.ask("/a")?.conditions.isEmpty == false)
+        #expect(await self.stage.ask("/a", fields: only) == nil)
+        #expect(await self.stage.ask("/a", fields: only, .preferCache)?.text == "text")
+        #expect(await self.stage.ask("/b", fields: only, .onlyCache) == nil)
     }
 
     @Test func `a request's own conditions and range are judged by what is fresh, and go on where nothing is`()

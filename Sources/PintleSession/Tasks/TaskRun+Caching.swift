@@ -29,24 +29,21 @@ extension TaskRun {
         _ attempts: inout TaskAttempts, of task: SessionTask, _ session: Session
     ) async throws(SessionError) -> Answer? {
         self.question = nil
-        if let cache = session.configuration.cache, self.isCached(attempts.request, of: task),
+        let cache = session.configuration.cache
+        if let cache, self.isCached(attempts.request, of: task),
             let known = try await self.ask(cache, for: attempts.request, session)
         {
-            return self.answer(known, to: attempts.request)
+            return try await self.answer(known, to: attempts.request)
         }
         guard session.cachePolicy(of: attempts.request) != .onlyCache else { throw .miss(attempts.request) }
         guard let answer = try await self.exchange(&attempts, of: task, session) else { return nil }
-        guard let cache = session.configuration.cache else { return answer }
-        do throws(SessionError) {
-            return try await self.tell(cache, of: answer, task)
-        } catch {
-            self.giveUp(answer, with: error, task)
-            throw error
-        }
+        guard let cache else { return answer }
+        return try await self.tell(cache, of: answer, task)
     }
 
-    /// The answer that the cache has given, as if a transfer brought it.
-    private func answer(_ known: CachedResponse, to request: SessionRequest) -> Answer {
+    /// The answer that the cache has given, as if a transfer brought it. A task that is suspended waits for it, too.
+    private func answer(_ known: CachedResponse, to request: SessionRequest) async throws(SessionError) -> Answer {
+        try await self.wait { !self.isSuspended }
         let flow = TransferFlow(loop: self.loop) { _, _ in }
         self.flow = flow
         let length = UInt64(known.body.readableBytes)
@@ -58,7 +55,7 @@ extension TaskRun {
 
     /// Asks the cache for a response. Requests are complete here: they are those that the origin would see.
     ///
-    /// - Returns: nil where the origin is asked, perhaps about what is stored.
+    /// - Returns: nil where the origin is asked, perhaps about what is stored; 504 where that is not wanted.
     private func ask(
         _ cache: any ResponseCache, for request: SessionRequest, _ session: Session
     ) async throws(SessionError) -> CachedResponse? {
@@ -70,6 +67,10 @@ extension TaskRun {
                 await cache.response(to: request, policy: policy == .protocol ? .protocol : .preferCache)
             }
             if let stored, stored.conditions.isEmpty { return stored }
+            // The program wants this instead of a request (RFC 9111 §5.2.1.7), and with `onlyCache` neither.
+            if policy != .onlyCache, request.fields.hasToken("only-if-cached", in: .cacheControl) {
+                return CachedResponse(head: ResponseHead(status: 504, reason: "Gateway Timeout"), body: ByteBuffer())
+            }
         }
         self.question = CacheQuestion(request, about: stored)
         return nil
@@ -81,49 +82,65 @@ extension TaskRun {
     private func tell(
         _ cache: any ResponseCache, of answer: Answer, _ task: SessionTask
     ) async throws(SessionError) -> Answer? {
-        let (head, request) = (answer.head, answer.request)
-        guard let question = self.question else {
-            if !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) {
-                try await self.ask { await cache.invalidate(after: head, to: request) }
-            }
+        let (head, request) = (answer.head, self.question?.request ?? answer.request)
+        guard head.status == 304, let stored = self.question?.stored else {
+            // Of a GET it is a redirect, which is not offered where it is followed.
+            let isChange =
+                self.question == nil
+                ? !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
+                : 300...399 ~= head.status && head.status != 304
+            if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer
         }
-        guard head.status == 304, let stored = question.stored else { return answer }
-        let known = try await self.ask { await cache.confirmed(stored, by: head, to: question.request) }
+        // What is kept may be decoded, and then the digests of a 304 are those of other bytes.
+        let confirmation = head.withoutCodings()
+        let known = try await self.ask(about: answer, task) {
+            await cache.confirmed(stored, by: confirmation, to: request)
+        }
         await self.discardRest(of: answer, task)
         self.question = nil
         self.passesCache = known == nil
-        return known.map { self.answer($0, to: request) }
+        guard let known else { return nil }
+        return try await self.answer(known, to: answer.request)
+    }
+
+    /// Asks the cache about an answer, which is given up where the task ends before the cache has said anything.
+    private func ask<Said: Sendable>(
+        about answer: Answer, _ task: SessionTask, _ question: @escaping @Sendable () async -> Said
+    ) async throws(SessionError) -> Said {
+        do throws(SessionError) {
+            return try await self.ask(question)
+        } catch {
+            self.giveUp(answer, with: error, task)
+            throw error
+        }
     }
 
     /// Offers a whole response to the cache.
     func offerToCache(_ result: TaskResult, of task: SessionTask, _ session: Session) async throws(SessionError) {
         guard let cache = session.configuration.cache, let question else { return }
-        var offered: CachedResponse? = CachedResponse(
-            head: result.response, body: result.body, requestTime: question.time)
-        if let willCache = session.hooks.willCache, let proposed = offered {
-            offered = try await self.ask { await willCache(task, proposed) }
+        let head = result.response.status == 304 ? result.response.withoutCodings() : result.response
+        var offered = CachedResponse(
+            head: head, body: result.body, requestTime: question.time, isDecoded: !result.contentCodings.isEmpty)
+        if let willCache = session.hooks.willCache {
+            guard let chosen = try await self.ask({ [offered] in await willCache(task, offered) }) else { return }
+            // When it was asked for and what was decoded is no matter of choice, and is not known to who makes a new one.
+            (offered.head, offered.body) = (chosen.head, chosen.body)
         }
-        guard let offered else { return }
-        try await self.ask { await cache.store(offered, to: question.request) }
+        try await self.ask { [offered] in await cache.store(offered, to: question.request) }
     }
 }
 
 /// What the cache is asked about a request that is under way, and will be offered.
-final class CacheQuestion: Sendable {
+struct CacheQuestion: Sendable {
     /// The request as the origin sees it, but for the conditions.
     let request: SessionRequest
     /// The response that the origin is asked about.
-    let stored: CachedResponse?
-    /// When the question was asked, before the request was sent.
-    let time = ContinuousClock.now
+    private(set) var stored: CachedResponse?
+    /// When the request was sent; until then, when the question was asked.
+    var time = ContinuousClock.now { didSet { self.stored?.requestTime = self.time } }
 
-    init(_ request: SessionRequest, about stored: CachedResponse?) {
-        self.request = request
-        var stored = stored
-        stored?.requestTime = self.time
-        self.stored = stored
-    }
+    init(_ request: SessionRequest, about stored: CachedResponse?) { (self.request, self.stored) = (request, stored) }
 
     /// The request with the conditions.
     var conditionalRequest: SessionRequest {

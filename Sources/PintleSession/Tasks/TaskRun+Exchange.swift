@@ -24,7 +24,9 @@ extension TaskRun {
     ) async throws(SessionError) -> Answer? {
         var body = try await self.outgoingBody(&attempts, of: task, session)
         let local = try await self.localResponse(to: &body, attempts, of: task, session)
-        try self.checkFailure()
+        // The cache and the hooks above may have taken a while, and the task may have been suspended meanwhile.
+        try await self.wait { !self.isSuspended }
+        self.question?.time = .now
         let flow = TransferFlow(loop: self.loop) { [notice = session.hooks.sentBody] count, total in
             let progress = task.progress { $0.sent = UInt64(total) }
             notice?(task, count, progress)

@@ -124,11 +124,21 @@ import Testing
         #expect(await stage.failure(of: only)?.code == .cacheMiss && origin.requests.count == 1)
     }
 
-    @Test func `only-if-cached is answered by the cache or with 504`() async throws {
+    @Test func `only-if-cached is answered by the cache or with 504, and is a miss where only the cache may answer`()
+        async throws
+    {
         let origin = try self.numberingOrigin()
-        let asked = request(origin.port, "/a?Cache-Control:max-age=9", fields: ["Cache-Control": "only-if-cached"])
-        let result = try await self.stage().data(for: asked)
-        #expect(result.status == 504 && origin.connections.isEmpty)
+        let stage = try self.stage()
+        var asked = request(origin.port, "/a?Cache-Control:max-age=600", fields: ["Cache-Control": "only-if-cached"])
+        let result = try await stage.data(for: asked)
+        #expect(result.status == 504 && result.metrics.transactions.isEmpty)
+        asked.cachePolicy = .onlyCache
+        #expect(await stage.failure(of: asked)?.code == .cacheMiss && origin.connections.isEmpty)
+        _ = try await stage.data(for: request(origin.port, "/a?Cache-Control:max-age=600"))
+        for policy in [CachePolicy.protocol, .onlyCache] {
+            asked.cachePolicy = policy
+            #expect(try await stage.data(for: asked).text == "1" && origin.requests.count == 1)
+        }
     }
 
     @Test func `a change removes what is kept, and only a success is one`() async throws {
@@ -160,6 +170,27 @@ import Testing
         _ = try await stage.data(for: request(origin.port, method: "DELETE"))
         changed.change { $0 = true }
         #expect(try await old.text == "old" && self.cache.count == 0)
+    }
+
+    @Test(arguments: ["302", "404"])
+    func `what a reload finds instead of a response lets that answer no more`(status: String) async throws {
+        let hasChanged = Watched(false)
+        let origin = try origin { request in
+            guard request.target == "/a", hasChanged.current else {
+                return answer(200, ["Cache-Control: max-age=600"], request.target)
+            }
+            return answer(Int(status) ?? 0, ["Location: /b", "Cache-Control: no-store"], "gone")
+        }
+        let stage = try self.stage()
+        var asked = request(origin.port, "/a")
+        for _ in 0..<2 { #expect(try await stage.data(for: asked).text == "/a" && origin.requests.count == 1) }
+        hasChanged.change { $0 = true }
+        let found = status == "302" ? "/b" : "gone"
+        asked.cachePolicy = .ignoreLocal
+        #expect(try await stage.data(for: asked).text == found)
+        asked.cachePolicy = .protocol
+        #expect(try await stage.data(for: asked).text == found)
+        #expect(origin.requests.filter { $0.target == "/a" }.count == 3)
     }
 
     // MARK: What a request is
@@ -249,6 +280,56 @@ import Testing
         coded.decompression = .off
         #expect(try await stage.data(for: coded).response.fields["Content-Encoding"] == "gzip")
         #expect(origin.requests.count == 2)
+    }
+
+    @Test func `a part is taken of what came as it is, and of what was decoded the origin is asked for`() async throws {
+        let plain = [UInt8].pattern(10_000)
+        let fields = ["Cache-Control: max-age=600", "ETag: \"1\""]
+        let coded = try CodedOrigin(Coding.gzip.encode(plain), "Content-Encoding: gzip", fields[0], fields[1])
+        let uncoded = try CodedOrigin(plain, fields[0], fields[1])
+        let stage = try self.stage()
+        for (origin, count) in [(coded, 2), (uncoded, 1)] {
+            #expect(try await Array(stage.data(for: request(origin.port)).body.readableBytesView) == plain)
+            let part = try await stage.data(for: request(origin.port, fields: ["Range": "bytes=2-4"]))
+            #expect(part.status == (count == 1 ? 206 : 200) && origin.requests.count == count)
+        }
+    }
+
+    @Test func `a 304 brings no digest of the coded body to what was decoded`() async throws {
+        let plain = [UInt8].pattern(10_000)
+        let body = try Coding.gzip.encode(plain)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let isKnown = try connection.readRequest()["If-None-Match"] != nil
+                let fields = "Cache-Control: no-cache\r\nETag: \"1\"\r\nRepr-Digest: sha-256=:AA==:\r\n"
+                try connection.send("HTTP/1.1 \(isKnown ? 304 : 200) Said\r\n\(fields)")
+                guard !isKnown else {
+                    try connection.send("\r\n")
+                    continue
+                }
+                try connection.send("Content-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n")
+                try connection.stream.send(body)
+            }
+        }
+        let stage = try self.stage()
+        for count in 1...2 {
+            let result = try await stage.data(for: request(origin.port))
+            #expect(Array(result.body.readableBytesView) == plain && origin.requests.count == count)
+            #expect(!result.response.fields.contains("Repr-Digest") && result.response.fields["ETag"] == "\"1\"")
+        }
+    }
+
+    @Test func `a response that the hook makes anew was asked for when the one that came was`() async throws {
+        let origin = try self.numberingOrigin()
+        let hooks = RecordedHooks {
+            $0.cache = { [cache = self.cache] response in
+                cache.removeAll()
+                return CachedResponse(head: response.head, body: response.body)
+            }
+        }
+        let asked = request(origin.port, "/a?Cache-Control:max-age=600")
+        #expect(try await self.stage(hooks: hooks).data(for: asked).text == "1")
+        #expect(self.cache.count == 0)
     }
 
     @Test func `what the hook makes of a response is kept, and nothing that it withholds`() async throws {

@@ -189,7 +189,8 @@ import Testing
         #expect(await stage.failure(of: only)?.code == .cacheMiss && origin.requests.count == 3)
     }
 
-    @Test func `the cache hears of every answer to a method that may change something`() async throws {
+    @Test func `the cache hears of every answer to a method that may change something, and of redirects`() async throws
+    {
         let origin = try PintleSessionTests.origin { request in
             request.target == "/see" ? answer(303, ["Location: /seen"]) : answer(request.method == "PUT" ? 500 : 200)
         }
@@ -203,5 +204,7 @@ import Testing
         _ = try await stage.data(
             for: request(origin.port, "/see", method: "POST"), from: .bytes(ByteBuffer(string: "x")))
         #expect(cache.changes.current == ["DELETE /it 200", "PUT /it 500", "POST /see 303"])
+        _ = try await stage.data(for: request(origin.port, "/see"))
+        #expect(cache.changes.current.dropFirst(3) == ["GET /see 303"])
     }
 }
