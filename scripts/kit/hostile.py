@@ -318,6 +318,13 @@ def address(number):
     return b"127.%d.%d.%d" % (number >> 16, number >> 8 & 255, number & 255)
 
 
+def caching(configuration):
+    """The same, where answers are kept and equal requests become one."""
+    for rules in configuration["routes"]:
+        rules.update(cache={"policy": "protocol"}, coalesce={"max_active": 64})
+    return {**configuration, "cache": {"memory": "4MiB", "disk": "8MiB", "path": "cache"}}
+
+
 class Run:
     def __init__(self, programs, origin, tls_origin):
         self.programs, self.origin, self.tls_origin = programs, origin, tls_origin
@@ -327,8 +334,8 @@ class Run:
         """The kind of an input, its bytes, and where they go."""
         rng = inputs.at(number)
         kind = rng.random()
-        main, other, guarded = self.programs
-        target = {0: other, 5: guarded}.get(number % 10, main)
+        main, other, guarded, caching = self.programs
+        target = {0: other, 5: guarded, 3: caching, 8: caching}.get(number % 10, main)
         if target is guarded:
             return "guarded", [inputs.guarded(rng, self.origin, number)], target.ports[0]
         if kind < 0.36:
@@ -479,6 +486,7 @@ def main():
         programs.append(
             Program("guarded", configuration(tls_port, {"clients": {"basic_auth": {"realm": "r", "users": "users"}}}))
         )
+        programs.append(Program("caching", caching(configuration(tls_port, {}))))
         began = time.monotonic()
         asyncio.run(Run(programs, port, tls_port).run())
         seconds = time.monotonic() - began

@@ -66,9 +66,9 @@ class Exchange:
             return bytes(body)
         return await self.reader.readexactly(int(fields["content-length"][0]))
 
-    async def ask(self, origin, method, path, body=b"", chunked=False, pause=0):
-        """Sends a request and returns the body of a 200; anything else raises."""
-        head = f"{method} http://127.0.0.1:{origin}{path} HTTP/1.1\r\nHost: 127.0.0.1:{origin}\r\n"
+    async def ask(self, origin, method, path, body=b"", chunked=False, pause=0, fields="", wanted=200):
+        """Sends a request and returns the body of the answer, whose status is the wanted one; anything else raises."""
+        head = f"{method} http://127.0.0.1:{origin}{path} HTTP/1.1\r\nHost: 127.0.0.1:{origin}\r\n{fields}"
         if chunked:
             head += "Transfer-Encoding: chunked\r\n\r\n"
             pieces = [body[start:start + 5000] for start in range(0, len(body), 5000)]
@@ -87,7 +87,7 @@ class Exchange:
         await self.writer.drain()
         status, fields = await self.head()
         answer = await self.body(fields)
-        if status != 200:
+        if status != wanted:
             raise Refused(f"{status}: {answer[:300].decode('latin-1')}")
         if fields["x-name"] != [path.rsplit("/", 1)[1]]:
             raise Wrong(f"{path} got the answer of {fields['x-name']}")
@@ -117,6 +117,63 @@ async def keep_alive():
             await asyncio.sleep(random.random() * 0.02)
     finally:
         exchange.close()
+
+
+def kept_page():
+    """One of a few hundred pages that many ask for, some of them too long for the memory of the cache."""
+    number = int(random.paretovariate(1)) % 300
+    return f"kept{number}", [1, 1000, 20_001, 300_000, 1_500_000, 2_000_001][number % 6]
+
+
+async def kept():
+    exchange = await Exchange.open()
+    try:
+        for _ in range(random.randrange(1, 40)):
+            name, size = kept_page()
+            if random.random() < 0.2 and size > 1:
+                first = random.randrange(size)
+                last = random.randrange(first, size)
+                part = await exchange.ask(
+                    steady, "GET", f"/kept/{size}/{name}", fields=f"Range: bytes={first}-{last}\r\n", wanted=206)
+                if part != page(size, name)[first:last + 1]:
+                    raise Wrong(f"bytes {first} to {last} of /kept/{size}/{name}")
+            elif await exchange.ask(steady, "GET", f"/kept/{size}/{name}") != page(size, name):
+                raise Wrong(f"the body of /kept/{size}/{name}")
+            # Another method than a safe one removes what is kept.
+            if random.random() < 0.05:
+                await exchange.ask(steady, "POST", f"/kept/{size}/{name}", body=b"x")
+            await asyncio.sleep(random.random() * 0.05)
+    finally:
+        exchange.close()
+
+
+async def kept_slowly():
+    """Many who want the same page, some of whom read slowly and some of whom leave."""
+    name, size = f"together{random.randrange(20)}", 1_800_000
+    exchanges = [await Exchange.open() for _ in range(8)]
+    try:
+        for exchange in exchanges:
+            exchange.writer.write(
+                f"GET http://127.0.0.1:{steady}/kept/{size}/{name} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+
+        async def read(exchange, pause, leaves):
+            status, fields = await exchange.head()
+            if status != 200:
+                raise Refused(f"{status}")
+            body = bytearray()
+            while len(body) < size:
+                body += await exchange.reader.readexactly(min(50_000, size - len(body)))
+                if leaves and len(body) > size // 3:
+                    return exchange.reset()
+                await asyncio.sleep(pause)
+            if bytes(body) != page(size, name):
+                raise Wrong(f"the body of /kept/{size}/{name}, read by many")
+
+        await asyncio.gather(
+            *(read(exchange, 0.1 if number < 2 else 0, number == 7) for number, exchange in enumerate(exchanges)))
+    finally:
+        for exchange in exchanges:
+            exchange.close()
 
 
 async def uploads():
@@ -301,7 +358,12 @@ def write_configuration(number):
         file.write(f"""version: 1
 listen: ["127.0.0.1:0"]
 log: {{format: json, exchanges: off, level: warning}}
+cache: {{memory: 8MiB, disk: 40MiB, path: "{folder}/cache"}}
 routes:
+  - name: kept
+    match: {{hosts: ["127.0.0.1"], paths: ["/kept/**"]}}
+    cache: {{policy: protocol}}
+    coalesce: {{}}
   - name: generation
     match: {{hosts: ["127.0.0.1"]}}
     connect: tunnel
@@ -356,7 +418,7 @@ async def main():
         before = descriptors()
         kinds = {
             keep_alive: 16, uploads: 4, tunnels: 8, upgrades: 8, slow_writers: 16, slow_readers: 4, aborted_uploads: 2,
-            aborted_downloads: 2, malformed: 1, doomed: 4,
+            aborted_downloads: 2, malformed: 1, doomed: 4, kept: 8, kept_slowly: 2,
         }
         work = [repeat(kind) for kind, count in kinds.items() for _ in range(count)]
         await asyncio.gather(*work, reload_often(), kill_often(), watch())

@@ -6,6 +6,7 @@ usage: soak_origin.py PORT
 Serves until it is stopped, and prints its port when it is ready; 0 takes a free one.
 
     GET /page/SIZE/NAME   SIZE bytes that are made of NAME, with a length or in chunks
+    GET /kept/SIZE/NAME   the same, fresh for a moment; with If-None-Match 304, with one range 206
     POST /echo/NAME       the body
     GET /talk             with an Upgrade: every byte comes back
     anything else         that is no HTTP: every byte comes back
@@ -43,13 +44,26 @@ async def answer(method, target, fields, reader, writer):
         writer.write(b"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
         await echo(reader, writer)
         raise EOFError
+    name = target.rsplit("/", 1)[1]
+    status, more = "200 OK", ""
     if method == "POST":
         body = await read_body(reader, fields)
     else:
-        _, _, size, name = target.split("/")
+        _, kind, size, _ = target.split("/")
         body = page(int(size), name)
-    name = target.rsplit("/", 1)[1]
-    head = f"HTTP/1.1 200 OK\r\nX-Name: {name}\r\n"
+        if kind == "kept":
+            # Two in three are fresh; the others are asked about each time.
+            more = f"Cache-Control: max-age={sum(name.encode()) % 3}\r\nETag: \"{name}\"\r\n"
+            if fields.get("if-none-match") == f'"{name}"':
+                writer.write(f"HTTP/1.1 304 Not Modified\r\nX-Name: {name}\r\n{more}\r\n".encode())
+                await writer.drain()
+                return
+            if "range" in fields:
+                first, last = (int(end) for end in fields["range"].removeprefix("bytes=").split("-"))
+                status = "206 Partial Content"
+                more += f"Content-Range: bytes {first}-{last}/{len(body)}\r\n"
+                body = body[first:last + 1]
+    head = f"HTTP/1.1 {status}\r\nX-Name: {name}\r\n{more}"
     if len(body) % 2:
         writer.write(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
         for start in range(0, len(body), 8000):

@@ -50,6 +50,43 @@ struct CacheTests {
         #expect(origin.requests.count == 1)
     }
 
+    @Test func `an answer takes the place of all that its request would have got, in memory and on disk`() throws {
+        let folder = try TemporaryFolder()
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let isFirst = try connection.readRequest()["If-None-Match"] == nil
+                let fields = isFirst ? "max-age=0\r\nVary: X-Kind\r\nETag: \"1\"" : "max-age=600\r\nETag: \"2\""
+                try connection.send(response(isFirst ? "old" : "new", fields: "Cache-Control: \(fields)\r\n"))
+            }
+        }
+        let configuration = "routes: [{name: kept, cache: {policy: protocol}}]"
+        var pintle = try PintleProcess(configuration, folder: folder)
+        let request = get(origin.port, fields: "X-Kind: a\r\n")
+        // The second one is stored beside no other: the one that varies would answer before it, and be stale for ever.
+        #expect(try (0..<4).map { _ in try pintle.ask(request).text } == ["old", "new", "new", "new"])
+        #expect(try pintle.stop() == 0)
+        pintle = try PintleProcess(configuration, folder: folder)
+        let last = try pintle.ask(request)
+        #expect(last.text == "new" && last["Cache-Status"]?.contains(";hit") == true && origin.requests.count == 2)
+    }
+
+    @Test func `what is kept of an address that may not be dialled any more does not answer`() throws {
+        let origin = try ScriptedOrigin(answering: response("hello", fields: "Cache-Control: max-age=60\r\n"))
+        let folder = try TemporaryFolder()
+        let name = "http://localhost:\(origin.port)/"
+        let request = "GET \(name) HTTP/1.1\r\nHost: localhost:\(origin.port)\r\n\r\n"
+        let pintle = try PintleProcess(Self.configuration, folder: folder)
+        for _ in 0..<2 { #expect(try pintle.ask(request).text == "hello") }
+        let path = "\(folder.path)/pintle.yaml"
+        let before = try String(contentsOfFile: path, encoding: .utf8)
+        try "\(before)\ndestinations: {deny: [\"127.0.0.0/8\", \"::1/128\"]}\n"
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        pintle.process.signal(SIGHUP)
+        try pintle.waitForMessages("reloaded \(path)")
+        let answer = try pintle.ask(request)
+        #expect(answer.head.status == 403 && answer.text.contains("destination-denied"), "\(answer)")
+    }
+
     @Test func `a stale answer is confirmed by the origin and then given`() throws {
         let origin = try ScriptedOrigin { connection in
             while true {
