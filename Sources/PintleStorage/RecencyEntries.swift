@@ -67,10 +67,12 @@ package struct RecencyEntries<Key: Hashable, Value> {
     }
 
     /// Removes the oldest ones until those that stay cost `limit` or less.
+    ///
+    /// - Parameter most: the most that are removed.
     @inlinable
-    package mutating func removeOldest(untilCost limit: UInt64) -> [Value] {
+    package mutating func removeOldest(untilCost limit: UInt64, most: Int = .max) -> [Value] {
         var removed: [Value] = []
-        while self.cost > limit, let place = self.chain.oldest, let key = self.contents[place]?.key {
+        while self.cost > limit, removed.count < most, let place = self.chain.oldest, let key = self.contents[place]?.key {
             if let value = self.remove(key) { removed.append(value) }
         }
         return removed

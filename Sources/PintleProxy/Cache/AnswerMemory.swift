@@ -5,7 +5,9 @@ internal import PintleStorage
 
 /// The answers in memory, up to a capacity in bytes: those of a key together, as they are used together.
 ///
-/// Answers that go are returned, so that their memory is given back outside of a lock.
+/// Beyond the capacity those that were not used for longest go, in steps that its owner takes: there may be tens of thousands, and
+/// until they are gone there is an eighth more at most. Answers that go are returned, so that their memory is given back outside
+/// of a lock.
 struct AnswerMemory: Sendable {
     private let capacity: UInt64
     private let preferredUsage: UInt64
@@ -15,6 +17,7 @@ struct AnswerMemory: Sendable {
     private var partitions: Set<String> = []
     /// The number of answers, each of which its key may have several.
     private(set) var count = 0
+    private var isPurging = false
 
     init(capacity: Int, preferredUsage: Int, variantLimit: Int) {
         self.capacity = UInt64(capacity)
@@ -33,18 +36,38 @@ struct AnswerMemory: Sendable {
     /// The answers of a key, the latest first.
     mutating func answers(for key: CacheKey) -> [KeptAnswer] { self.kept.use(key) ?? [] }
 
-    /// Keeps an answer, in the place of those that it replaces.
+    /// Begins a purge where one is due: then as many go as bring the usage to the preferred one.
+    ///
+    /// - Returns: true where somebody has to take its steps.
+    mutating func beginPurge() -> Bool {
+        guard !self.isPurging, self.kept.cost > self.capacity else { return false }
+        self.isPurging = true
+        return true
+    }
+
+    /// Takes a step of a purge.
+    ///
+    /// - Returns: the answers that have gone; none where it is over.
+    mutating func purge() -> [KeptAnswer] {
+        let purged = self.kept.removeOldest(untilCost: self.preferredUsage, most: Self.keysInStep).flatMap(\.self)
+        self.count -= purged.count
+        self.isPurging = !purged.isEmpty
+        return purged
+    }
+
+    /// The keys whose answers go in a step.
+    private static let keysInStep = 200
+
+    /// Keeps an answer, in the place of those that it replaces, which go in any case.
     mutating func keep(
         _ answer: KeptAnswer, at key: CacheKey, replacing isReplaced: (KeptAnswer) -> Bool
     ) -> [KeptAnswer] {
         let old = self.kept[key] ?? []
         let others = old.filter { !isReplaced($0) }.prefix(self.variantLimit - 1)
+        let hasRoom = self.kept.cost + UInt64(answer.cost) <= self.capacity + self.capacity / 8
         self.partitions.insert(key.partition)
-        self.set([answer] + others, at: key)
-        guard self.kept.cost > self.capacity else { return old }
-        let purged = self.kept.removeOldest(untilCost: self.preferredUsage).flatMap(\.self)
-        self.count -= purged.count
-        return old + purged
+        self.set((hasRoom ? [answer] : []) + others, at: key)
+        return old
     }
 
     /// - Returns: false where it was not there any more.
@@ -63,9 +86,10 @@ struct AnswerMemory: Sendable {
         return removed
     }
 
-    mutating func removeAll() -> [KeptAnswer] {
-        self.count = 0
-        return self.kept.removeAll().flatMap(\.self)
+    /// - Returns: what was there, which takes its time to go.
+    mutating func removeAll() -> AnswerMemory {
+        defer { (self.kept, self.count) = (RecencyEntries(), 0) }
+        return self
     }
 
     private mutating func set(_ answers: [KeptAnswer], at key: CacheKey) {

@@ -125,6 +125,7 @@ package final class AnswerStore: Sendable {
             guard self.removals.withLockedValue({ $0 }) == removals,
                 !memory.answers(for: key).contains(where: answer.isLike)
             else { return [] }
+            defer { self.purge(&memory) }
             return memory.keep(answer, at: key) { _ in false }
         }
         withExtendedLifetime(released) {}
@@ -223,12 +224,21 @@ package final class AnswerStore: Sendable {
             let kept = memory.answers(for: key)
             guard let (new, gone) = choose(kept) else { return kept }
             for old in gone { _ = memory.remove(old, at: key) }
-            let purged = memory.keep(new, at: key) { new.replaces($0, for: request) }
+            let old = memory.keep(new, at: key) { new.replaces($0, for: request) }
             self.unshared.withLockedValue { $0.forget(key) }
             if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key, for: request) }
-            return kept + purged
+            self.purge(&memory)
+            return kept + old
         }
         withExtendedLifetime(released) {}
+    }
+
+    /// Has those that were not used for longest go, on another thread, where there are more than may be.
+    private func purge(_ memory: inout AnswerMemory) {
+        guard memory.beginPurge() else { return }
+        Task {
+            while !self.memory.withLockedValue({ $0.purge() }).isEmpty {}
+        }
     }
 
     /// Puts another answer in the place of one, unless that was removed meanwhile.
@@ -251,24 +261,6 @@ package final class AnswerStore: Sendable {
     }
 
     // MARK: Removing
-
-    /// The answers that a removal is for.
-    package enum Selection: Sendable, Equatable {
-        case url(String)
-        case prefix(String)
-        /// A surrogate key.
-        case tag(String)
-        case all
-
-        func covers(_ url: String, tags: [String]) -> Bool {
-            switch self {
-            case .url(let wanted): url == wanted
-            case .prefix(let prefix): url.hasPrefix(prefix)
-            case .tag(let tag): tags.contains(tag)
-            case .all: true
-            }
-        }
-    }
 
     /// Removes the answers of URLs, since a request has changed what is there (RFC 9111 §4.4).
     func invalidate(_ urls: [String]) {

@@ -49,7 +49,9 @@ struct BodyState {
     private static let (small, most) = (4 * 1024, 16 * 1024)
 
     private let limit: Int
-    var keeping: Keeping
+    private(set) var keeping: Keeping
+    /// Writes the body to the disk.
+    var store: (@Sendable (SharedBody) -> Void)?
     private var pieces: CircularBuffer<Piece> = []
     /// The bytes in memory, and those that have come.
     private var kept = 0
@@ -72,8 +74,12 @@ struct BodyState {
 
     /// A body that comes.
     ///
-    /// - Parameter limit: the bytes up to which it is kept in memory as a whole.
-    init(limit: Int) { (self.limit, self.keeping) = (limit, .all) }
+    /// - Parameters:
+    ///   - limit: the bytes up to which it is kept in memory as a whole.
+    ///   - store: writes it to the disk where it is longer.
+    init(limit: Int, store: (@Sendable (SharedBody) -> Void)?) {
+        (self.limit, self.keeping, self.store) = (limit, .all, store)
+    }
 
     /// A body that is on the disk as a whole.
     init(stored storage: any BodyStorage, length: UInt64) {
@@ -92,8 +98,18 @@ struct BodyState {
     /// The place of the first byte in memory, or of the next one that comes.
     private var start: UInt64 { self.pieces.first?.start ?? self.count }
 
-    /// True once, when the body becomes too long to be kept in memory as a whole.
-    var outgrowsMemory: Bool { if case .all = self.keeping { self.kept > self.limit } else { false } }
+    /// Keeps less where the body has become too long for memory.
+    ///
+    /// - Returns: what writes it to the disk, once.
+    mutating func outgrowMemory() -> (@Sendable (SharedBody) -> Void)? {
+        guard case .all = self.keeping, self.kept > self.limit else { return nil }
+        self.keeping = self.store == nil ? .unread : .unwritten
+        defer { self.store = nil }
+        return self.store
+    }
+
+    /// Notes that the disk takes no more.
+    mutating func endStoring() { self.keeping = .unread }
 
     /// True where the source may go on.
     var hasRoom: Bool {

@@ -26,23 +26,22 @@ final class SharedBody: Sendable {
 
     /// The most bytes that a body takes in memory that is not kept there as a whole, before its source waits; a piece more, at most.
     static let window = 256 * 1024
-    /// Called where the body becomes too long for memory: writes it to a disk.
-    private let store: (@Sendable (SharedBody) -> Void)?
     /// All of the body where it was in memory from the beginning, which takes no lock to read; otherwise empty.
     let pieces: [ByteBuffer]
     private let state: NIOLockedValueBox<BodyState>
 
     /// - Parameters:
     ///   - limit: the bytes up to which the body is kept in memory as a whole.
-    ///   - store: called at most once, when it is longer: it reads the body as ``openForStoring()`` says, and writes it to a disk.
+    ///   - store: called at most once, when it is longer, and let go at the end: it reads the body as ``openForStoring()`` says, and
+    ///     writes it to a disk.
     init(limit: Int, store: (@Sendable (SharedBody) -> Void)? = nil) {
-        (self.store, self.pieces) = (store, [])
-        self.state = NIOLockedValueBox(BodyState(limit: limit))
+        self.pieces = []
+        self.state = NIOLockedValueBox(BodyState(limit: limit, store: store))
     }
 
     /// A body that is in memory.
     init(whole pieces: [ByteBuffer]) {
-        (self.store, self.pieces) = (nil, pieces)
+        self.pieces = pieces
         self.state = NIOLockedValueBox(BodyState(whole: pieces))
     }
 
@@ -50,7 +49,7 @@ final class SharedBody: Sendable {
     ///
     /// - Parameter length: in bytes.
     init(stored storage: any BodyStorage, length: UInt64) {
-        (self.store, self.pieces) = (nil, [])
+        self.pieces = []
         self.state = NIOLockedValueBox(BodyState(stored: storage, length: length))
     }
 
@@ -60,14 +59,13 @@ final class SharedBody: Sendable {
     ///
     /// - Returns: false where the source has to wait until it is resumed.
     func append(_ piece: ByteBuffer) -> Bool {
-        let (wakes, outgrows, goesOn) = self.state.withLockedValue { state in
+        let (wakes, store, goesOn) = self.state.withLockedValue { state in
             state.append(piece)
-            let outgrows = state.outgrowsMemory
-            if outgrows { state.keeping = self.store == nil ? .unread : .unwritten }
+            let store = state.outgrowMemory()
             state.drop()
-            return (state.takeWakes(), outgrows, state.hasRoom)
+            return (state.takeWakes(), store, state.hasRoom)
         }
-        if outgrows { self.store?(self) }
+        store?(self)
         for wake in wakes { wake() }
         return goesOn
     }
@@ -83,10 +81,13 @@ final class SharedBody: Sendable {
 
     /// Ends the body, well where `error` is nil.
     func finish(_ error: SessionError?) {
-        let wakes = self.state.withLockedValue { state in
+        let (wakes, store) = self.state.withLockedValue { state in
             state.end = error.map { .failure($0) } ?? .success(())
-            return state.takeWakes()
+            defer { state.store = nil }
+            return (state.takeWakes(), state.store)
         }
+        // It may hold the source, which holds this body.
+        withExtendedLifetime(store) {}
         for wake in wakes { wake() }
     }
 
@@ -128,7 +129,7 @@ final class SharedBody: Sendable {
     func storingEnded(_ reader: Reader) {
         let resume = self.state.withLockedValue { state in
             state.close(reader.number)
-            state.keeping = .unread
+            state.endStoring()
             state.drop()
             return state.takeResume()
         }

@@ -113,11 +113,14 @@ struct CacheStoreTests {
         let big = try ScriptedOrigin(
             answering: response(String(repeating: "x", count: 100_000), fields: "Cache-Control: max-age=600\r\n"))
         let pintle = try self.start("{memory: 1MiB, disk: off}")
-        for number in 0..<40 { _ = try pintle.ask(get(big.port, "/\(number)")) }
-        let status = try self.run("status").lines.map(\.text).joined(separator: "\n")
-        let bytes = try #require(
-            status.split(separator: " ").firstIndex(of: "bytes").flatMap { Int(status.split(separator: " ")[$0 - 1]) })
-        #expect(bytes > 0 && bytes <= 1 << 20, "\(status)")
+        for number in 0..<40 {
+            _ = try pintle.ask(get(big.port, "/\(number)"))
+            let status = try self.run("status").lines.map(\.text).joined(separator: "\n")
+            let words = status.split(separator: " ")
+            let bytes = try #require(words.firstIndex(of: "bytes").flatMap { Int(words[$0 - 1]) })
+            // Until a purge is over there is an eighth more, at most.
+            #expect(bytes > 0 && bytes <= 9 << 17, "\(status)")
+        }
     }
 
     @Test func `a late origin is answered for by the placeholder, and its answer is kept`() throws {

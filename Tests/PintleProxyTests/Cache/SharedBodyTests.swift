@@ -72,6 +72,19 @@ struct SharedBodyTests {
         #expect(body.isUnread)
     }
 
+    @Test func `what would write it to a disk is let go at its end`() {
+        final class Source: Sendable {}
+        for (pieces, error) in [(1, nil), (1, SessionError(.truncated, "cut")), (3, nil)] {
+            var source: Source? = Source()
+            weak let known = source
+            let body = SharedBody(limit: 2) { [source] _ in withExtendedLifetime(source) {} }
+            for _ in 0..<pieces { _ = body.append(Self.piece(1, 1)) }
+            body.finish(error)
+            source = nil
+            #expect(known == nil && body.count == UInt64(pieces))
+        }
+    }
+
     @Test func `the source goes on when the slowest reader leaves`() throws {
         let body = SharedBody(limit: 1)
         let slow = try #require(body.open())
