@@ -32,8 +32,8 @@ let isSharingRuntime = Context.environment["PINTLE_SHARED_RUNTIME"] != nil
 ///   it, which shows where every request wakes an idle processor.
 /// - Functions that are the same bytes are one, whose name a profile then shows: nothing here tells functions by their address.
 /// - Nothing is exported, though `-static-stdlib` asks for it: what nobody calls is left out then.
-/// - The index of the unwind tables goes: no C++ exception passes through the program, and who looks at a stack follows the frame
-///   pointers, which Swift keeps, or reads the tables themselves.
+/// - The unwind tables go, 5 MB, with their index: no C++ exception passes through the program, and who looks at a stack follows
+///   the frame pointers, which Swift keeps.
 /// - The names of functions and the debug information go; `scripts/dist` keeps them in a file beside the program.
 /// - Addresses that the loader must adjust are packed, which glibc 2.36 understands; libcurl 7.88 is not found with less.
 /// - Foundation's tables of languages and calendars, 34 MB of ICU, are left out. GRDB and Yams bring Foundation in, and
@@ -47,7 +47,7 @@ let shipped: [LinkerSetting] =
             [
                 "-static-stdlib", "-use-ld=lld",
                 "-Xlinker", "--no-export-dynamic", "-Xlinker", "--icf=all", "-Xlinker", "-O2",
-                "-Xlinker", "--no-eh-frame-hdr",
+                "-Xlinker", "--no-eh-frame-hdr", "-Xlinker", "-T\(Context.packageDirectory)/scripts/kit/shipped.ld",
                 "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
                 "-Xlinker", "--defsym=icudt76_dat=pintle_no_languages",
             ] + (Context.environment["PINTLE_SYMBOLS"] == nil ? ["-Xlinker", "--strip-all"] : []),
@@ -111,14 +111,14 @@ let package = Package(
         .target(name: "CPintleProcess"),
 
         room("PintleSystem", []),
-        room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"], small),
+        room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
         room("PintleImage", ["PintleMessage"], small),
-        room("PintleCache", ["PintleSystem", "PintleMessage"], small),
-        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"], small),
+        room("PintleCache", ["PintleSystem", "PintleMessage"]),
+        room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),
-        room("PintleActivity", ["PintleSystem", logging], small),
+        room("PintleActivity", ["PintleSystem", logging]),
         room("PintleTrust", ["PintleSystem", "CPintleOpenSSL"], small),
         room("PintleWebSocket", ["PintleMessage", "PintleCoding", "PintleTrust", nio]),
         room(
@@ -163,7 +163,7 @@ let package = Package(
                 .product(name: "Yams", package: "Yams", condition: forProgram),
             ]),
         room("PintlePins", ["PintleSystem", "PintleMessage", "PintleTrust", "PintlePolicy"], small),
-        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database], small),
+        room("PintleCacheStore", ["PintleSystem", "PintleCoding", nio, database]),
         room(
             "PintleProxy",
             [

@@ -41,7 +41,10 @@ struct AnswerMemoryTests {
         let (first, next) = (memory.answers(for: Self.key(0)), memory.answers(for: Self.key(1)))
         #expect(used == 1 && first.count == 1 && next.isEmpty)
         // The next one may begin.
-        _ = memory.keep(Self.answer(6 << 20), at: Self.key(number)) { _ in false }
+        for length in [4 << 20, 2 << 20] {
+            number += 1
+            _ = memory.keep(Self.answer(length), at: Self.key(number)) { _ in false }
+        }
         let begins = memory.beginPurge()
         #expect(begins)
     }
