@@ -72,7 +72,9 @@ package struct RecencyEntries<Key: Hashable, Value> {
     @inlinable
     package mutating func removeOldest(untilCost limit: UInt64, most: Int = .max) -> [Value] {
         var removed: [Value] = []
-        while self.cost > limit, removed.count < most, let place = self.chain.oldest, let key = self.contents[place]?.key {
+        while self.cost > limit, removed.count < most, let place = self.chain.oldest,
+            let key = self.contents[place]?.key
+        {
             if let value = self.remove(key) { removed.append(value) }
         }
         return removed

@@ -108,6 +108,9 @@ struct BodyState {
         return self.store
     }
 
+    /// True while the disk takes what comes.
+    var isBeingWritten: Bool { if case .unwritten = self.keeping { true } else { false } }
+
     /// Notes that the disk takes no more.
     mutating func endStoring() { self.keeping = .unread }
 

@@ -207,6 +207,7 @@ final class OriginFetch {
             preconditionFailure("BUG: a response ends that has not begun")
         }
         if error != nil { self.keepBeginning() }
+        let isBeingWritten = answer.body.isBeingWritten
         answer.body.finish(error)
         guard error == nil, answer.isKept, var stored = answer.stored else { return self.close() }
         // Complete: what is kept has to have the length that its body has.
@@ -220,6 +221,8 @@ final class OriginFetch {
         switch self.writing {
         case .failed: self.close()
         case .done(let writer): self.keep(stored, writtenBy: writer)
+        // Too long to be kept anywhere.
+        case .going where !isBeingWritten: self.close()
         case .going:
             self.writing = .last(stored)
             self.leaveOrigin()

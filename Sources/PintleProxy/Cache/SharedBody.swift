@@ -102,6 +102,9 @@ final class SharedBody: Sendable {
     /// All that has come, complete or not; nil where something of it is not in memory.
     var begun: [ByteBuffer]? { self.state.withLockedValue { $0.everything } }
 
+    /// True while it is too long for memory, and a disk takes it.
+    var isBeingWritten: Bool { self.state.withLockedValue { $0.isBeingWritten } }
+
     /// The bytes that have come.
     var count: UInt64 { self.state.withLockedValue { $0.count } }
 

@@ -65,6 +65,33 @@ struct LongAnswerTests {
         #expect(answer["Content-Length"] == "\(Self.length)")
     }
 
+    @Test func `one that is kept nowhere is over when it has come, and the next clients share another`() throws {
+        let mayAnswer = Watched(1)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                _ = try connection.readRequest()
+                _ = try mayAnswer.wait(for: "the clients") { $0 > 0 }
+                mayAnswer.change { $0 -= 1 }
+                try connection.send(Self.chunked(Self.body))
+            }
+        }
+        let pintle = try self.start("memory: 1MiB, disk: off")
+        #expect(try pintle.ask(get(origin.port)).text == Self.body)
+        let clients = try (0..<2).map { _ in try pintle.connect() }
+        for client in clients { try client.send(get(origin.port)) }
+        while try pintle.counters()["active"] as? Int != clients.count {}
+        mayAnswer.change { $0 += 1 }
+        // Both read at once: without a disk the slower one holds up the other.
+        let (first, failure) = (Watched<String?>(nil), Watched<String?>(nil))
+        inBackground(failure) {
+            let text = try clients[0].readResponse().text
+            first.change { $0 = text }
+        }
+        #expect(try clients[1].readResponse().text == Self.body)
+        #expect(try first.wait(for: "the other client") { $0 != nil } == Self.body && failure.current == nil)
+        #expect(origin.requests.count == 2)
+    }
+
     @Test func `it answers whole, in part and by its head, and after the process has ended`() throws {
         let origin = try ScriptedOrigin(answering: response(Self.body, fields: Self.fresh))
         var pintle = try self.start()
