@@ -3,6 +3,7 @@
 internal import CPintleLinux
 internal import Glibc
 package import NIOCore
+internal import PintleSystem
 
 /// A listening TCP or Unix socket on a ``Loop``.
 ///
@@ -127,7 +128,7 @@ package final class Listener: DescriptorWatcher {
         self.lastTurn = self.loop.turn
         for _ in 0..<self.burst where self.isOpen {
             var storage = sockaddr_storage()
-            let connection = pintle_accept(descriptor, &storage)
+            let connection = DescriptorReserve.admitted(pintle_accept(descriptor, &storage))
             guard connection >= 0 else {
                 if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { self.pauseAccepting() }
                 if errno == ECONNABORTED || errno == EINTR { continue }

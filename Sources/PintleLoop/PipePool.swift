@@ -3,6 +3,7 @@
 internal import CPintleLinux
 internal import Glibc
 internal import NIOCore
+internal import PintleSystem
 
 /// The pipes of one loop, through which bytes are moved between its sockets without being copied.
 ///
@@ -79,7 +80,11 @@ final class PipePool {
             pintle_pipe($0.baseAddress?.assumingMemoryBound(to: Int32.self), Int32(Self.capacity))
         }
         guard room >= 0 else { return nil }
-        let pipe = Pipe(readEnd: ends.0, writeEnd: ends.1)
+        let pipe = Pipe(readEnd: ends.0, writeEnd: DescriptorReserve.admitted(ends.1))
+        guard pipe.writeEnd >= 0 else {
+            Glibc.close(pipe.readEnd)
+            return nil
+        }
         guard room >= Self.leastCapacity else {
             Self.close(pipe)
             return nil

@@ -59,15 +59,18 @@ struct AnswerMemory: Sendable {
     private static let keysInStep = 200
 
     /// Keeps an answer, in the place of those that it replaces, which go in any case.
+    ///
+    /// - Returns: those that have gone.
     mutating func keep(
         _ answer: KeptAnswer, at key: CacheKey, replacing isReplaced: (KeptAnswer) -> Bool
     ) -> [KeptAnswer] {
         let old = self.kept[key] ?? []
         let others = old.filter { !isReplaced($0) }.prefix(self.variantLimit - 1)
+        let gone = old.filter { answer in !others.contains { $0.number == answer.number } }
         let hasRoom = self.kept.cost + UInt64(answer.cost) <= self.capacity + self.capacity / 8
         self.partitions.insert(key.partition)
         self.set((hasRoom ? [answer] : []) + others, at: key)
-        return old
+        return gone
     }
 
     /// - Returns: false where it was not there any more.

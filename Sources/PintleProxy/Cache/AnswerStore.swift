@@ -25,13 +25,14 @@ package final class AnswerStore: Sendable {
     static let rules = CacheRules()
     var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
-    private let flights = NIOLockedValueBox<[CacheKey: Flight]>([:])
+    /// The latest one of a key, which others may board, is the last.
+    private let flights = NIOLockedValueBox<[CacheKey: [Flight]]>([:])
     /// The keys whose answers are not for others.
     private let unshared = NIOLockedValueBox(UnsharedKeys())
     /// Those for answers that are under way to one client alone.
     private let watches = NIOLockedValueBox<[ObjectIdentifier: RemovalWatch]>([:])
-    /// Bytes that are set apart for bodies under way.
-    private let reserved = NIOLockedValueBox(0)
+    /// For bodies that are not in memory, or not any more.
+    private let budget: BodyBudget
     private let counted = NIOLockedValueBox(Counts())
     private let disk = NIOLockedValueBox<AnswerDisk?>(nil)
     /// The answers on disk that are being read into memory, by the numbers of their entries.
@@ -40,7 +41,6 @@ package final class AnswerStore: Sendable {
     private let removals = NIOLockedValueBox<UInt64>(0)
     /// The longest body that is kept, in bytes: no single one takes the place of all others.
     private let longestBody: Int
-    private let mostReserved: Int
     /// Memory that runs short empties this one.
     private let pressure: MemoryPressure.Subscription
 
@@ -56,7 +56,7 @@ package final class AnswerStore: Sendable {
             withExtendedLifetime(released) {}
         }
         self.longestBody = configuration.memory / 8
-        self.mostReserved = configuration.memory
+        self.budget = BodyBudget(most: configuration.memory)
     }
 
     package var counts: Counts { self.counted.withLockedValue { $0 } }
@@ -104,13 +104,13 @@ package final class AnswerStore: Sendable {
         let id = stored.reader.entry.id
         let load = self.loads.withLockedValue { loads -> Task<KeptAnswer?, Never>? in
             if let load = loads[id] { return load }
-            let room = self.reserve(stored.reader.entry.length)
-            guard room > 0 else { return nil }
+            guard let share = self.reserve(stored.reader.entry.length) else { return nil }
             let load = Task {
                 let answer = await stored.inMemory()
                 if let answer { self.keep(loaded: answer, at: key, removals) }
                 self.loads.withLockedValue { $0[id] = nil }
-                self.release(room)
+                // Its memory is counted where it is kept by now.
+                withExtendedLifetime(share) {}
                 return answer
             }
             loads[id] = load
@@ -220,24 +220,29 @@ package final class AnswerStore: Sendable {
     private func change(
         _ key: CacheKey, for request: RequestHead, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
     ) {
-        let released = self.memory.withLockedValue { memory in
+        // What goes gives its memory back outside of the lock.
+        let released = self.memory.withLockedValue { memory -> (kept: [KeptAnswer], old: [KeptAnswer]) in
             let kept = memory.answers(for: key)
-            guard let (new, gone) = choose(kept) else { return kept }
+            guard let (new, gone) = choose(kept) else { return (kept, []) }
             for old in gone { _ = memory.remove(old, at: key) }
             let old = memory.keep(new, at: key) { new.replaces($0, for: request) }
             self.unshared.withLockedValue { $0.forget(key) }
             if new.response.isComplete { self.disk.withLockedValue { $0 }?.keep(new, at: key, for: request) }
             self.purge(&memory)
-            return kept + old
+            return (kept, old)
         }
-        withExtendedLifetime(released) {}
+        for answer in released.old { answer.body.leaveMemory(for: self.budget) }
     }
 
     /// Has those that were not used for longest go, on another thread, where there are more than may be.
     private func purge(_ memory: inout AnswerMemory) {
         guard memory.beginPurge() else { return }
         Task {
-            while !self.memory.withLockedValue({ $0.purge() }).isEmpty {}
+            while true {
+                let purged = self.memory.withLockedValue { $0.purge() }
+                if purged.isEmpty { return }
+                for answer in purged { answer.body.leaveMemory(for: self.budget) }
+            }
         }
     }
 
@@ -273,7 +278,7 @@ package final class AnswerStore: Sendable {
     ///   counts once.
     package func purge(_ selection: Selection, done: @escaping @Sendable (Int) -> Void) {
         self.removals.withLockedValue { $0 += 1 }
-        let flying = self.flights.withLockedValue { Array($0.values) }
+        let flying = self.flights.withLockedValue { $0.values.flatMap(\.self) }
         for flight in flying where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
         for watch in self.watches.withLockedValue({ Array($0.values) }) { watch.meet(selection) }
         let count = self.purgeMemory(selection)
@@ -310,9 +315,9 @@ package final class AnswerStore: Sendable {
     /// The flight of a key that others may board, or a new one.
     func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
         self.flights.withLockedValue { flights in
-            if joining, let flight = flights[key], !flight.isRevoked { return (flight, false) }
+            if joining, let flight = flights[key]?.last, !flight.isRevoked { return (flight, false) }
             let flight = Flight(key)
-            flights[key] = flight
+            flights[key, default: []].append(flight)
             return (flight, true)
         }
     }
@@ -325,7 +330,8 @@ package final class AnswerStore: Sendable {
 
     func end(_ flight: Flight) {
         self.flights.withLockedValue { flights in
-            if flights[flight.key] === flight { flights[flight.key] = nil }
+            flights[flight.key]?.removeAll { $0 === flight }
+            if flights[flight.key]?.isEmpty == true { flights[flight.key] = nil }
         }
     }
 
@@ -347,16 +353,14 @@ package final class AnswerStore: Sendable {
     func body(
         of response: StoredResponse, at key: CacheKey, length: UInt64?,
         written: @escaping @Sendable (DiskCache.Writer?) -> Void
-    ) -> (body: SharedBody, reserved: Int)? {
+    ) -> SharedBody? {
         let disk = self.disk.withLockedValue { $0 }.flatMap { $0.takes(length) ? $0 : nil }
         let store = disk.map { disk in
             { @Sendable (body: SharedBody) in disk.store(body, of: response, at: key, length: length, done: written) }
         }
-        let room = self.reserve(length)
-        if room > 0 { return (SharedBody(limit: room, store: store), room) }
-        guard let store else { return nil }
-        let window = self.setApart(SharedBody.window, of: self.mostReserved)
-        return window > 0 ? (SharedBody(limit: 0, store: store), window) : nil
+        if let share = self.reserve(length) { return SharedBody(limit: share.count, in: share, store: store) }
+        guard let store, let share = self.budget.share(SharedBody.window, of: self.budget.most) else { return nil }
+        return SharedBody(limit: 0, in: share, store: store)
     }
 
     /// Sets memory apart for a body under way.
@@ -365,23 +369,10 @@ package final class AnswerStore: Sendable {
     ///   - length: in bytes; nil where nobody knows.
     ///   - isPassing: whether the body comes at the speed of one client. However slow such clients are, half of the memory is
     ///     left for other bodies.
-    /// - Returns: the bytes that are set apart, at least one; zero where the body is too long, or there is no room.
-    func reserve(_ length: UInt64?, isPassing: Bool = false) -> Int {
-        guard (length ?? 0) <= UInt64(self.longestBody) else { return 0 }
+    /// - Returns: at least one byte; nil where the body is too long, or there is no room.
+    func reserve(_ length: UInt64?, isPassing: Bool = false) -> BodyBudget.Share? {
+        guard (length ?? 0) <= UInt64(self.longestBody) else { return nil }
         let wanted = max(length.map(Int.init) ?? self.longestBody, 1)
-        return self.setApart(wanted, of: self.mostReserved / (isPassing ? 2 : 1))
-    }
-
-    /// - Returns: the bytes that are set apart: all or none.
-    private func setApart(_ wanted: Int, of most: Int) -> Int {
-        self.reserved.withLockedValue { reserved in
-            guard reserved + wanted <= most else { return 0 }
-            reserved += wanted
-            return wanted
-        }
-    }
-
-    func release(_ count: Int) {
-        if count > 0 { self.reserved.withLockedValue { $0 -= count } }
+        return self.budget.share(wanted, of: self.budget.most / (isPassing ? 2 : 1))
     }
 }

@@ -50,6 +50,7 @@ struct BodyState {
 
     private let limit: Int
     private(set) var keeping: Keeping
+    private var share: BodyBudget.Share?
     /// Writes the body to the disk.
     var store: (@Sendable (SharedBody) -> Void)?
     private var pieces: CircularBuffer<Piece> = []
@@ -59,9 +60,13 @@ struct BodyState {
     /// The bytes on the disk, from the first one of the body on. What is neither there nor in memory everybody has read.
     var written: UInt64 = 0
     var storage: (any BodyStorage)?
-    var end: Result<Void, SessionError>?
+    var end: Result<Void, SessionError>? {
+        didSet { self.share?.shrink(to: self.kept) }
+    }
     private var places: [Int: Place] = [:]
     private var nextNumber = 0
+    /// True once nobody may begin to read any more.
+    private var isClosed = false
     /// The number of who writes the body to the disk.
     private var storer: Int?
     /// The readers whose next byte is not in memory any more, and those whose next byte has not come.
@@ -76,9 +81,10 @@ struct BodyState {
     ///
     /// - Parameters:
     ///   - limit: the bytes up to which it is kept in memory as a whole.
+    ///   - share: the memory that is set apart for it.
     ///   - store: writes it to the disk where it is longer.
-    init(limit: Int, store: (@Sendable (SharedBody) -> Void)?) {
-        (self.limit, self.keeping, self.store) = (limit, .all, store)
+    init(limit: Int, in share: BodyBudget.Share?, store: (@Sendable (SharedBody) -> Void)?) {
+        (self.limit, self.keeping, self.share, self.store) = (limit, .all, share, store)
     }
 
     /// A body that is on the disk as a whole.
@@ -104,9 +110,15 @@ struct BodyState {
     mutating func outgrowMemory() -> (@Sendable (SharedBody) -> Void)? {
         guard case .all = self.keeping, self.kept > self.limit else { return nil }
         self.keeping = self.store == nil ? .unread : .unwritten
+        self.share?.shrink(to: SharedBody.window)
         defer { self.store = nil }
         return self.store
     }
+
+    mutating func leaveMemory(for budget: BodyBudget) { self.share = self.share ?? budget.taken(self.kept) }
+
+    /// True where some of it may be neither in memory nor on the disk.
+    var isIncomplete: Bool { if case .unread = self.keeping { true } else { false } }
 
     /// True while the disk takes what comes.
     var isBeingWritten: Bool { if case .unwritten = self.keeping { true } else { false } }
@@ -184,11 +196,17 @@ struct BodyState {
 
     // MARK: Readers
 
+    /// True where nobody reads, but for who writes the body to the disk.
     var isUnread: Bool { self.places.count == (self.storer == nil ? 0 : 1) }
+
+    mutating func closeIfUnread() -> Bool {
+        if self.isUnread { self.isClosed = true }
+        return self.isClosed
+    }
 
     /// - Returns: the number of a reader; nil where the bytes from there on are gone.
     mutating func open(at offset: UInt64) -> Int? {
-        guard offset >= self.start || self.start <= self.written else { return nil }
+        guard !self.isClosed, offset >= self.start || self.start <= self.written else { return nil }
         defer { self.nextNumber += 1 }
         self.places[self.nextNumber] = Place(offset: offset)
         self.enter(offset)
@@ -196,11 +214,12 @@ struct BodyState {
     }
 
     mutating func openForStoring() -> Int {
-        guard self.storer == nil, let number = self.open(at: 0) else {
-            preconditionFailure("BUG: a body is stored twice")
-        }
-        self.storer = number
-        return number
+        precondition(self.storer == nil && self.start == 0, "BUG: a body is stored twice")
+        defer { self.nextNumber += 1 }
+        self.storer = self.nextNumber
+        self.places[self.nextNumber] = Place(offset: 0)
+        self.enter(0)
+        return self.nextNumber
     }
 
     mutating func close(_ number: Int) {

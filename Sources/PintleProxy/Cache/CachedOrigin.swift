@@ -44,8 +44,8 @@ final class CacheUse: Sendable {
 final class CachedOrigin: OriginStream {
     /// Where the body comes from.
     private enum Source {
-        /// All of it is here.
-        case pieces(ArraySlice<ByteBuffer>)
+        /// All of it is here, as long as the body is.
+        case pieces(ArraySlice<ByteBuffer>, SharedBody)
         /// The flight is the one that it comes by, if any.
         case shared(SharedBody, SharedBody.Reader, Flight?)
     }
@@ -68,6 +68,8 @@ final class CachedOrigin: OriginStream {
     private let question: CacheQuestion
     private let transfer: TransferRequest
     private let loop: Loop
+    private let turns: AnswerTurns
+    private var wantsTurn = false
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
@@ -84,12 +86,13 @@ final class CachedOrigin: OriginStream {
     private static let piecesInTurn = 4
 
     init(
-        _ transfer: TransferRequest, _ question: CacheQuestion, loop: Loop, for delegate: any TransferDelegate,
+        _ transfer: TransferRequest, _ question: CacheQuestion, _ turns: AnswerTurns, loop: Loop,
+        for delegate: any TransferDelegate,
         open: @escaping (TransferRequest, any TransferDelegate) -> any OriginStream
     ) {
         self.transfer = transfer
         self.question = question
-        self.loop = loop
+        (self.loop, self.turns) = (loop, turns)
         self.delegate = delegate
         self.open = open
         self.begin()
@@ -130,7 +133,7 @@ final class CachedOrigin: OriginStream {
         case .miss:
             self.cacheOutcome = .miss
             self.state = .failed(SessionError(.cacheMiss, "nothing is kept for \(key.url) that may answer"))
-            self.loop.atEndOfTurn(self)
+            self.wantTurn()
         }
     }
 
@@ -154,7 +157,7 @@ final class CachedOrigin: OriginStream {
         }
         let body: Source
         if kept.isInMemory {
-            body = .pieces(answer.body.pieces[...])
+            body = .pieces(answer.body.pieces[...], answer.body)
             self.skipped = answer.range.lowerBound
         } else {
             guard let reader = answer.body.open(at: answer.range.lowerBound) else {
@@ -271,20 +274,24 @@ final class CachedOrigin: OriginStream {
             head.fields.append("Cache-Status", status.fieldValue)
             return self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
         }
-        // Another client may get a variant of its own, and has not said that it takes stale answers.
-        guard isOwn || answer.source != .stale && !rules.selected(by: self.request, among: [stored]).isEmpty else {
+        // Another client may get a variant of its own, or may not take what is stale.
+        guard isOwn || rules.matches(stored, self.request) else {
             flight.close(reader, of: answer.body)
             return self.askAlone(flight.key, .varyMiss)
+        }
+        guard isOwn || self.takesStale(answer) else {
+            flight.close(reader, of: answer.body)
+            return self.askAlone(flight.key, .stale)
         }
         self.use.store.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }
         }
         self.cacheOutcome =
             switch answer.source {
+            case .stale: .stale
             case _ where !isOwn: .merged
             case .origin: .miss
             case .confirmed: .validated
-            case .stale: .stale
             }
         let now = CacheTime.now()
         status.ttl = rules.lifetime(of: stored) - stored.age(at: now)
@@ -297,10 +304,18 @@ final class CachedOrigin: OriginStream {
         self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
     }
 
+    /// True where this client takes the answer although the origin has failed, by what the answer or the request says; and for every
+    /// other answer.
+    private func takesStale(_ answer: Flight.Answer) -> Bool {
+        guard answer.source == .stale, let stored = answer.stored else { return true }
+        let failure = answer.upstreamStatus == 0 ? OriginFailure.unreachable : .status(answer.upstreamStatus)
+        return self.use.store.rules.staleAnswer(to: self.request, from: stored, after: failure, now: .now()) != nil
+    }
+
     private func begin(_ head: ResponseHead, length: UInt64?, _ body: Source) {
         self.body = body
         self.state = .answered(head, length: length)
-        self.loop.atEndOfTurn(self)
+        self.wantTurn()
     }
 
     // MARK: Giving
@@ -314,7 +329,7 @@ final class CachedOrigin: OriginStream {
         var pieces = 0
         while case .reading = self.state, !self.isPaused {
             if self.left == 0 { return self.finish(nil) }
-            guard pieces < Self.piecesInTurn else { return self.loop.atEndOfTurn(self) }
+            guard pieces < Self.piecesInTurn else { return self.wantTurn() }
             switch self.next() {
             case .wait: return
             case .end(let error): return self.finish(error)
@@ -328,13 +343,13 @@ final class CachedOrigin: OriginStream {
     private func next() -> SharedBody.Next {
         switch self.body {
         case nil: preconditionFailure("BUG: an answer has no body")
-        case .pieces(var pieces):
+        case .pieces(var pieces, let body):
             guard let piece = pieces.popFirst() else { return .end(nil) }
-            self.body = .pieces(pieces)
+            self.body = .pieces(pieces, body)
             return .piece(piece)
         case .shared(let body, let reader, _):
             let box = LoopBound(self, loop: self.loop)
-            return body.next(reader) { box.run { $0.pump() } }
+            return body.next(reader) { box.run { $0.wantTurn() } }
         }
     }
 
@@ -431,7 +446,7 @@ extension CachedOrigin {
         self.isPaused = false
         if case .passing(let stream) = self.state { return stream.resumeReading() }
         // A client that is given something from within this call could ask for a pause.
-        self.loop.atEndOfTurn(self)
+        self.wantTurn()
     }
 
     func cancel() { self.leave(keepingOn: false) }
@@ -452,8 +467,17 @@ extension CachedOrigin {
     }
 }
 
-extension CachedOrigin: TurnEndWork {
-    func runAtEndOfTurn() {
+extension CachedOrigin {
+    /// Asks to go on when it is its turn.
+    private func wantTurn() {
+        if self.wantsTurn { return }
+        self.wantsTurn = true
+        self.turns.add(self)
+    }
+
+    /// Tells the client what there is.
+    func goOn() {
+        self.wantsTurn = false
         switch self.state {
         case .answered(let head, let length):
             self.state = .reading

@@ -50,7 +50,6 @@ final class OriginFetch {
     private var ticket: RouteQueue.Ticket?
     private var requestTime = CacheTime(seconds: 0)
     private var answer: Flight.Answer?
-    private var reserved = 0
     private var writing = Writing.going
     private var isOver = false
     /// True where the answer is wanted although nobody waits for it.
@@ -96,12 +95,21 @@ final class OriginFetch {
 
     /// Ends it where nobody wants the answer any more.
     private func giveUpIfUnwanted() {
-        guard !self.isOver, !self.isForStore, self.answer?.body.isUnread ?? self.flight.isUnwanted else { return }
+        guard !self.isOver, !self.isForStore, self.answer?.body.closeIfUnread() ?? self.flight.isUnwanted else {
+            return
+        }
         self.stream?.cancel()
         self.keepBeginning()
         self.close()
         let error = SessionError(.cancelled, "nobody waits for the answer any more")
         if let answer { answer.body.finish(error) } else { self.flight.land(.failure(error)) }
+    }
+
+    /// Notes that the store will not have the answer: it comes for those alone who read it.
+    private func noteUnkept() {
+        guard self.isForStore else { return }
+        self.isForStore = false
+        self.giveUpIfUnwanted()
     }
 
     private func close() {
@@ -113,7 +121,6 @@ final class OriginFetch {
     private func leaveOrigin() {
         if self.isOver { return }
         self.isOver = true
-        self.store.release(self.reserved)
         if let ticket { self.queue?.leave(ticket) }
         self.flight.watch(whenUnwanted: nil)
     }
@@ -135,19 +142,19 @@ final class OriginFetch {
         let stored =
             verdict == .store
             ? self.store.rules.stored(head, to: self.errand.request, at: times, length: length ?? 0) : nil
-        let room = stored.flatMap { stored in
+        let body = stored.flatMap { stored in
             let box = LoopBound(self, loop: self.loop)
             return self.store.body(of: stored, at: self.flight.key, length: length) { writer in
                 box.run { $0.written(by: writer) }
             }
         }
-        self.reserved = room?.reserved ?? 0
         if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         let answer = Flight.Answer(
-            head: head, length: length, stored: room == nil ? nil : stored, body: room?.body ?? SharedBody(limit: 0),
+            head: head, length: length, stored: body == nil ? nil : stored, body: body ?? SharedBody(limit: 0),
             upstreamStatus: head.status, source: .origin,
-            isKept: room != nil && self.errand.keeps, reason: verdict.reason)
+            isKept: body != nil && self.errand.keeps, reason: verdict.reason)
         self.answer = answer
+        if !answer.isKept { self.isForStore = false }
         if !self.flight.land(.success(answer)) { self.giveUpIfUnwanted() }
     }
 
@@ -236,6 +243,7 @@ final class OriginFetch {
             if let writer { self.keep(stored, writtenBy: writer) } else { self.close() }
         } else {
             self.writing = writer.map(Writing.done) ?? .failed
+            if writer == nil { self.noteUnkept() }
         }
     }
 
@@ -279,7 +287,9 @@ extension OriginFetch: TransferDelegate {
     func originSent(_ buffer: ByteBuffer) {
         // Of an answer that is not wanted.
         guard let answer, !self.isOver else { return }
-        guard !answer.body.append(buffer) else { return }
+        let goesOn = answer.body.append(buffer)
+        if self.isForStore, answer.body.isIncomplete { self.noteUnkept() }
+        if goesOn || self.isOver { return }
         self.stream?.pauseReading()
         let box = LoopBound(self, loop: self.loop)
         answer.body.whenRoom { box.run { $0.stream?.resumeReading() } }

@@ -17,8 +17,8 @@ final class PassingAnswer {
         /// The stored form of the whole; nil for a 206.
         let whole: StoredResponse?
         let times: ExchangeTimes
-        /// The bytes up to which it is kept.
-        let limit: Int
+        /// The memory up to which it is kept.
+        let share: BodyBudget.Share
         var pieces = BodyPieces()
     }
 
@@ -34,10 +34,7 @@ final class PassingAnswer {
         self.watch = store.watch(key)
     }
 
-    deinit {
-        self.store.end(self.watch)
-        if let body { self.store.release(body.limit) }
-    }
+    deinit { self.store.end(self.watch) }
 
     /// True while the bytes of the answer are to be kept.
     var isKeeping: Bool { self.body != nil }
@@ -97,23 +94,20 @@ final class PassingAnswer {
         reserving count: UInt64?
     ) {
         self.watch.note(tags: tags)
-        let limit = self.store.reserve(count, isPassing: true)
-        if limit > 0 { self.body = Body(head: head, length: length, whole: whole, times: times, limit: limit) }
+        guard let share = self.store.reserve(count, isPassing: true) else { return }
+        self.body = Body(head: head, length: length, whole: whole, times: times, share: share)
     }
 
     /// Takes bytes of the body.
     func received(_ piece: ByteBuffer) {
         self.body?.pieces.append(piece)
         guard let body else { return }
-        if body.pieces.count > body.limit { return self.giveUp() }
+        if body.pieces.count > body.share.count { return self.giveUp() }
         // The last bytes are here: who has them finds the answer kept.
         if let length = body.length, length == UInt64(body.pieces.count) { self.ended(isCut: false) }
     }
 
-    private func giveUp() {
-        if let body { self.store.release(body.limit) }
-        self.body = nil
-    }
+    private func giveUp() { self.body = nil }
 
     /// Keeps what has come. Nothing happens the second time.
     ///

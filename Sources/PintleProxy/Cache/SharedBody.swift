@@ -32,11 +32,12 @@ final class SharedBody: Sendable {
 
     /// - Parameters:
     ///   - limit: the bytes up to which the body is kept in memory as a whole.
+    ///   - share: the memory that is set apart for it, until nobody has the body any more.
     ///   - store: called at most once, when it is longer, and let go at the end: it reads the body as ``openForStoring()`` says, and
     ///     writes it to a disk.
-    init(limit: Int, store: (@Sendable (SharedBody) -> Void)? = nil) {
+    init(limit: Int, in share: BodyBudget.Share? = nil, store: (@Sendable (SharedBody) -> Void)? = nil) {
         self.pieces = []
-        self.state = NIOLockedValueBox(BodyState(limit: limit, store: store))
+        self.state = NIOLockedValueBox(BodyState(limit: limit, in: share, store: store))
     }
 
     /// A body that is in memory.
@@ -105,11 +106,22 @@ final class SharedBody: Sendable {
     /// True while it is too long for memory, and a disk takes it.
     var isBeingWritten: Bool { self.state.withLockedValue { $0.isBeingWritten } }
 
+    /// Counts the memory of a body that is kept there no more, as long as somebody reads it.
+    func leaveMemory(for budget: BodyBudget) {
+        if self.pieces.isEmpty { return }
+        self.state.withLockedValue { $0.leaveMemory(for: budget) }
+    }
+
+    /// True where it is too long to be kept anywhere.
+    var isIncomplete: Bool { self.state.withLockedValue { $0.isIncomplete } }
+
     /// The bytes that have come.
     var count: UInt64 { self.state.withLockedValue { $0.count } }
 
-    /// True where nobody reads, but for who writes it to a disk.
-    var isUnread: Bool { self.state.withLockedValue { $0.isUnread } }
+    /// Lets nobody begin to read any more, unless somebody reads; who writes it to a disk does not count.
+    ///
+    /// - Returns: false where somebody reads.
+    func closeIfUnread() -> Bool { self.state.withLockedValue { $0.closeIfUnread() } }
 
     // MARK: The disk's side
 

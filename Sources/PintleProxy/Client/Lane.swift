@@ -29,6 +29,7 @@ final class Lane: @unchecked Sendable {
     private(set) lazy var verifier = TunnelVerifier(lane: self)
     private var whenEmpty: EventLoopPromise<Void>?
     private var output = ByteBuffer()
+    private let answerTurns: AnswerTurns
     /// Those that are known under the configuration in force.
     var recurrent = RecurrentRequests()
     private var sequence: UInt64
@@ -41,7 +42,7 @@ final class Lane: @unchecked Sendable {
         loop: Loop, active: ActiveConfiguration, census: ConnectionCensus, pool: WorkPool,
         origins: (any OriginOpener)? = nil
     ) {
-        self.loop = loop
+        (self.loop, self.answerTurns) = (loop, AnswerTurns(loop: loop))
         self.origins = origins ?? SessionOrigins(loop: loop)
         self.active = active
         self.census = census
@@ -75,7 +76,7 @@ final class Lane: @unchecked Sendable {
             return origins.open(request, in: session, for: delegate)
         }
         guard let question else { return openOrigin(request, exchange) }
-        return CachedOrigin(request, question, loop: loop, for: exchange, open: openOrigin)
+        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange, open: openOrigin)
     }
 
     // MARK: Work on other threads

@@ -5,6 +5,7 @@ internal import Glibc
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintleSystem
 
 /// A dial that can be given up.
 protocol RunningDial: AnyObject {
@@ -57,7 +58,7 @@ final class AddressDial: RunningDial {
         }
         let family = if case .v4 = self.address { AF_INET } else { AF_INET6 }
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        self.descriptor = socket(family, Int32(kind), 0)
+        self.descriptor = DescriptorReserve.admitted(socket(family, Int32(kind), 0))
         guard self.descriptor >= 0 else {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(errno)))
         }

@@ -195,7 +195,7 @@ final class Dial {
         }
         let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let asked = address.pointee
-        let opened = socket(asked.family, asked.socktype | flags, asked.protocol)
+        let opened = DescriptorReserve.admitted(socket(asked.family, asked.socktype | flags, asked.protocol))
         guard opened >= 0 else {
             self.refusal = .system(errno)
             return CURL_SOCKET_BAD

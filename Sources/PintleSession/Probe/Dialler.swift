@@ -47,7 +47,7 @@ package final class Dialler {
         case .unixDomainSocket: return self.finish(.failure(.local("a Unix-domain socket has no TLS")))
         }
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        self.descriptor = socket(family, Int32(kind), 0)
+        self.descriptor = DescriptorReserve.admitted(socket(family, Int32(kind), 0))
         guard self.descriptor >= 0 else { return self.finish(.failure(.local(Self.words(for: errno)))) }
         self.serviceType.mark(self.descriptor, family: family)
         if let interface {

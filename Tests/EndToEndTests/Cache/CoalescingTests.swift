@@ -191,6 +191,89 @@ struct CoalescingTests {
         #expect(origin.requests.count == 8 && underWay.current.most == 1)
     }
 
+    @Test(arguments: ["", "coalesce: {}, "])
+    func `no answer that was under way when a POST came is kept, however many there were`(coalesce: String) throws {
+        let (version, mayEnd) = (Watched(1), Watched(false))
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                if request.head.startLine.hasPrefix("POST") {
+                    version.change { $0 = 2 }
+                    try connection.send(response(""))
+                    continue
+                }
+                let seen = version.current
+                try connection.send("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nContent-Length: 2\r\n\r\n\(seen)")
+                if seen == 1 { _ = try mayEnd.wait(for: "the change") { $0 } }
+                try connection.send(".")
+            }
+        }
+        let pintle = try PintleProcess(
+            "cache: {disk: off}\nroutes: [{name: kept, \(coalesce)cache: {policy: protocol}}]")
+        // The second one asks for itself in any case.
+        let clients = [
+            try self.ask(1, get(origin.port), through: pintle),
+            try self.ask(1, get(origin.port, fields: "Cache-Control: no-cache\r\n"), through: pintle, active: 2),
+        ].flatMap(\.self)
+        try origin.waitForRequests(coalesce.isEmpty ? 2 : 1)
+        let post = "POST" + get(origin.port, fields: "Content-Length: 0\r\n").dropFirst("GET".count)
+        #expect(try pintle.ask(post, method: "POST").head.status == 200)
+        mayEnd.change { $0 = true }
+        for client in clients { #expect(try client.readResponse().text.hasSuffix(".")) }
+        let later = try pintle.ask(get(origin.port))
+        #expect(later.text == "2." && later["Cache-Status"]?.contains(";hit") == false)
+    }
+
+    @Test func `a late answer that is not kept is given up, and so is its turn`() throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write(Array("soon".utf8), to: "soon.txt")
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            let request = try connection.readRequest()
+            guard request.head.startLine.contains("/endless") else { return try connection.send(response("ok")) }
+            _ = try mayAnswer.wait(for: "the placeholder") { $0 }
+            try connection.send("HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nTransfer-Encoding: chunked\r\n\r\n")
+            while true { try connection.send("a\r\n0123456789\r\n") }
+        }
+        let pintle = try PintleProcess(
+            """
+            cache: {disk: off}
+            routes:
+              - name: slow
+                cache: {policy: protocol}
+                coalesce: {max_active: 1}
+                response: {placeholder: {file: soon.txt, status: 203}, placeholder_after: 50ms}
+            """, folder: folder)
+        #expect(try pintle.ask(get(origin.port, "/endless")).text == "soon")
+        mayAnswer.change { $0 = true }
+        // Its connection is closed, and the next request has its turn.
+        try origin.waitUntilQuiet()
+        #expect(try pintle.ask(get(origin.port, "/other")).text == "ok")
+        #expect(origin.requests.count == 2)
+    }
+
+    @Test func `a stale answer that the origin allows is for all who wait`() throws {
+        let mayAnswer = Watched(false)
+        let origin = try ScriptedOrigin { connection in
+            while true {
+                let request = try connection.readRequest()
+                if request["If-None-Match"] == nil {
+                    let fields = "Cache-Control: max-age=0, stale-if-error=600\r\nETag: \"v\"\r\n"
+                    try connection.send(response("kept", fields: fields))
+                } else {
+                    _ = try mayAnswer.wait(for: "the clients") { $0 }
+                    try connection.send(response("away", status: "503 Service Unavailable"))
+                }
+            }
+        }
+        let pintle = try PintleProcess(Self.configuration)
+        #expect(try pintle.ask(get(origin.port)).text == "kept")
+        let clients = try self.ask(4, get(origin.port), through: pintle)
+        mayAnswer.change { $0 = true }
+        for client in clients { #expect(try client.readResponse().text == "kept") }
+        #expect(origin.requests.count == 2)
+    }
+
     // MARK: Validations
 
     /// Keeps an answer, then answers each validation, when it may, with one thing and everything else with another.

@@ -69,11 +69,14 @@ struct PartTests {
         var configuration = CacheConfiguration()
         (configuration.memory, configuration.memoryAfterPurge) = (8000, 8000)
         let store = AnswerStore(configuration)
-        let passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
-        #expect(passing == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
-        #expect((0..<8).count { _ in store.reserve(1000) > 0 } == 4)
-        store.release(5000)
-        #expect(store.reserve(1000, isPassing: true) == 1000 && store.reserve(1, isPassing: true) == 0)
+        var passing = (0..<8).map { _ in store.reserve(1000, isPassing: true) }
+        #expect(passing.map { $0?.count ?? 0 } == [1000, 1000, 1000, 1000, 0, 0, 0, 0])
+        var others = (0..<8).compactMap { _ in store.reserve(1000) }
+        #expect(others.count == 4)
+        others = []
+        passing[0] = nil
+        let last = store.reserve(1000, isPassing: true)
+        #expect(last?.count == 1000 && store.reserve(1, isPassing: true) == nil)
     }
 
     @Test func `small pieces are put together, and long ones stay as they are`() {

@@ -69,7 +69,7 @@ struct SharedBodyTests {
         // The beginning is gone.
         #expect(body.open() == nil && body.whole == nil)
         #expect(!body.close(slow) && body.close(quick))
-        #expect(body.isUnread)
+        #expect(body.closeIfUnread())
     }
 
     @Test func `what would write it to a disk is let go at its end`() {

@@ -98,7 +98,7 @@ import Testing
         let middle = try #require(body.open(at: 3_141_592))
         #expect(try await Self.read(body, middle) == Array(bytes[3_141_592...]))
         for reader in [slow, late] { #expect(!body.close(reader)) }
-        #expect(body.close(middle) && body.isUnread)
+        #expect(body.close(middle) && body.closeIfUnread() && body.open() == nil)
         await disk.close()
     }
 
