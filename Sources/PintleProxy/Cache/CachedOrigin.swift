@@ -50,6 +50,20 @@ final class CachedOrigin: OriginStream {
         case shared(SharedBody, SharedBody.Reader, Flight?)
     }
 
+    /// The outcome of a flight, for one who has waited.
+    private struct Landing {
+        let outcome: Flight.Outcome
+        let reader: SharedBody.Reader?
+        let isOwn: Bool
+        let reason: ForwardReason
+        let flight: Flight
+
+        /// Gives the place in the body back.
+        func close() {
+            if let reader, case .success(let answer) = self.outcome { self.flight.close(reader, of: answer.body) }
+        }
+    }
+
     private enum State {
         /// The client is told at the end of the turn.
         case answered(ResponseHead, length: UInt64?)
@@ -57,6 +71,8 @@ final class CachedOrigin: OriginStream {
         /// It is not known yet what is on disk.
         case looking
         case waiting(Flight, number: Int)
+        /// What was waited for is here; it is looked at when it is its turn.
+        case landed(Landing)
         case reading
         case passing(any OriginStream)
         case over
@@ -202,7 +218,8 @@ final class CachedOrigin: OriginStream {
         let (flight, isNew) = self.use.store.flight(for: key, joining: joins)
         let box = LoopBound(self, loop: self.loop)
         let boarding = flight.board(isOwner: isNew) { outcome, reader in
-            box.run { $0.landed(outcome, reader, isOwn: isNew, reason, flight) }
+            let landing = Landing(outcome: outcome, reader: reader, isOwn: isNew, reason: reason, flight: flight)
+            box.run { $0.arrived(landing) }
         }
         switch boarding {
         case .waiting(let number):
@@ -215,9 +232,10 @@ final class CachedOrigin: OriginStream {
             self.fetch = self.start(errand, in: flight)
         case .late(let answer):
             guard self.answersNow(answer), let reader = answer.body.open() else { return self.askAlone(key, reason) }
-            let outcome = Flight.Outcome.success(answer)
-            box.run { $0.landed(outcome, reader, isOwn: false, reason, flight) }
-            self.state = .waiting(flight, number: -1)
+            let landing = Landing(
+                outcome: .success(answer), reader: reader, isOwn: false, reason: reason, flight: flight)
+            self.state = .landed(landing)
+            self.wantTurn()
         case .gone: self.askAlone(key, reason)
         }
     }
@@ -239,21 +257,21 @@ final class CachedOrigin: OriginStream {
         return fetch
     }
 
-    private func landed(
-        _ outcome: Flight.Outcome, _ reader: SharedBody.Reader?, isOwn: Bool, _ reason: ForwardReason, _ flight: Flight
-    ) {
-        guard case .waiting = self.state else {
-            // Gone in the meantime.
-            if let reader, case .success(let answer) = outcome { flight.close(reader, of: answer.body) }
-            return
-        }
-        switch outcome {
-        case .failure(let error) where isOwn: self.fail(error)
+    private func arrived(_ landing: Landing) {
+        // Gone in the meantime.
+        guard case .waiting = self.state else { return landing.close() }
+        self.state = .landed(landing)
+        self.wantTurn()
+    }
+
+    private func look(at landing: Landing) {
+        switch landing.outcome {
+        case .failure(let error) where landing.isOwn: self.fail(error)
         // Another one may have more luck: the failure was that of a client which left, or of its connection.
-        case .failure: self.askAlone(flight.key, reason)
+        case .failure: self.askAlone(landing.flight.key, landing.reason)
         case .success(let answer):
-            guard let reader else { return self.askAlone(flight.key, reason) }
-            self.take(answer, reader, isOwn: isOwn, reason, flight)
+            guard let reader = landing.reader else { return self.askAlone(landing.flight.key, landing.reason) }
+            self.take(answer, reader, isOwn: landing.isOwn, landing.reason, landing.flight)
         }
     }
 
@@ -460,6 +478,7 @@ extension CachedOrigin {
         self.end()
         switch state {
         case .waiting(let flight, let number): flight.leave(number)
+        case .landed(let landing): landing.close()
         case .passing(let stream): stream.cancel()
         case .answered, .failed, .looking, .reading, .over: break
         }
@@ -479,6 +498,7 @@ extension CachedOrigin {
     func goOn() {
         self.wantsTurn = false
         switch self.state {
+        case .landed(let landing): self.look(at: landing)
         case .answered(let head, let length):
             self.state = .reading
             self.delegate?.originAnswered(head, length: length)

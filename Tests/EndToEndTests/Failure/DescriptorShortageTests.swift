@@ -16,10 +16,9 @@ struct DescriptorShortageTests {
             folder: folder, by: ["/bin/sh", "-c", "ulimit -n 128; exec \"$@\"", "sh"])
         // The system takes those that the process does not.
         let idle = try (0..<150).map { _ in try pintle.connect() }
-        let reserve = 128 / 4
-        // It stops at the first of those that it keeps.
-        while try pintle.openDescriptors() < 128 - reserve {}
-        #expect(try pintle.openDescriptors() <= 128 - reserve)
+        // It stops at the first of those that it keeps, of which others take some for a moment.
+        while try pintle.openDescriptors() < 90 {}
+        #expect(try pintle.openDescriptors() < 112)
         for client in idle { client.reset() }
         for number in 0..<20 {
             let answer = try pintle.ask(get(origin.port, "/\(number)"))
