@@ -137,6 +137,7 @@ public final class HTTPCache: ResponseCache {
         }
         let verdict = Self.rules.storability(of: response.head, to: asked.head, mode: .preferCache)
         let new = verdict == .store ? self.keepable(response, times, asked) : nil
+        // A failure, and an answer about the request alone, say nothing of what is stored.
         guard new != nil || verdict.outdatesStored(as: response.head.status) else { return }
         self.keep(new, asked, askedFor: response.requestTime)
     }
@@ -173,6 +174,7 @@ public final class HTTPCache: ResponseCache {
     /// Content-Location of the same origin (RFC 9111 §4.4). A redirect of a GET removes what that request has matched.
     @concurrent public func invalidate(after response: ResponseHead, to request: SessionRequest) async {
         if request.method == "GET" {
+            // A redirect that is about the request alone says nothing of what is stored.
             guard let asked = CacheRequest(request),
                 Self.rules.storability(of: response, to: asked.head).outdatesStored(as: response.status)
             else { return }

@@ -228,7 +228,7 @@ final class AnswerDisk: Sendable {
     ) {
         let reader = body.openForStoring()
         Task {
-            // What the disk does not take is given all the same; the cache tells of its troubles once.
+            // Clients get a body that the disk does not take all the same; the cache tells of its troubles once.
             let writer = try? await self.write(body, from: reader, of: response, at: key, length: length)
             body.storingEnded(reader)
             done(writer)
@@ -275,7 +275,7 @@ final class AnswerDisk: Sendable {
         return StoredAnswerOnDisk(response: stored[index].response, reader: reader)
     }
 
-    /// What can be read of a key, the newest first.
+    /// Finds the entries of a key that can be read, the newest first.
     private static func stored(
         _ key: CacheKey, _ cache: DiskCache
     ) async -> [(entry: DiskCache.Entry, response: StoredResponse)] {

@@ -220,7 +220,7 @@ package final class AnswerStore: Sendable {
     private func change(
         _ key: CacheKey, for request: RequestHead, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
     ) {
-        // What goes gives its memory back outside of the lock.
+        // Answers that go give their memory back outside of the lock.
         let released = self.memory.withLockedValue { memory -> (kept: [KeptAnswer], old: [KeptAnswer]) in
             let kept = memory.answers(for: key)
             guard let (new, gone) = choose(kept) else { return (kept, []) }
@@ -234,7 +234,7 @@ package final class AnswerStore: Sendable {
         for answer in released.old { answer.body.leaveMemory(for: self.budget) }
     }
 
-    /// Has those that were not used for longest go, on another thread, where there are more than may be.
+    /// Has those that were not used for longest go, on another thread, where there are more than may be and nobody does so yet.
     private func purge(_ memory: inout AnswerMemory) {
         guard memory.beginPurge() else { return }
         Task {

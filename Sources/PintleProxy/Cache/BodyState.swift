@@ -34,7 +34,7 @@ struct BodyState {
     private struct Place {
         /// The bytes that were read.
         var offset: UInt64
-        /// What has come from the disk, and is not given yet.
+        /// The bytes that have come from the disk, and are not given yet.
         var found: Result<ByteBuffer, SessionError>?
         /// Wakes a reader that waits for the disk.
         var wake: (@Sendable () -> Void)?
@@ -141,6 +141,7 @@ struct BodyState {
     mutating func append(_ bytes: ByteBuffer) {
         let count = bytes.readableBytes
         guard count < Self.small || count < bytes.storageCapacity / 2 else { return self.add(bytes) }
+        // An empty piece has no byte that a reader could stand at.
         guard count > 0 else { return }
         guard let last = self.pieces.indices.last, self.pieces[last].bytes.readableBytes + count <= Self.most else {
             // In memory of its own: it would hold a buffer that is much longer.
@@ -174,6 +175,7 @@ struct BodyState {
                 case .unread:
                     isWritten && self.kept > Self.near || first.readers == 0 && (self.behind == 0 || isWritten)
                 }
+            // The pieces behind it came later, and stay as well.
             guard mayGo else { return }
             self.behind += first.readers
             self.kept -= first.bytes.readableBytes

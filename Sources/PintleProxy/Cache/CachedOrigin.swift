@@ -71,7 +71,7 @@ final class CachedOrigin: OriginStream {
         /// It is not known yet what is on disk.
         case looking
         case waiting(Flight, number: Int)
-        /// What was waited for is here; it is looked at when it is its turn.
+        /// The flight has landed; the answer is looked at when it is its turn.
         case landed(Landing)
         case reading
         case passing(any OriginStream)
@@ -159,6 +159,7 @@ final class CachedOrigin: OriginStream {
         let box = LoopBound(self, loop: self.loop)
         self.use.store.findOnDisk(key, for: self.request, mode: mode) { answer in
             box.run { origin in
+                // The client may have left in the meantime.
                 guard case .looking = origin.state else { return }
                 origin.decide(among: (answer.map { [$0] } ?? []) + kept, at: key, mode: mode, orOnDisk: false)
             }

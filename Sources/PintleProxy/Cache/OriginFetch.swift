@@ -27,7 +27,7 @@ final class OriginFetch {
         var conditions = Fields()
     }
 
-    /// What becomes of a body that is too long for memory.
+    /// The fate of a body that is too long for memory.
     private enum Writing {
         /// It is written while it comes, or will be where it becomes too long.
         case going
@@ -105,7 +105,7 @@ final class OriginFetch {
         if let answer { answer.body.finish(error) } else { self.flight.land(.failure(error)) }
     }
 
-    /// Notes that the store will not have the answer: it comes for those alone who read it.
+    /// Notes that the store will not have the answer: it comes for those alone who read it, as it may have done before.
     private func noteUnkept() {
         guard self.isForStore else { return }
         self.isForStore = false

@@ -94,6 +94,7 @@ final class PassingAnswer {
         reserving count: UInt64?
     ) {
         self.watch.note(tags: tags)
+        // Without room the answer goes by, and is not kept.
         guard let share = self.store.reserve(count, isPassing: true) else { return }
         self.body = Body(head: head, length: length, whole: whole, times: times, share: share)
     }

@@ -242,7 +242,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.isResting = true
         LoopBound(self, loop: self.lane.loop).run { connection in
             connection.isResting = false
-            // What is sent within a turn may be run in it: there is no room then, and it rests again.
+            // A task that is sent within a turn may run in it: the connection rests again then.
             connection.process()
         }
     }

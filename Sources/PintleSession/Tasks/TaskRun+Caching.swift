@@ -92,7 +92,7 @@ extension TaskRun {
             if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer
         }
-        // What is kept may be decoded, and then the digests of a 304 are those of other bytes.
+        // A stored body may be decoded, and then the digests of a 304 are those of other bytes.
         let confirmation = head.withoutCodings()
         let known = try await self.ask(about: answer, task) {
             await cache.confirmed(stored, by: confirmation, to: request)
