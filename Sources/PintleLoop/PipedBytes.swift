@@ -15,6 +15,8 @@ package final class PipedBytes {
         case isUnfit
         /// There is no pipe to be had now.
         case lacksPipe
+        /// Bytes that came before have to leave first.
+        case mustWait
     }
 
     private let loop: Loop
@@ -45,7 +47,7 @@ package final class PipedBytes {
     }
 
     /// Sends something of what is in the pipe, with one system call. There must be something.
-    func drain(into descriptor: Int32) -> StreamOutcome {
+    package func drain(into descriptor: Int32) -> StreamOutcome {
         guard let pipe else { preconditionFailure("BUG: bytes are sent from no pipe") }
         let count = Int(pintle_splice(pipe.readEnd, descriptor, Int32(clamping: self.count)))
         guard count > 0 else { return StreamOutcome(count, of: "splice", until: .write) }

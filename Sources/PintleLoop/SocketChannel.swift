@@ -63,10 +63,15 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     package var allowsHalfClosure = false
     private var isFlushing = false
     private var isReading = false
+    /// Asked before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
+    package var pipeReader: (any PipeReader)?
     /// Told how much waits to be written, where somebody counts that.
     package var account: (any PendingWriteAccount)?
     /// Epoll has nothing more to say about the descriptor.
     private var isHungUp = false
+
+    /// The most full buffers that are read in a turn: other channels want their share.
+    private static let mostReadsInTurn = 4
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     ///
@@ -115,6 +120,17 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard self.state == .active else { return }
         (self.readNeeds, self.writeNeeds) = (.read, .write)
         if !self.writes.isFlushed { self.flushNow() }
+        self.readReady()
+        self.updateInterest()
+    }
+
+    /// True while the ``pipeReader`` has the channel wait.
+    package var waitsToMove: Bool { self.readNeeds.isEmpty }
+
+    /// Reads on where the ``pipeReader`` has had the channel wait.
+    package func goOnMoving() {
+        guard self.state == .active, self.readNeeds.isEmpty else { return }
+        self.readNeeds = .read
         self.readReady()
         self.updateInterest()
     }
@@ -207,6 +223,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         released.interest = self.loop.isWatched(self.descriptor) ? self.interest : nil
         released.isInputEnded = self.inputClosed
         released.unsent = self.writes.takeUnsent()
+        self.pipeReader = nil
         self.writes.settle(with: self.account)
         self.endAfterTurn()
         return released
@@ -350,6 +367,14 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         }
         var reads = 0
         while self.state == .active, self.wantsRead, !self.inputClosed {
+            if let outcome = self.pipeReader?.moveBytes(from: self.descriptor) {
+                guard case .bytes = outcome else { return self.receivedNothing(outcome) }
+                reads += 1
+                if reads < Self.mostReadsInTurn { continue }
+                // Epoll says nothing more of a descriptor that hung up.
+                if self.isHungUp { self.loop.execute { self.readReady() } }
+                return
+            }
             var buffer = self.loop.takeReceiveBuffer()
             var outcome = StreamOutcome.end
             buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Loop.receiveCapacity) { space in
@@ -369,8 +394,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
             if self.autoRead, self.state == .active { self.read0() }
             reads += 1
             if !mayHaveMore { return }
-            // Four full buffers a turn: other channels want their share.
-            guard reads < 4 else {
+            guard reads < Self.mostReadsInTurn else {
                 if self.transport != nil { self.loop.execute { self.readReady() } }
                 return
             }
@@ -476,6 +500,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         guard self.state != .closed else { return }
         let wasActive = self.state == .active
         self.state = .closed
+        self.pipeReader = nil
         self.loop.forget(self.descriptor)
         if let transport { transport.close() } else { Glibc.close(self.descriptor) }
         self.writes.failAll(error)
@@ -511,7 +536,7 @@ extension SocketChannel: DescriptorWatcher {
         getsockopt(self.descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
         if code != 0 { return self.fail(IOError(errnoCode: code, reason: "socket")) }
         // Both directions are closed, and what came before is read when it is wanted. Epoll would report this for ever.
-        if !self.wantsRead || self.inputClosed {
+        if !self.wantsRead || self.inputClosed || self.readNeeds.isEmpty {
             self.isHungUp = true
             self.interest = []
             self.loop.unwatch(self.descriptor)

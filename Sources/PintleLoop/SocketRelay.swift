@@ -245,7 +245,7 @@ package final class SocketRelay: DescriptorWatcher, TurnEndWork {
             return self.copy(direction, from: source, atMost: limit)
         }
         switch flow.splice(from: source) {
-        case .lacksPipe: return self.copy(direction, from: source, atMost: limit)
+        case .lacksPipe, .mustWait: return self.copy(direction, from: source, atMost: limit)
         case .isUnfit:
             source.isSpliced = false
             return true

@@ -19,6 +19,12 @@ struct BodyReader {
     /// True where nothing but the end is left of a body with a length.
     var isAtEnd: Bool { self.decoder.isOver }
 
+    /// The bytes that are missing of a body whose length is known; nil if it is not, or nothing is missing.
+    var missingBytes: UInt64? { self.decoder.missingBytes }
+
+    /// Notes that bytes went another way, at most those that are missing.
+    mutating func skip(_ count: Int) { self.decoder.skip(count) }
+
     /// Takes one piece from the front of `inbox`.
     mutating func next(_ inbox: inout ByteBuffer) throws(WireError) -> Step {
         var offset = 0

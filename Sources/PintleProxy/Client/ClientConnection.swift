@@ -89,6 +89,10 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private static let gatherLimit = 64 * 1024
     /// From this on, bytes are not gathered where the client keeps up.
     private static let largePiece = 16 * 1024
+    /// The least that is missing of a body for its bytes to be moved and not received: for less a pipe costs more than it saves.
+    private static let leastMoved: UInt64 = 128 * 1024
+    /// The most that is moved at once: the kernel keeps it for an origin that does not read, and others want their turn.
+    private static let mostMoved: UInt64 = 256 * 1024
 
     init(
         lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
@@ -290,6 +294,9 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         } else {
             self.reader = BodyReader(request.framing, limits: self.lane.active.headLimits)
             self.phase = .body(exchange)
+            if self.channel.takesPipes, (self.reader.missingBytes ?? 0) >= Self.leastMoved {
+                self.channel.pipeReader = self
+            }
         }
         self.expectNext()
         self.lane.watchProgress()
@@ -479,6 +486,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         self.inboxShare.resize(to: 0, of: self.lane.memory)
         self.channel.close0(error: ChannelError.eof, mode: .output, promise: nil)
         self.channel.setAutoRead(true)
+        self.channel.goOnMoving()
         self.timer?.expect(.clientToClose)
     }
 
@@ -499,7 +507,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         switch expectation {
         case .restOfHead:
             self.refuse(Problem(.requestTimeout, "the request head was not complete in time (limits.header_timeout)"))
-        case .body where self.exchange?.wantsBody == false:
+        case .body where self.exchange?.wantsBody == false || self.channel.waitsToMove:
             // It is the upstream that takes no more.
             self.timer?.expect(.body)
         case .body:
@@ -598,7 +606,10 @@ extension ClientConnection: ClientStream {
         }
     }
 
-    func resumeBody() { self.process() }
+    func resumeBody() {
+        self.process()
+        self.channel.goOnMoving()
+    }
 
     func relay(_ terms: TunnelTerms) {
         self.write { output in
@@ -620,6 +631,28 @@ extension ClientConnection: ClientStream {
 }
 
 extension ClientConnection: ServedConnection {}
+
+extension ClientConnection: PipeReader {
+    func moveBytes(from descriptor: Int32) -> StreamOutcome? {
+        guard case .body(let exchange) = self.phase, self.inbox.readableBytes == 0, !self.isProcessing,
+            let missing = self.reader.missingBytes, missing >= Self.leastMoved
+        else { return nil }
+        // Nothing is taken from the inbox meanwhile: the origin may ask for more from within.
+        self.isProcessing = true
+        let filling = exchange.moveBody(from: descriptor, atMost: min(missing, Self.mostMoved))
+        self.isProcessing = false
+        switch filling {
+        case .isUnfit, .lacksPipe: return nil
+        case .mustWait: return .wouldBlock(until: [])
+        case .outcome(let outcome):
+            guard case .bytes(let count) = outcome else { return outcome }
+            self.reader.skip(count)
+            self.expectNext()
+            if self.reader.isAtEnd { self.process() }
+            return outcome
+        }
+    }
+}
 
 extension ClientConnection {
     func open(_ tunnel: InterceptedTunnel) {

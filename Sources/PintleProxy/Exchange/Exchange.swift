@@ -249,6 +249,13 @@ final class Exchange {
         self.goOnUnbuffered(problem, self.upload.takeCollected() ?? ByteBuffer())
     }
 
+    /// Moves bytes of the body from the client's socket to the origin's, if nobody has to see them.
+    func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
+        let filling = self.upload.sink?.move(from: descriptor, atMost: limit) ?? .isUnfit
+        if case .outcome(.bytes(let count)) = filling { self.report.bytesIn += count }
+        return filling
+    }
+
     func receivedEndOfBody(trailers: Fields) {
         self.upload.noteEnd()
         self.requestTrailers = trailers

@@ -18,6 +18,11 @@ protocol OriginStream: AnyObject {
     var unsentBodyBytes: Int { get }
     /// Sends bytes of a streamed body.
     func send(_ bytes: ByteBuffer)
+    /// Moves bytes that have come at a socket to the origin, as the next of a streamed body whose length is known.
+    ///
+    /// - Parameter limit: the most bytes.
+    /// - Returns: `isUnfit` if they have to be received and sent.
+    func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling
     /// Ends a streamed body.
     func finishBody(trailers: Fields)
     /// Takes no more of the response for now.
@@ -38,6 +43,8 @@ extension OriginStream {
     var cacheOutcome: CacheOutcome? { nil }
 
     func detach() { self.cancel() }
+
+    func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling { .isUnfit }
 }
 
 extension Transfer: OriginStream {}

@@ -96,6 +96,11 @@ struct RequestUpload {
             if let pacer { pacer.send(bytes) } else { self.origin.send(bytes) }
         }
 
+        /// Moves a piece from the client's socket to the origin's, if no pace is set.
+        func move(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
+            self.pacer == nil ? self.origin.moveBody(from: descriptor, atMost: limit) : .isUnfit
+        }
+
         func finish(trailers: Fields) {
             if let pacer { pacer.finish(trailers: trailers) } else { self.origin.finishBody(trailers: trailers) }
         }

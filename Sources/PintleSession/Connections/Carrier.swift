@@ -2,6 +2,8 @@
 
 internal import NIOCore
 internal import PintleMessage
+internal import PintleSystem
+internal import PintleTrust
 
 /// Carries one transfer: a connection of HTTP/1.1, or a stream of one of HTTP/2.
 ///
@@ -9,12 +11,18 @@ internal import PintleMessage
 protocol Carrier: AnyObject {
     /// There is more of the body to be sent, or it may be sent now.
     func sendMore()
+    /// True while the next bytes of the body can be moved to the peer through a pipe.
+    var takesPipes: Bool { get }
     /// The transfer takes no more of the response for now.
     func pauseReading()
     /// The transfer takes more of the response.
     func resumeReading()
     /// Gives the transfer up, without a word to it.
     func abandon()
+}
+
+extension Carrier {
+    var takesPipes: Bool { false }
 }
 
 /// Tells why a carrier is of no more use to its transfer.
@@ -31,6 +39,16 @@ enum CarrierFailure {
     case refused
     /// The peer's frames break HTTP/2.
     case brokenFrames
+
+    /// The cause in words, where there are any.
+    static func words(for error: any Error) -> String? {
+        switch error {
+        case let error as IOError: SystemError(error.errnoCode).description
+        case let failure as TLSFailure:
+            if case .broken(let code) = failure.reason { SystemError(code).description } else { failure.description }
+        default: nil
+        }
+    }
 }
 
 /// A connection that a pool keeps while nobody uses it: a member of a list that knows its neighbours.

@@ -166,6 +166,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
 
     func abandon() { self.close() }
 
+    var takesPipes: Bool {
+        guard case .length(1...) = self.outgoing, self.tls == nil, self.sendFailure == nil else { return false }
+        return self.staged.readableBytes == 0
+    }
+
     /// Epoll is told of a pause when it reports something during it: most are over before.
     func pauseReading() {}
 
@@ -281,6 +286,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.stagePiece(of: transfer)
             return true
         }
+        if let piped = transfer.pipedBody { return self.move(piped, of: transfer, left: left) }
         var outcome = StreamOutcome.end
         let count = transfer.takeBody { bytes in
             let wanted = UnsafeRawBufferPointer(rebasing: bytes.prefix(Int(clamping: left)))
@@ -292,6 +298,16 @@ final class HTTP1Connection: KeptConnection, Carrier {
         guard self.accepted(outcome) else { return false }
         transfer.sent(count)
         return true
+    }
+
+    /// Moves bytes of the body that nobody here has seen.
+    private func move(_ piped: PipedBytes, of transfer: Transfer, left: UInt64) -> Bool {
+        let outcome = piped.drain(into: self.descriptor)
+        if case .bytes(let count) = outcome {
+            self.outgoing = .length(left: left - UInt64(count))
+            transfer.sent(piped: count)
+        }
+        return self.accepted(outcome)
     }
 
     /// Puts the next piece of the body behind what is staged.
@@ -424,7 +440,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 return self.inputEnded(transfer, isCut: true)
             }
             if self.response.isBodyOver { return self.finish(transfer, endedByPeer: true) }
-            self.end(.broken(Self.words(for: error)), transfer)
+            self.end(.broken(CarrierFailure.words(for: error)), transfer)
         }
     }
 
@@ -466,16 +482,6 @@ final class HTTP1Connection: KeptConnection, Carrier {
             return count >= 0 || (errno != EAGAIN && errno != EINTR)
         }
         return withUnsafeMutableBytes(of: &byte) { tls.peek(into: $0) } != .wantsRead
-    }
-
-    /// The cause in words, where there are any.
-    static func words(for error: any Error) -> String? {
-        switch error {
-        case let error as IOError: SystemError(error.errnoCode).description
-        case let failure as TLSFailure:
-            if case .broken(let code) = failure.reason { SystemError(code).description } else { failure.description }
-        default: nil
-        }
     }
 
     private func consume(_ buffer: ByteBuffer, _ transfer: Transfer) {
@@ -623,7 +629,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func end(_ end: CarrierFailure, _ transfer: Transfer) {
         var end = end
         // The reason is in the failure that came first.
-        if case .closed = end, let sendFailure, !self.hasAnswer { end = .broken(Self.words(for: sendFailure)) }
+        if case .closed = end, let sendFailure, !self.hasAnswer {
+            end = .broken(CarrierFailure.words(for: sendFailure))
+        }
         let (hasAnswer, hasHead, lacksChunks) = (
             self.hasAnswer, self.response.isComplete, self.response.lacksChunks
         )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import NIOCore
-internal import PintleLoop
+package import PintleLoop
 package import PintleMessage
 package import PintleTrust
 
@@ -88,6 +88,15 @@ package final class Transfer {
         guard self.isRunning else { return }
         self.upload?.append(bytes)
         self.sendOn()
+    }
+
+    /// Moves bytes that have come at a socket to the connection, as the next of a `.stream` body, and does not look at them.
+    package func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling {
+        guard self.expectation == nil, !self.isHoldingBody, self.carrier?.takesPipes == true else { return .isUnfit }
+        guard self.unsentBodyBytes == 0 else { return .mustWait }
+        let filling = self.upload?.fill(from: descriptor, atMost: limit, on: self.pool.loop) ?? .isUnfit
+        if case .outcome(.bytes) = filling { self.sendOn() }
+        return filling
     }
 
     /// Ends the body of a `.stream` request; trailers go with chunked bodies only.
@@ -427,6 +436,14 @@ package final class Transfer {
     /// Offers bytes of the body, as ``UploadQueue/takeFirst(_:)`` does.
     func takeBody(_ body: (UnsafeRawBufferPointer) -> Int) -> Int { self.upload?.takeFirst(body) ?? 0 }
 
+    /// The pipe in which the next bytes of the body are; nil if ``takeBody(_:)`` has them.
+    var pipedBody: PipedBytes? { self.upload?.piped }
+
+    func sent(piped count: Int) {
+        self.upload?.tookPiped(count)
+        self.sent(count)
+    }
+
     func beganToSend() {
         self.attempts += 1
         self.lastActivity = self.pool.loop.turnTime
@@ -575,6 +592,7 @@ package final class Transfer {
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
         self.request = Self.noRequest
+        self.upload?.drop()
         self.upload = nil
         self.trailersToSend = Fields()
         self.metrics = TransferMetrics()
@@ -628,5 +646,5 @@ package final class Transfer {
 
 /// Fails a transfer that was begun in a closed session.
 extension Transfer: TurnEndWork {
-    func runAtEndOfTurn() { self.fail(.cancelled, "the session was closed") }
+    package func runAtEndOfTurn() { self.fail(.cancelled, "the session was closed") }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleLoop
 
 /// The bytes of a request's body that its connection has not taken.
 struct UploadQueue {
     private var chunks: CircularBuffer<ByteBuffer> = []
+    /// Bytes that nobody here has seen, which go before ``chunks``; nil until there were any.
+    private var pipe: PipedBytes?
     /// The body itself, where it is all here: it can be sent again.
     private var whole: ByteBuffer?
     /// True where bytes were taken.
@@ -29,6 +32,27 @@ struct UploadQueue {
         self.chunks.append(bytes)
         self.byteCount += bytes.readableBytes
     }
+
+    /// Takes in bytes that have come at a socket, without seeing them. Nothing may wait.
+    mutating func fill(from descriptor: Int32, atMost limit: UInt64, on loop: Loop) -> PipedBytes.Filling {
+        let pipe = self.pipe ?? PipedBytes(on: loop)
+        self.pipe = pipe
+        let filling = pipe.fill(from: descriptor, atMost: limit)
+        guard case .outcome(.bytes(let count)) = filling else { return filling }
+        self.byteCount += count
+        // They are nowhere else any more.
+        self.hasBegun = true
+        return filling
+    }
+
+    /// The pipe whose bytes are sent next; nil if none wait in one.
+    var piped: PipedBytes? { self.pipe.flatMap { $0.count > 0 ? $0 : nil } }
+
+    /// Notes that bytes of ``piped`` were taken out of it.
+    mutating func tookPiped(_ count: Int) { self.byteCount -= count }
+
+    /// Throws away what is in the pipe, which belongs to the loop.
+    func drop() { self.pipe?.drop() }
 
     /// Offers the first bytes that wait, some in one piece.
     ///

@@ -250,7 +250,7 @@ final class WebSocketLink: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        self.transportCause = HTTP1Connection.words(for: error)
+        self.transportCause = CarrierFailure.words(for: error)
         // The channel closes behind an error of its own.
     }
 
