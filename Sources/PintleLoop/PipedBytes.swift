@@ -19,6 +19,11 @@ package final class PipedBytes {
         case mustWait
     }
 
+    /// The least that is missing of a body for its bytes to be moved and not copied: for less a pipe costs more than it saves.
+    package static let leastBody: UInt64 = 128 * 1024
+    /// The most that is moved at once: the kernel keeps it for a peer that does not read, and others want their turn.
+    package static let mostAtOnce: UInt64 = 256 * 1024
+
     private let loop: Loop
     private var pipe: PipePool.Pipe?
     /// The number of bytes that are in the pipe.

@@ -33,20 +33,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case closed
     }
 
-    /// The answer that is written.
-    private struct Answer {
-        let method: String
-        let minorVersion: UInt8
-        /// True where the client would send another request (RFC 9112 §9.3).
-        let wantsKeepAlive: Bool
-        /// Nil until the head is written.
-        var framing: ResponseFraming?
-        /// True where the head has said that the connection stays.
-        var keepsAlive = false
-        /// The bytes of a body with a length that are still to be written.
-        var owedBytes: UInt64 = 0
-    }
-
     let lane: Lane
     let channel: SocketChannel
     /// Nil where the system does not say.
@@ -58,7 +44,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The tunnel that the requests come out of; nil for requests to the proxy.
     private let tunnel: InterceptedTunnel?
     private var phase = Phase.head
-    private var answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
+    private var answer = ClientAnswer(method: "", minorVersion: 1, wantsKeepAlive: false)
     private var parser: RequestParser
     private var reader: BodyReader
     private var inbox = ByteBuffer()
@@ -89,10 +75,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private static let gatherLimit = 64 * 1024
     /// From this on, bytes are not gathered where the client keeps up.
     private static let largePiece = 16 * 1024
-    /// The least that is missing of a body for its bytes to be moved and not received: for less a pipe costs more than it saves.
-    private static let leastMoved: UInt64 = 128 * 1024
-    /// The most that is moved at once: the kernel keeps it for an origin that does not read, and others want their turn.
-    private static let mostMoved: UInt64 = 256 * 1024
 
     init(
         lane: Lane, channel: SocketChannel, tls: TLSTransport?, client: Client?, refusal: Problem? = nil,
@@ -285,7 +267,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func begin(_ request: ReceivedRequest) {
         var request = request
         let refusal = self.refusal ?? self.lane.active.refusal(of: self.client) ?? self.complete(&request)
-        self.answer = Answer(
+        self.answer = ClientAnswer(
             method: request.head.method, minorVersion: request.head.minorVersion,
             wantsKeepAlive: refusal == nil && request.keepsConnection)
         let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
@@ -294,7 +276,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         } else {
             self.reader = BodyReader(request.framing, limits: self.lane.active.headLimits)
             self.phase = .body(exchange)
-            if self.channel.takesPipes, (self.reader.missingBytes ?? 0) >= Self.leastMoved {
+            if self.channel.takesPipes, (self.reader.missingBytes ?? 0) >= PipedBytes.leastBody {
                 self.channel.pipeReader = self
             }
         }
@@ -344,7 +326,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         let head = RequestHead(method: "", target: .asterisk, minorVersion: 1)
         let request = ReceivedRequest(head, .none)
         let exchange = Exchange(request, from: self, of: self.client, on: self.lane, inside: self.tunnel)
-        self.answer = Answer(method: "", minorVersion: 1, wantsKeepAlive: false)
+        self.answer = ClientAnswer(method: "", minorVersion: 1, wantsKeepAlive: false)
         self.phase = .answering(exchange)
         exchange.refuse(problem)
     }
@@ -559,8 +541,7 @@ extension ClientConnection: ClientStream {
         case nil: preconditionFailure("BUG: a body is written before its head")
         case .some(.none): return 0
         case .length:
-            precondition(UInt64(bytes.count) <= self.answer.owedBytes, "BUG: more is written than was declared")
-            self.answer.owedBytes -= UInt64(bytes.count)
+            self.answer.note(written: bytes.count)
             self.write { self.write(bytes, behind: &$0) }
         case .chunked:
             // An empty chunk would end the body.
@@ -584,8 +565,7 @@ extension ClientConnection: ClientStream {
         self.flush()
         let count = self.channel.send(piped)
         self.isWriting = false
-        precondition(UInt64(count) <= self.answer.owedBytes, "BUG: more is written than was declared")
-        self.answer.owedBytes -= UInt64(count)
+        self.answer.note(written: count)
         return count
     }
 
@@ -635,11 +615,11 @@ extension ClientConnection: ServedConnection {}
 extension ClientConnection: PipeReader {
     func moveBytes(from descriptor: Int32) -> StreamOutcome? {
         guard case .body(let exchange) = self.phase, self.inbox.readableBytes == 0, !self.isProcessing,
-            let missing = self.reader.missingBytes, missing >= Self.leastMoved
+            let missing = self.reader.missingBytes, missing >= PipedBytes.leastBody
         else { return nil }
         // Nothing is taken from the inbox meanwhile: the origin may ask for more from within.
         self.isProcessing = true
-        let filling = exchange.moveBody(from: descriptor, atMost: min(missing, Self.mostMoved))
+        let filling = exchange.moveBody(from: descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
         self.isProcessing = false
         switch filling {
         case .isUnfit, .lacksPipe: return nil

@@ -83,10 +83,6 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private static let leastShared = Loop.receiveCapacity / 2
     /// The least that is missing of a body for records of TLS to be read ahead.
     private static let leastAhead: UInt64 = 32 * 1024
-    /// The least that is left of a body whose bytes are moved and not copied: for less a pipe costs more than it saves.
-    private static let leastMoved: UInt64 = 128 * 1024
-    /// The most that is moved at once: the kernel keeps it for a client that does not read, and others want their turn.
-    private static let mostMoved: UInt64 = 256 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -268,7 +264,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .end:
             guard case .chunks = self.outgoing else {
                 // Framing was promised that cannot be kept.
-                self.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length", transfer)
+                self.close()
+                transfer.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length")
                 return false
             }
             self.staged.clear()
@@ -415,11 +412,11 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private func move(_ transfer: Transfer) -> StreamOutcome? {
         if !self.isPiping {
             guard transfer.takesPipes, self.tls == nil, self.rest.readableBytes == 0,
-                let missing = self.response.missingBytes, missing >= Self.leastMoved
+                let missing = self.response.missingBytes, missing >= PipedBytes.leastBody
             else { return nil }
             let piped = self.piped ?? PipedBytes(on: self.loop)
             self.piped = piped
-            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: min(missing, Self.mostMoved))
+            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
             else { return nil }
             guard case .bytes(let count) = outcome else { return outcome }
             self.response.skip(count)
@@ -637,11 +634,6 @@ final class HTTP1Connection: KeptConnection, Carrier {
         )
         self.close()
         transfer.lost(end, afterUse: self.isKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: lacksChunks)
-    }
-
-    private func fail(_ code: SessionError.Code, _ message: String, _ transfer: Transfer) {
-        self.close()
-        transfer.fail(code, message)
     }
 
     /// Something came that nobody has asked for.
