@@ -154,7 +154,7 @@ extension StoredResponse {
     }
 
     /// True where everything is held that the answer to a request needs.
-    func hasContent(for request: RequestHead) -> Bool {
+    package func hasContent(for request: RequestHead) -> Bool {
         guard let held = self.range else { return true }
         guard case .bytes(let wanted) = RequestedRange(of: request, for: self) else { return false }
         return held.lowerBound <= wanted.lowerBound && wanted.upperBound <= held.upperBound

@@ -11,6 +11,13 @@ extension CacheRules {
         self.lifetime(of: stored, ResponseDirectives(stored.head.fields, rules: self))
     }
 
+    /// True if the origin gave no lifetime, good or bad, and asked for no validation: it did not think of caches.
+    package func saysNothing(of stored: StoredResponse) -> Bool {
+        let directives = ResponseDirectives(stored.head.fields, rules: self)
+        return !directives.hasExplicitLifetime && !directives.forbidsStale && !directives.isMalformed
+            && !stored.head.fields.contains("Pragma")
+    }
+
     func lifetime(of stored: StoredResponse, _ directives: ResponseDirectives) -> Int64 {
         if let seconds = self.lifetimeOfDirectives(directives) { return seconds }
         if directives.hasExpires {

@@ -14,17 +14,6 @@ extension CacheRules {
     }
 }
 
-extension Storability {
-    /// True where a response of this verdict that is not kept shows that what is stored is out of date: it is about the URL, and
-    /// not about the request or a failure of the server.
-    func outdatesStored(as status: UInt16) -> Bool {
-        switch self {
-        case .no(.method), .no(.requestBody), .no(.unkeyedField), .no(.requestNoStore), .no(.status): false
-        case .store, .no: status < 500
-        }
-    }
-}
-
 extension CacheUpdate {
     /// The response that answers; nil where the answer was about another one.
     var response: StoredResponse? {

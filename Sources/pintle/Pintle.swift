@@ -20,6 +20,11 @@ struct Pintle: AsyncParsableCommand {
         ])
 
     static func main() async {
+        guard CommandLine.argc > 1 else {
+            // A script whose arguments were lost must not go on as if something had been done.
+            Output.error(Self.helpMessage())
+            Glibc.exit(ProcessExit.usage.rawValue)
+        }
         if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
             Output.error("pintle \(name): not built yet in this version")
             Glibc.exit(ProcessExit.usage.rawValue)

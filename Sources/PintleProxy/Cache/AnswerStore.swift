@@ -25,12 +25,9 @@ package final class AnswerStore: Sendable {
     static let rules = CacheRules()
     var rules: CacheRules { Self.rules }
     private let memory: NIOLockedValueBox<AnswerMemory>
-    /// The latest one of a key, which others may board, is the last.
-    private let flights = NIOLockedValueBox<[CacheKey: [Flight]]>([:])
+    private let underWay = NIOLockedValueBox(AnswersUnderWay())
     /// The keys whose answers are not for others.
     private let unshared = NIOLockedValueBox(UnsharedKeys())
-    /// Those for answers that are under way to one client alone.
-    private let watches = NIOLockedValueBox<[ObjectIdentifier: RemovalWatch]>([:])
     /// For bodies that are not in memory, or not any more.
     private let budget: BodyBudget
     private let counted = NIOLockedValueBox(Counts())
@@ -157,42 +154,66 @@ package final class AnswerStore: Sendable {
 
     /// Keeps an answer, in the place of those that the request for it would have got.
     ///
-    /// - Parameter isRevoked: whether a removal has met the answer meanwhile; nothing is kept then.
-    func keep(_ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, unless isRevoked: () -> Bool) {
-        self.change(key, for: request) { _ in isRevoked() ? nil : (answer, []) }
+    /// - Parameter source: has brought it; nothing is kept if it is outdated by now.
+    func keep(_ answer: KeptAnswer, for request: RequestHead, from source: any AnswerUnderWay) {
+        self.change(source, for: request) { _ in source.isRevoked ? nil : (answer, []) }
+    }
+
+    /// Has nothing kept of those that were asked for earlier.
+    func outdateEarlier(than source: any AnswerUnderWay) {
+        for earlier in self.underWay.withLockedValue({ $0.earlier(than: source) }) { earlier.outdate() }
+    }
+
+    /// Removes what a request would have got, because the origin has answered it with what is not kept.
+    ///
+    /// - Parameter found: an answer that the request was to confirm, which may be on the disk alone.
+    func outdate(_ key: CacheKey, by request: RequestHead, found: KeptAnswer? = nil) {
+        let removed = self.memory.withLockedValue { memory in
+            memory.remove(at: key) { self.rules.matches($0.response, request) }
+        }
+        withExtendedLifetime(removed) {}
+        // Of a key whose answers are never kept there is nothing on the disk, which is asked once.
+        guard found != nil || !removed.isEmpty || !self.isUnshared(key) else { return }
+        let lesson = AnswerDisk.Lesson(cost: 2 * request.fields.byteCount + 512) { stored in
+            stored.indices.filter { Self.rules.matches(stored[$0], request) }.map { ($0, .outdated) }
+        }
+        self.learnOnDisk(lesson, at: key)
     }
 
     /// Keeps an answer whose body is on the disk, in the place of those that the request for it would have got.
     ///
     /// - Parameters:
-    ///   - isRevoked: as for ``keep(_:at:for:unless:)``.
+    ///   - source: as for ``keep(_:for:from:)``.
     ///   - done: told, on any thread, when it is found, or will never be.
     func keep(
-        _ answer: KeptAnswer, at key: CacheKey, for request: RequestHead, writtenBy writer: DiskCache.Writer,
-        unless isRevoked: () -> Bool, done: @escaping @Sendable () -> Void
+        _ answer: KeptAnswer, for request: RequestHead, from source: any AnswerUnderWay,
+        writtenBy writer: DiskCache.Writer, done: @escaping @Sendable () -> Void
     ) {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return done() }
+        let key = source.key
         let (isKept, released) = self.memory.withLockedValue { memory in
-            if isRevoked() { return (false, [KeptAnswer]()) }
+            if source.isRevoked { return (false, [KeptAnswer]()) }
             self.unshared.withLockedValue { $0.forget(key) }
             return (true, memory.remove(at: key) { answer.replaces($0, for: request) })
         }
         withExtendedLifetime(released) {}
-        if isKept { disk.keep(answer, at: key, for: request, writtenBy: writer, done: done) } else { done() }
+        guard isKept else { return done() }
+        self.outdateEarlier(than: source)
+        disk.keep(answer, at: key, for: request, writtenBy: writer, done: done)
     }
 
     /// Keeps a part, joined with those that it meets (RFC 9111 §3.4), in memory alone until it is the whole.
     ///
     /// The parts of a URL are few, and together no longer than the longest body: the oldest ones go.
     ///
-    /// - Parameter isRevoked: as for ``keep(_:at:for:unless:)``.
+    /// - Parameter source: as for ``keep(_:for:from:)``.
     func join(
-        _ part: PartialResponse, _ pieces: [ByteBuffer], at key: CacheKey, for request: RequestHead,
-        _ times: ExchangeTimes, mode: CacheMode, unless isRevoked: () -> Bool
+        _ part: PartialResponse, _ pieces: [ByteBuffer], for request: RequestHead, from source: any AnswerUnderWay,
+        _ times: ExchangeTimes, mode: CacheMode
     ) {
-        self.change(key, for: request) { kept in
-            guard !isRevoked(),
-                var joined = self.rules.joined(part, with: kept.map(\.response), at: times, mode: mode)
+        self.change(source, for: request) { kept in
+            guard var joined = self.rules.joined(part, with: kept.map(\.response), at: times, mode: mode),
+                !source.isRevoked
             else { return nil }
             if joined.response.heldLength > UInt64(self.longestBody) {
                 guard let alone = self.rules.joined(part, with: [], at: times, mode: mode) else { return nil }
@@ -218,12 +239,15 @@ package final class AnswerStore: Sendable {
     ///
     /// - Parameter choose: told what is kept of the key, the latest first; returns what comes and what goes, or nil for no change.
     private func change(
-        _ key: CacheKey, for request: RequestHead, _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
+        _ source: any AnswerUnderWay, for request: RequestHead,
+        _ choose: ([KeptAnswer]) -> (new: KeptAnswer, gone: [KeptAnswer])?
     ) {
+        let key = source.key
         // Answers that go give their memory back outside of the lock.
         let released = self.memory.withLockedValue { memory -> (kept: [KeptAnswer], old: [KeptAnswer]) in
             let kept = memory.answers(for: key)
             guard let (new, gone) = choose(kept) else { return (kept, []) }
+            self.outdateEarlier(than: source)
             for old in gone { _ = memory.remove(old, at: key) }
             let old = memory.keep(new, at: key) { new.replaces($0, for: request) }
             self.unshared.withLockedValue { $0.forget(key) }
@@ -278,9 +302,9 @@ package final class AnswerStore: Sendable {
     ///   counts once.
     package func purge(_ selection: Selection, done: @escaping @Sendable (Int) -> Void) {
         self.removals.withLockedValue { $0 += 1 }
-        let flying = self.flights.withLockedValue { $0.values.flatMap(\.self) }
-        for flight in flying where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
-        for watch in self.watches.withLockedValue({ Array($0.values) }) { watch.meet(selection) }
+        let (flights, watches) = self.underWay.withLockedValue { ($0.allFlights, $0.allWatches) }
+        for flight in flights where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
+        for watch in watches { watch.meet(selection) }
         let count = self.purgeMemory(selection)
         let tell: @Sendable (Int) -> Void = { onDisk in
             let all = max(count, onDisk)
@@ -314,12 +338,7 @@ package final class AnswerStore: Sendable {
 
     /// The flight of a key that others may board, or a new one.
     func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
-        self.flights.withLockedValue { flights in
-            if joining, let flight = flights[key]?.last, !flight.isRevoked { return (flight, false) }
-            let flight = Flight(key)
-            flights[key, default: []].append(flight)
-            return (flight, true)
-        }
+        self.underWay.withLockedValue { $0.flight(for: key, joining: joining) }
     }
 
     /// Notes that the origin does not want the answers of a key to be stored.
@@ -328,21 +347,12 @@ package final class AnswerStore: Sendable {
     /// True where the answer to one request will hardly be one for others, so that these need not wait for it.
     func isUnshared(_ key: CacheKey) -> Bool { self.unshared.withLockedValue { $0.has(key, at: .now()) } }
 
-    func end(_ flight: Flight) {
-        self.flights.withLockedValue { flights in
-            flights[flight.key]?.removeAll { $0 === flight }
-            if flights[flight.key]?.isEmpty == true { flights[flight.key] = nil }
-        }
-    }
+    func end(_ flight: Flight) { self.underWay.withLockedValue { $0.end(flight) } }
 
     /// Notices the removals that an answer under way to one client alone must not outlive.
-    func watch(_ key: CacheKey) -> RemovalWatch {
-        let watch = RemovalWatch(key)
-        self.watches.withLockedValue { $0[ObjectIdentifier(watch)] = watch }
-        return watch
-    }
+    func watch(_ key: CacheKey) -> RemovalWatch { self.underWay.withLockedValue { $0.watch(key) } }
 
-    func end(_ watch: RemovalWatch) { self.watches.withLockedValue { $0[ObjectIdentifier(watch)] = nil } }
+    func end(_ watch: RemovalWatch) { self.underWay.withLockedValue { $0.end(watch) } }
 
     /// The body of an answer that comes, and the memory that is set apart for it.
     ///

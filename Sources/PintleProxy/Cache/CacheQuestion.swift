@@ -105,3 +105,10 @@ struct CachedAnswer {
     let range: Range<UInt64>
     let body: SharedBody
 }
+
+extension RequestHead {
+    /// True if both requests have the same Authorization and Cookie lines, or both none.
+    func hasCredentials(of other: RequestHead) -> Bool {
+        ["Authorization", "Cookie"].allSatisfy { self.fields.values(of: $0) == other.fields.values(of: $0) }
+    }
+}

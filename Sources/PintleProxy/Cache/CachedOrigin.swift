@@ -231,6 +231,7 @@ final class CachedOrigin: OriginStream {
             errand.validated = kept
             errand.conditions = conditions
             self.fetch = self.start(errand, in: flight)
+            self.fetch?.asker = self
         case .late(let answer):
             guard self.answersNow(answer), let reader = answer.body.open() else { return self.askAlone(key, reason) }
             let landing = Landing(
@@ -256,6 +257,11 @@ final class CachedOrigin: OriginStream {
             open: self.open)
         fetch.start()
         return fetch
+    }
+
+    /// Passes an interim answer on to the client whose request the origin has got (RFC 9110 §15.2).
+    func fetchSent(interim head: ResponseHead) {
+        if case .waiting = self.state { self.delegate?.originSent(interim: head) }
     }
 
     private func arrived(_ landing: Landing) {
@@ -298,9 +304,9 @@ final class CachedOrigin: OriginStream {
             flight.close(reader, of: answer.body)
             return self.askAlone(flight.key, .varyMiss)
         }
-        guard isOwn || self.takesStale(answer) else {
+        guard isOwn || self.mayHave(answer, stored) else {
             flight.close(reader, of: answer.body)
-            return self.askAlone(flight.key, .stale)
+            return self.askAlone(flight.key, stored.hasContent(for: self.request) ? .stale : .partial)
         }
         self.use.store.count { counts in
             if isOwn { counts.misses += 1 } else { counts.merged += 1 }
@@ -323,12 +329,20 @@ final class CachedOrigin: OriginStream {
         self.begin(head, length: answer.length, .shared(answer.body, reader, flight))
     }
 
-    /// True where this client takes the answer although the origin has failed, by what the answer or the request says; and for every
-    /// other answer.
-    private func takesStale(_ answer: Flight.Answer) -> Bool {
-        guard answer.source == .stale, let stored = answer.stored else { return true }
-        let failure = answer.upstreamStatus == 0 ? OriginFailure.unreachable : .status(answer.upstreamStatus)
-        return self.use.store.rules.staleAnswer(to: self.request, from: stored, after: failure, now: .now()) != nil
+    /// True if a client that has waited for the answer to another one's request may have it.
+    ///
+    /// It could be used without asking (RFC 9111 §4), or says nothing of how long that is right and both have the same
+    /// credentials; or the origin has failed, and the answer or the request allows a stale one.
+    private func mayHave(_ answer: Flight.Answer, _ stored: StoredResponse) -> Bool {
+        let rules = self.use.store.rules
+        guard stored.hasContent(for: self.request) else { return false }
+        if answer.source == .stale {
+            let failure = answer.upstreamStatus == 0 ? OriginFailure.unreachable : .status(answer.upstreamStatus)
+            return rules.staleAnswer(to: self.request, from: stored, after: failure, now: .now()) != nil
+        }
+        let mode = self.use.mode == .ignoreLocal ? .protocol : self.use.mode ?? .protocol
+        if case .answer = rules.decision(for: self.request, among: [stored], mode: mode, now: .now()) { return true }
+        return rules.saysNothing(of: stored) && self.request.hasCredentials(of: answer.request)
     }
 
     private func begin(_ head: ResponseHead, length: UInt64?, _ body: Source) {

@@ -12,9 +12,18 @@ package struct Caching: Sendable {
     private let configuration: CacheConfiguration
     /// The queues of the routes that have one, by name, with the rules that they were made by.
     private let queues: [String: (rules: CoalescingRules, queue: RouteQueue)]
-    /// By the route's index and the trust policy's, the system's trust last; empty for a route that keeps nothing and merges
-    /// no requests.
-    private let uses: [[CacheUse]]
+    /// By the route's index; nil for a route that keeps nothing and merges no requests.
+    private let uses: [RouteUses?]
+
+    /// The uses of one route: a key belongs to one trust policy.
+    private struct RouteUses: Sendable {
+        /// By the trust policy's index.
+        let ofPolicies: [CacheUse]
+        /// The use under the system's trust.
+        let ofSystem: CacheUse
+
+        subscript(trust: TrustChoice?) -> CacheUse { trust?.index.map { self.ofPolicies[$0] } ?? self.ofSystem }
+    }
 
     /// - Parameters:
     ///   - name: in Cache-Status.
@@ -33,7 +42,7 @@ package struct Caching: Sendable {
         let store = known ?? AnswerStore(self.configuration)
         self.store = store
         // Digests that tell one trust policy from another.
-        let trusts = (policy.securityPolicies + [.default]).map(\.digest)
+        let trusts = policy.securityPolicies.map(\.digest)
         // An address that may not be dialled any more does not answer from the cache either.
         let access =
             "\(policy.configuration.destinations) \(policy.configuration.listen.contains(where: \.isExposed))"
@@ -42,7 +51,7 @@ package struct Caching: Sendable {
         self.uses = routes.map { route in
             let rules = route.configuration.coalescing
             let mode = CacheMode(route.configuration.cache)
-            guard mode != nil || rules != nil else { return [] }
+            guard mode != nil || rules != nil else { return nil }
             if let rules, let most = rules.maxActive {
                 let known = previous?.queues[route.name]
                 let queue = known?.rules == rules ? known?.queue : nil
@@ -51,21 +60,21 @@ package struct Caching: Sendable {
             // A request that the route's rules have changed may have another answer.
             let party = Pin(spki: Array("\(route.configuration.request) \(access)".utf8)).description
             let queue = queues[route.name]?.queue
-            return trusts.map { trust in
+            func use(under trust: String) -> CacheUse {
                 CacheUse(store, mode, joins: rules != nil, queue, partition: "\(party) \(trust)", name: status)
             }
+            return RouteUses(
+                ofPolicies: trusts.map(use), ofSystem: use(under: SecurityPolicy.default.digest))
         }
         self.queues = queues
     }
 
     /// True where a route keeps answers beyond the requests that are under way.
-    var keepsAnswers: Bool { self.uses.contains { $0.first?.mode != nil } }
+    var keepsAnswers: Bool { self.uses.contains { $0?.ofSystem.mode != nil } }
 
     /// - Parameter parent: by which the request goes: another one may answer otherwise.
     func use(_ route: Route, under trust: TrustChoice?, by parent: ProxyServer?) -> CacheUse? {
-        guard route.index < self.uses.count else { return nil }
-        let uses = self.uses[route.index]
-        guard let use = trust?.index.map({ uses[$0] }) ?? uses.last else { return nil }
+        guard route.index < self.uses.count, let use = self.uses[route.index]?[trust] else { return nil }
         return parent.map(use.by) ?? use
     }
 }

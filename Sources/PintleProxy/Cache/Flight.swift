@@ -6,7 +6,7 @@ internal import PintleMessage
 internal import PintleSession
 
 /// One request to an origin that equal requests wait for, on any loops (RFC 9111 §4, collapsed forwarding).
-final class Flight: Sendable {
+final class Flight: AnswerUnderWay {
     /// Where an answer comes from.
     enum Source: Sendable {
         /// From the origin, as it came.
@@ -32,6 +32,8 @@ final class Flight: Sendable {
         let isKept: Bool
         /// The reason why it is not stored.
         let reason: Storability.Reason?
+        /// The request that it answers.
+        let request: RequestHead
         /// The Set-Cookie lines of a 304 to the owner's request: they are for that client alone.
         var cookies = Fields()
     }
@@ -61,9 +63,12 @@ final class Flight: Sendable {
     }
 
     let key: CacheKey
+    let number: UInt64
     private let state = NIOLockedValueBox(State())
 
-    init(_ key: CacheKey) { self.key = key }
+    init(_ key: CacheKey, number: UInt64 = 0) { (self.key, self.number) = (key, number) }
+
+    func outdate() { self.revoke() }
 
     /// Waits for the outcome, or tells that it is there.
     ///

@@ -52,6 +52,8 @@ final class OriginFetch {
     private var answer: Flight.Answer?
     private var writing = Writing.going
     private var isOver = false
+    /// The stream whose request goes to the origin, and whose client gets interim answers; nil for one of the cache's own.
+    weak var asker: CachedOrigin?
     /// True where the answer is wanted although nobody waits for it.
     var isForStore = false
     /// True where a request without conditions follows, since the answer to the first one says nothing.
@@ -148,12 +150,16 @@ final class OriginFetch {
                 box.run { $0.written(by: writer) }
             }
         }
-        if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         let answer = Flight.Answer(
             head: head, length: length, stored: body == nil ? nil : stored, body: body ?? SharedBody(limit: 0),
             upstreamStatus: head.status, source: .origin,
-            isKept: body != nil && self.errand.keeps, reason: verdict.reason)
+            isKept: body != nil && self.errand.keeps, reason: verdict.reason, request: self.errand.request)
         self.answer = answer
+        // A newer answer that is not kept puts an end to those before it all the same.
+        if self.errand.keeps, body == nil, verdict.outdatesStored(as: head.status) {
+            self.store.outdate(self.flight.key, by: self.errand.request, found: self.errand.validated)
+        }
+        if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         if !answer.isKept { self.isForStore = false }
         if !self.flight.land(.success(answer)) { self.giveUpIfUnwanted() }
     }
@@ -165,7 +171,10 @@ final class OriginFetch {
         {
         case .store(let response):
             let renewed = validated.with(response)
-            if !self.flight.isRevoked { self.store.replace(validated, by: renewed, at: self.flight.key) }
+            if !self.flight.isRevoked {
+                self.store.replace(validated, by: renewed, at: self.flight.key)
+                self.store.outdateEarlier(than: self.flight)
+            }
             self.deliver(renewed, from: .confirmed, by: head)
         case .answerOnce(let response, _, let keepsStored):
             if !keepsStored { self.store.remove(validated, at: self.flight.key) }
@@ -189,7 +198,8 @@ final class OriginFetch {
         self.close()
         var answer = Flight.Answer(
             head: kept.response.head, length: kept.response.length, stored: isShared ? kept.response : nil,
-            body: kept.body, upstreamStatus: head?.status ?? 0, source: source, isKept: isShared, reason: nil)
+            body: kept.body, upstreamStatus: head?.status ?? 0, source: source, isKept: isShared, reason: nil,
+            request: self.errand.request)
         // The cookies of a failure go with it.
         if source == .confirmed, let head { answer.cookies = head.fields.lines(called: ["Set-Cookie"]) }
         self.flight.land(.success(answer))
@@ -220,9 +230,7 @@ final class OriginFetch {
         // Complete: what is kept has to have the length that its body has.
         stored.length = answer.body.count
         if let whole = answer.body.whole {
-            self.store.keep(KeptAnswer(stored, whole), at: self.flight.key, for: self.errand.request) {
-                self.flight.isRevoked
-            }
+            self.store.keep(KeptAnswer(stored, whole), for: self.errand.request, from: self.flight)
             return self.close()
         }
         switch self.writing {
@@ -253,10 +261,8 @@ final class OriginFetch {
         self.leaveOrigin()
         let (store, flight) = (self.store, self.flight)
         store.keep(
-            KeptAnswer(stored, answer.body), at: flight.key, for: self.errand.request, writtenBy: writer
+            KeptAnswer(stored, answer.body), for: self.errand.request, from: flight, writtenBy: writer
         ) {
-            flight.isRevoked
-        } done: {
             store.end(flight)
         }
     }
@@ -268,14 +274,12 @@ final class OriginFetch {
                 answer.head, to: self.errand.request, received: answer.body.count, of: answer.length)
         else { return }
         let times = ExchangeTimes(request: stored.requestTime, response: stored.responseTime)
-        self.store.join(
-            part, pieces, at: self.flight.key, for: self.errand.request, times, mode: self.errand.mode
-        ) { self.flight.isRevoked }
+        self.store.join(part, pieces, for: self.errand.request, from: self.flight, times, mode: self.errand.mode)
     }
 }
 
 extension OriginFetch: TransferDelegate {
-    func originSent(interim head: ResponseHead) {}
+    func originSent(interim head: ResponseHead) { self.asker?.fetchSent(interim: head) }
 
     func originAnswered(_ head: ResponseHead, length: UInt64?) { self.received(head, length: length) }
 

@@ -47,7 +47,11 @@ final class PassingAnswer {
         self.update(by: head, times)
         guard self.request.method == "GET", head.status != 304 else { return nil }
         if head.status == 206 { return self.keepPart(head, length, times) }
-        if case .no(let reason) = self.store.rules.storability(of: head, to: self.request, mode: self.mode) {
+        let verdict = self.store.rules.storability(of: head, to: self.request, mode: self.mode)
+        if case .no(let reason) = verdict {
+            if verdict.outdatesStored(as: head.status) {
+                self.store.outdate(self.watch.key, by: self.request)
+            }
             return reason
         }
         let whole = self.store.rules.stored(head, to: self.request, at: times, length: length ?? 0)
@@ -115,11 +119,10 @@ final class PassingAnswer {
     /// - Parameter isCut: whether the body, or the client's wish for it, has ended before its end.
     func ended(isCut: Bool) {
         guard let body else { return }
-        let key = self.watch.key
         let count = UInt64(body.pieces.count)
         if !isCut, var whole = body.whole {
             whole.length = count
-            self.store.keep(KeptAnswer(whole, body.pieces.all), at: key, for: self.request) { self.watch.isRevoked }
+            self.store.keep(KeptAnswer(whole, body.pieces.all), for: self.request, from: self.watch)
         } else {
             let part =
                 isCut
@@ -127,8 +130,7 @@ final class PassingAnswer {
                 : PartialResponse(body.head, to: self.request)
             if let part, UInt64(part.range.count) == count {
                 self.store.join(
-                    part, body.pieces.all, at: key, for: self.request, body.times, mode: self.mode
-                ) { self.watch.isRevoked }
+                    part, body.pieces.all, for: self.request, from: self.watch, body.times, mode: self.mode)
             }
         }
         self.giveUp()

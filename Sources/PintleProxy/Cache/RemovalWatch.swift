@@ -4,7 +4,7 @@ internal import NIOConcurrencyHelpers
 internal import PintleCache
 
 /// Notices the removals that an answer must not outlive, from its request on: it may be out of date.
-final class RemovalWatch: Sendable {
+final class RemovalWatch: AnswerUnderWay {
     private struct State {
         /// The surrogate keys of the answer; nil before its head has come, when any may be among them.
         var tags: [String]?
@@ -12,9 +12,12 @@ final class RemovalWatch: Sendable {
     }
 
     let key: CacheKey
+    let number: UInt64
     private let state = NIOLockedValueBox(State())
 
-    init(_ key: CacheKey) { self.key = key }
+    init(_ key: CacheKey, number: UInt64 = 0) { (self.key, self.number) = (key, number) }
+
+    func outdate() { self.state.withLockedValue { $0.isRevoked = true } }
 
     func note(tags: [String]) { self.state.withLockedValue { $0.tags = tags } }
 

@@ -20,7 +20,8 @@ struct FlightTests {
         return Flight.Answer(
             head: head, length: 1,
             stored: shared ? StoredResponse(head: head, requestTime: time, responseTime: time, length: 1) : nil,
-            body: SharedBody(limit: 1), upstreamStatus: 200, source: .origin, isKept: shared, reason: nil)
+            body: SharedBody(limit: 1), upstreamStatus: 200, source: .origin, isKept: shared, reason: nil,
+            request: RequestHead(method: "GET", target: .asterisk))
     }
 
     private typealias Told = NIOLockedValueBox<[(number: Int, reads: Bool)]>

@@ -27,10 +27,11 @@ struct PartTests {
         let pieces = stride(from: 0, to: bytes.count, by: 7).map {
             ByteBuffer(bytes: bytes[$0..<min($0 + 7, bytes.count)])
         }
+        let flight = Flight(Self.key)
+        if revoked { flight.revoke() }
         store.join(
-            try #require(self.part(range, of: length)), pieces, at: Self.key,
-            for: RequestHead(method: "GET", target: .origin(path: "/")), Self.times, mode: .protocol,
-            unless: { revoked })
+            try #require(self.part(range, of: length)), pieces,
+            for: RequestHead(method: "GET", target: .origin(path: "/")), from: flight, Self.times, mode: .protocol)
     }
 
     private func bytes(_ answer: KeptAnswer) -> [UInt8] { (answer.body.whole ?? []).flatMap { $0.readableBytesView } }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleCache
+
+/// The answers that are on their way from origins, by their keys, in the order in which they were asked for.
+struct AnswersUnderWay {
+    /// The latest one of a key, which others may join, is the last.
+    private var flights: [CacheKey: [Flight]] = [:]
+    /// Those for answers to one client alone.
+    private var watches: [CacheKey: [RemovalWatch]] = [:]
+    /// Counts the requests.
+    private var number: UInt64 = 0
+
+    var allFlights: [Flight] { self.flights.values.flatMap(\.self) }
+    var allWatches: [RemovalWatch] { self.watches.values.flatMap(\.self) }
+
+    /// The flight of a key that others may join, or a new one.
+    mutating func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
+        if joining, let flight = self.flights[key]?.last, !flight.isRevoked { return (flight, false) }
+        self.number += 1
+        let flight = Flight(key, number: self.number)
+        self.flights[key, default: []].append(flight)
+        return (flight, true)
+    }
+
+    mutating func end(_ flight: Flight) {
+        self.flights[flight.key]?.removeAll { $0 === flight }
+        if self.flights[flight.key]?.isEmpty == true { self.flights[flight.key] = nil }
+    }
+
+    mutating func watch(_ key: CacheKey) -> RemovalWatch {
+        self.number += 1
+        let watch = RemovalWatch(key, number: self.number)
+        self.watches[key, default: []].append(watch)
+        return watch
+    }
+
+    mutating func end(_ watch: RemovalWatch) {
+        self.watches[watch.key]?.removeAll { $0 === watch }
+        if self.watches[watch.key]?.isEmpty == true { self.watches[watch.key] = nil }
+    }
+
+    /// The answers to the same key that were asked for earlier.
+    func earlier(than source: any AnswerUnderWay) -> [any AnswerUnderWay] {
+        let flights: [any AnswerUnderWay] = self.flights[source.key] ?? []
+        let watches: [any AnswerUnderWay] = self.watches[source.key] ?? []
+        return (flights + watches).filter { $0.number < source.number }
+    }
+}
