@@ -78,7 +78,7 @@ extension Lint {
             if route.match.hosts.isEmpty {
                 return self.warning(
                     route.position, "routes[\(index)].match",
-                    "names no hosts, and the route puts credentials into requests: as a gateway it serves only "
+                    "names no hosts, and the route puts credentials into requests: it serves only "
                         + "\(self.policy.ownNames.description); name the hosts that clients ask for")
             }
             guard route.match.hosts.contains(where: { $0.host == .any }) else { return nil }
@@ -87,15 +87,5 @@ extension Lint {
                 "has \"*\", and the route puts credentials into requests: a web page whose name leads to this proxy reads "
                     + "with them; name the hosts that clients ask for")
         }
-    }
-}
-
-extension RouteConfiguration {
-    fileprivate var injectsCredentials: Bool {
-        let headers = self.request.headers
-        return self.request.authorization != nil
-            || (headers.defaults + headers.set + headers.add).contains {
-                [.authorization, .cookie].contains(FieldName($0.name))
-            }
     }
 }

@@ -14,8 +14,8 @@ struct NetworkPrecheck: Sendable {
     /// Nil where the network is not watched.
     let reachability: Reachability?
 
-    /// How long connecting may take where no name server can be reached. A name then has its address from this machine
-    /// or not at all, which takes no time; what is left is for connecting to it.
+    /// The time for looking a name up if no name server can be reached: it has its address from this machine then or not at all,
+    /// which takes no time. Connecting to it takes what it takes.
     private static let patienceWithoutNames = TimeAmount.seconds(1)
 
     /// The reachability, where the machine is cut off.
@@ -35,7 +35,7 @@ struct NetworkPrecheck: Sendable {
                 .networkUnreachable, "there is no route to \(authority), and no default route that works")
         }
         if !cutOff.canReachNameServer() {
-            request.connectTimeout = min(request.connectTimeout, Self.patienceWithoutNames)
+            request.lookupTimeout = Self.patienceWithoutNames
         }
         return nil
     }

@@ -241,6 +241,19 @@ struct OwnNameTests {
         #expect(mismatch == "it names no hosts, and any.example is no name of this proxy")
     }
 
+    @Test(arguments: ["authorization: {bearer: t}", "headers: {set: {Cookie: a=b}}"])
+    func `LOOK-101 credentials without hosts are for requests to the proxy itself, in every form`(rules: String) throws {
+        let policy = try policy("routes: [{name: gate, upstream: \"https://u.example\", request: {\(rules)}}]")
+        for form in [RouteQuery.Form.proxy, .gateway] {
+            let routes = ["http://any.example/", "http://localhost/"].map { url in
+                (try? policy.decide(query("GET", url, form: form)))?.route?.name
+            }
+            #expect(routes == [nil, "gate"])
+        }
+        let mismatch = policy.routes.routes[0].mismatch(try query("GET", "http://any.example/"))
+        #expect(mismatch == "it adds credentials and names no hosts, and any.example is no name of this proxy")
+    }
+
     @Test(arguments: [
         ("", true), ("match: {hosts: [\"*\"]}, ", true), ("match: {hosts: [a.example]}, ", false),
     ])

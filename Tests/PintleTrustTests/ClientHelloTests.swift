@@ -45,9 +45,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\u{16}\u{2}", "\u{13}\u{3}\u{1}", "\u{80}\u{80}"])
+    @Test(arguments: ["GET / HTTP/1.1\r\n", "SSH-2.0-x\r\n", "\u{13}\u{3}\u{1}", "\u{80}\u{80}"])
     func `other protocols are seen by their first bytes`(text: String) {
         #expect(self.look(Array(text.utf8)) == .otherProtocol)
+    }
+
+    @Test(arguments: [(0, 0), (2, 0), (4, 0), (255, 255)] as [(UInt8, UInt8)])
+    func `LOOK-100 the version of the first record tells nothing`(major: UInt8, minor: UInt8) {
+        let record = Hello("a.example").record
+        let other = [record[0], major, minor] + record.dropFirst(3)
+        #expect(self.look(other) == .hello("a.example"))
+        for count in 1..<other.count { #expect(self.look([Array(other[..<count])])[0] == .undecided, "\(count)") }
+        // Another protocol that begins like a record is let through when that shows.
+        #expect(self.look([22, major, minor, 0, 20] + [UInt8](repeating: 9, count: 20)) == .otherProtocol)
     }
 
     /// Length, type, version, and what follows in the form of SSL 2 (RFC 5246 §E.2).

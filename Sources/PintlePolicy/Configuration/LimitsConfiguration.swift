@@ -27,7 +27,7 @@ package struct LimitsConfiguration: Sendable, Equatable {
     /// Between requests on a kept-alive connection. Default 60 s.
     package var idleTimeout: Duration = .seconds(60)
     /// Without a byte of a body moved. Default 120 s.
-    package var bodyTimeout: Duration = .seconds(120)
+    package var bodyTimeout: Duration = .seconds(900)
     /// Without a byte in a tunnel. Default 1 h: long polls and quiet WebSockets live in tunnels.
     package var tunnelIdleTimeout: Duration = .seconds(3600)
     /// From the first signal to stop until what still runs is cancelled. Default 30 s.

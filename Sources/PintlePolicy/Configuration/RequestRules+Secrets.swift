@@ -45,3 +45,14 @@ extension ParameterValue {
         }
     }
 }
+
+extension RouteConfiguration {
+    /// True if the route puts credentials of its own into requests.
+    package var injectsCredentials: Bool {
+        let headers = self.request.headers
+        return self.request.authorization != nil
+            || (headers.defaults + headers.set + headers.add).contains {
+                [.authorization, .cookie].contains(FieldName($0.name))
+            }
+    }
+}

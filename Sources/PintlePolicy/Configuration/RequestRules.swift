@@ -86,8 +86,8 @@ package struct RequestRules: Sendable, Equatable {
     package var unreadKeys: [Located<String>] = []
     /// The pace of bodies. Default as fast as they come.
     package var throttle: Throttle?
-    /// Longest silence from upstream. Default 60 s, AFNetworking's.
-    package var timeout: Duration = .seconds(60)
+    /// Longest silence from upstream, before its answer and within it. Default nil: ``Silence``.
+    package var timeout: Duration?
     /// For name, connection and handshake together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
     /// The attempts that follow a failure. Default one, where a kept connection turned out to be closed.

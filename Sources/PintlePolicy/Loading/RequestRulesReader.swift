@@ -26,7 +26,7 @@ enum RequestRulesReader {
         }
         rules.unreadKeys = Self.unreadKeys(map, rules.serialize)
         if let throttle = map["throttle"]?.map(.throttle) { rules.throttle = Self.readThrottle(throttle) }
-        map.read("timeout", into: &rules.timeout) { $0.duration(ConfigurationReader.timeouts) }
+        if let node = map["timeout"], !node.isNull { rules.timeout = node.duration(ConfigurationReader.timeouts) }
         map.read("connect_timeout", into: &rules.connectTimeout) { $0.duration(ConfigurationReader.timeouts) }
         map.read("cookies", into: &rules.cookies) { $0.choice() }
         map.read("service_type", into: &rules.serviceType) { $0.choice() }

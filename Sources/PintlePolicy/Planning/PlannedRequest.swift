@@ -214,8 +214,11 @@ extension RequestPlan {
         made.transfer.isRepeatable = RequestHead.isIdempotent(head.method) && !content.isStreamed
         made.transfer.fields = head.fields
         made.transfer.body = content
+        made.transfer.timeout = route?.timeout ?? Silence.beforeAnswer
+        made.transfer.bodyTimeout = route?.timeout ?? Silence.withinAnswer
+        made.transfer.streamTimeout = route?.timeout ?? Silence.ofStream
+        made.transfer.timeoutKey = "request.timeout"
         if let route {
-            made.transfer.timeout = route.timeout
             made.transfer.connectTimeout = route.connectTimeout
             made.transfer.retries = route.retries
             made.transfer.serviceType = route.serviceType

@@ -19,7 +19,7 @@ package final class Route: Sendable {
     /// The API description that its messages must keep to.
     package let apiContract: APIContract?
     /// The longest silence of an upstream that has something to say.
-    package let timeout: TimeAmount
+    package let timeout: TimeAmount?
     /// The longest time for making a connection.
     package let connectTimeout: TimeAmount
     /// What is tried again.
@@ -41,7 +41,7 @@ package final class Route: Sendable {
         self.rewriter = RequestRewriter(configuration.request)
         self.contract = contracts.response
         self.apiContract = contracts.api
-        self.timeout = TimeAmount(configuration.request.timeout)
+        self.timeout = configuration.request.timeout.map { TimeAmount($0) }
         self.connectTimeout = TimeAmount(configuration.request.connectTimeout)
         let serviceType = configuration.request.serviceType
         self.serviceType = serviceType == .default ? nil : serviceType
@@ -64,7 +64,7 @@ package final class Route: Sendable {
     /// Whether all but host and path matches.
     func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
-        guard query.form == .proxy || self.servesAsGateway(query.authority.host) else { return false }
+        guard self.serves(query) else { return false }
         guard self.acceptsHeaders(query.headers) else { return false }
         return self.methods.isEmpty || self.methods.contains(query.method)
     }
@@ -74,10 +74,15 @@ package final class Route: Sendable {
         self.headers.isEmpty || self.headers.allSatisfy { $0.matches(fields) }
     }
 
-    /// Whether gateway requests with this Host are its own: without `match.hosts` only those that address the proxy itself.
-    private func servesAsGateway(_ host: String) -> Bool {
-        guard self.configuration.upstream != nil else { return false }
-        return !self.configuration.match.hosts.isEmpty || self.ownNames.contains(host)
+    /// True if requests in this form to this host may be its own.
+    ///
+    /// Without `match.hosts` only those are that address the proxy itself, in origin form, and in any form if the route adds
+    /// credentials: else a web page of any name could have requests sent with them, and read the answers.
+    private func serves(_ query: RouteQuery) -> Bool {
+        guard self.configuration.upstream != nil else { return query.form == .proxy }
+        guard self.configuration.match.hosts.isEmpty else { return true }
+        if query.form == .proxy, !self.configuration.injectsCredentials { return true }
+        return self.ownNames.contains(query.authority.host)
     }
 
     /// Whether a path, in one reading, matches.
@@ -110,6 +115,9 @@ extension Route {
         }
         if self.acceptsAllButPath(query) { return nil }
         if self.configuration.upstream == nil { return "it has no upstream, which a gateway request needs" }
+        if query.form == .proxy {
+            return "it adds credentials and names no hosts, and \(query.authority.host) is no name of this proxy"
+        }
         return "it names no hosts, and \(query.authority.host) is no name of this proxy"
     }
 }

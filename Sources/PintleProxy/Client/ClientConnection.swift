@@ -37,6 +37,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     let channel: SocketChannel
     /// Nil where the system does not say.
     let client: Client?
+    let owner = ConnectionOwner()
     /// The problem for which nothing is served over this connection; nil where it is served.
     private var refusal: Problem?
     /// Nil where the client speaks in clear.
@@ -67,6 +68,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The exchange that is told at the end of the turn that its client is gone: it was writing.
     private var abandoned: Exchange?
 
+    /// The end of an answer whose client does not take it.
+    static let unread = "the client did not read its answer in time (limits.body_timeout)"
     /// The most heads that are taken in a turn.
     private static let mostHeadsInTurn = 16
     /// How much of what the client sends ahead is kept.
@@ -400,12 +403,14 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// Breaks the connection: a mere close would end an answer that has no length like a complete one.
-    func abort() {
+    func abort() { self.abort("the client closed the connection") }
+
+    private func abort(_ reason: String) {
         let exchange = self.exchange
         self.phase = .closed
         self.output = nil
         self.channel.reset()
-        exchange?.clientLeft()
+        exchange?.clientLeft(reason)
     }
 
     func tellProgress() -> Bool {
@@ -476,6 +481,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     private func leave(countingOut: Bool = true) {
         guard let timer else { return }
         timer.stop()
+        self.owner.end()
         self.timer = nil
         self.phase = .closed
         self.inbox = ByteBuffer()
@@ -495,7 +501,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .body:
             self.exchange?.fail(
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
-        case .clientToRead: self.abort()
+        case .clientToRead: self.abort(Self.unread)
         case .nextHead where self.channel.pendingWriteBytes > 0: self.timer?.expect(.clientToRead)
         case .firstHead:
             if self.tls?.isShakingHands == true {

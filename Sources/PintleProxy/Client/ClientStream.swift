@@ -3,6 +3,7 @@
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 
 /// Stands for the client in an ``Exchange``: takes the answer, and gives the body of the request.
 ///
@@ -10,6 +11,9 @@ internal import PintlePolicy
 /// exchange of the body, of room, and of the end of the client, never from within one of these methods but
 /// ``resumeBody()``, and gives a piece of the body only while ``Exchange/wantsBody`` is true.
 protocol ClientStream: AnyObject {
+    /// The owner of connections to origins on which the client logs in.
+    var owner: ConnectionOwner { get }
+
     /// False while the client does not read as fast as is written.
     var isWritable: Bool { get }
 

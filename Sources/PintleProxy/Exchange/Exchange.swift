@@ -141,7 +141,7 @@ final class Exchange {
     /// Makes the request: at once where that is quick, else on another thread. What comes of the body meanwhile is not taken.
     private func makeRequest(_ body: RequestPlan.Body) {
         guard let plan else { preconditionFailure("BUG: a request is made without a plan") }
-        if let question = self.request.question, self.answerPromptly(question) { return }
+        if let question = self.request.question, !self.client.owner.isBound, self.answerPromptly(question) { return }
         self.trail?.keep(body)
         guard plan.takesWork else { return self.send(self.request.make(by: plan, body)) }
         let head = self.request.head
@@ -175,7 +175,9 @@ final class Exchange {
         self.active.cookies.fill(&transfer, of: decision)
         // One that was noted has found nothing in this very call.
         let noted = self.request.question
-        let question = noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
+        // Whoever logs in on a connection is answered over it, and nobody else is.
+        let hasLogin = self.client.owner.isBound || transfer.fields.logConnectionIn
+        let question = hasLogin ? nil : noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
@@ -221,7 +223,7 @@ final class Exchange {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         var request = request
         request.way = self.active.way(decision.way)
-        (request.client, request.limitsWaiting) = (self.peer?.forTransfers, true)
+        (request.client, request.owner, request.limitsWaiting) = (self.peer?.forTransfers, self.client.owner, true)
         self.origin = self.lane.open(request, in: session, for: self, question)
     }
 
@@ -272,9 +274,9 @@ final class Exchange {
     }
 
     /// The client is gone: nobody waits for the answer.
-    func clientLeft() {
+    func clientLeft(_ reason: String = "the client closed the connection") {
         if case .over = self.answer { return }
-        self.report.error = "the client closed the connection"
+        self.report.error = reason
         self.end(.cancelled)
     }
 
@@ -684,7 +686,7 @@ final class Exchange {
     private func countUpload() {
         // The origin may have ended the exchange by what it was given.
         if case .over = self.answer { return }
-        self.held.count(waiting: self.upload.waitingBytes)
+        self.held.count(waiting: self.upload.heldBytes)
     }
 
     private func giveBack() {

@@ -16,6 +16,8 @@ protocol OriginStream: AnyObject {
     var responseVersion: String { get }
     /// Bytes of the request's body that wait to be sent.
     var unsentBodyBytes: Int { get }
+    /// Bytes of the request's body that are in memory, with those that may have to be sent again.
+    var heldBodyBytes: Int { get }
     /// Sends bytes of a streamed body.
     func send(_ bytes: ByteBuffer)
     /// Moves bytes that have come at a socket to the origin, as the next of a streamed body whose length is known.
@@ -45,6 +47,8 @@ extension OriginStream {
     func detach() { self.cancel() }
 
     func moveBody(from descriptor: Int32, atMost limit: UInt64) -> PipedBytes.Filling { .isUnfit }
+
+    var heldBodyBytes: Int { self.unsentBodyBytes }
 }
 
 extension Transfer: OriginStream {}

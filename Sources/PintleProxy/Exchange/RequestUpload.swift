@@ -51,6 +51,12 @@ struct RequestUpload {
         return pacer?.waitingBytes ?? origin.unsentBodyBytes
     }
 
+    /// Bytes that take memory on the way up.
+    var heldBytes: Int {
+        guard case .streaming(let origin, let pacer) = self.state else { return 0 }
+        return pacer?.waitingBytes ?? origin.heldBodyBytes
+    }
+
     // MARK: Gathering
 
     /// True while it is gathered.

@@ -6,6 +6,7 @@ internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
+internal import PintleSession
 
 /// A connection on which a client speaks HTTP/2 (RFC 9113), by SwiftNIO's codec: a stream for each request.
 ///
@@ -32,6 +33,7 @@ final class HTTP2ClientConnection {
 
     let lane: Lane
     let caller: Caller
+    let owner = ConnectionOwner()
     private let channel: SocketChannel
     private var streams: [ObjectIdentifier: HTTP2ClientStream] = [:]
     private var streamsByNumber: [Int: HTTP2ClientStream] = [:]
@@ -82,10 +84,13 @@ final class HTTP2ClientConnection {
         connection.watch = watch
         do {
             let pipeline = channel.pipeline.syncOperations
+            try pipeline.addHandler(HTTP2HeadFrames(.server, limit: lane.active.headLimits.bytes))
             try pipeline.addHandler(watch)
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(connection, watch))
             lane.add(connection)
+            // The channel may have ended while the codec wrote its settings, before there was a handler to be told.
+            channel.closeFuture.assumeIsolated().whenComplete { _ in connection.closed() }
             pipeline.fireChannelRead(NIOAny(bytes))
             pipeline.fireChannelReadComplete()
         } catch {
@@ -97,11 +102,13 @@ final class HTTP2ClientConnection {
         var settings = NIOHTTP2Handler.ConnectionConfiguration()
         settings.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
-            HTTP2Setting(parameter: .maxHeaderListSize, value: active.headLimits.bytes),
+            HTTP2Setting(
+                parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: active.headLimits.bytes)),
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
             HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
         ]
         settings.targetWindowSize = 16 * Self.window
+        settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: active.headLimits.bytes)
         // Answers to a flood wait for a client that does not read them.
         settings.maximumBufferedControlFrames = 2 * Self.mostStreams
         // Counted over all of a connection's life; HTTP2FrameWatch counts those that follow each other.
@@ -237,6 +244,7 @@ final class HTTP2ClientConnection {
 
     fileprivate func closed() {
         guard let timer else { return }
+        self.owner.end()
         self.lane.loop.disarm(timer)
         self.share.resize(to: 0, of: self.lane.memory)
         self.timer = nil
@@ -277,11 +285,6 @@ private final class ConnectionHandler: ChannelInboundHandler {
     init(_ connection: HTTP2ClientConnection, _ watch: HTTP2FrameWatch) {
         self.connection = connection
         self.watch = watch
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        self.connection.closed()
-        context.fireChannelInactive()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -25,6 +25,9 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Says what is waited for.
     enum Expectation { case body, clientToRead, nothing }
 
+    /// The longest frame that every client takes (RFC 9113 §4.2).
+    private static let longestFrame = 1 << 14
+
     /// Names the stream on its connection.
     let number: Int
     private let connection: HTTP2ClientConnection
@@ -48,10 +51,16 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     var hasRequest = false
     /// True where no body follows the answer's head, whatever it says.
     private var isBodiless = false
+    /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
+    private var waitingHead: HPACKHeaders?
+    /// True if the answer to a request other than HEAD has no content.
+    private var hasNoContent = false
     private var isProcessing = false
     private var needsFlush = false
     /// The exchange that is told at the end of the turn that its client is gone.
     private var abandoned: Exchange?
+    /// The reason why the stream was reset here; nil if the client has done so.
+    private var leavingReason: String?
     var expectation = Expectation.nothing
     private var expectedSince = NIODeadline.uptimeNanoseconds(0)
 
@@ -199,7 +208,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case .body where self.exchange?.wantsBody == true:
             self.exchange?.fail(
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
-        case .clientToRead: self.reset(.cancel)
+        case .clientToRead: self.reset(.cancel, for: ClientConnection.unread)
         case .body, .nothing: break
         }
     }
@@ -225,7 +234,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     }
 
     /// Ends the stream so that its answer does not look complete.
-    func reset(_ code: HTTP2ErrorCode) {
+    func reset(_ code: HTTP2ErrorCode, for reason: String? = nil) {
+        self.leavingReason = reason
         self.channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
         self.leave()
     }
@@ -258,18 +268,32 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     // MARK: Writing
 
     func write(_ payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
+        self.writeHead()
         self.channel.write(payload, promise: promise)
         self.flushLater()
     }
 
+    /// Writes the head of the answer, if it still waits for what follows it.
+    private func writeHead() {
+        guard let waitingHead else { return }
+        self.waitingHead = nil
+        self.channel.write(HTTP2Frame.FramePayload.headers(.init(headers: waitingHead)), promise: nil)
+    }
+
     /// Writes content, which counts until the client has taken it.
     func write(content bytes: UnsafeRawBufferPointer) {
-        let (count, connection) = (bytes.count, self.connection)
-        connection.unsent(changedBy: count)
-        let sent = self.lane.loop.makePromise(of: Void.self)
-        sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
-        let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(bytes: bytes))))
-        self.channel.write(data, promise: sent)
+        self.writeHead()
+        let connection = self.connection
+        // The codec does not cut frames: it believes that clients take any.
+        for start in stride(from: 0, to: bytes.count, by: Self.longestFrame) {
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.longestFrame, bytes.count)])
+            let count = piece.count
+            connection.unsent(changedBy: count)
+            let sent = self.lane.loop.makePromise(of: Void.self)
+            sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
+            let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(bytes: piece))))
+            self.channel.write(data, promise: sent)
+        }
         self.flushLater()
     }
 
@@ -284,6 +308,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.exchange = nil
         self.expectation = .nothing
         guard !self.hasRequest else { return self.write(payload) }
+        self.writeHead()
         // Whoever still sends a body is told that nobody wants the rest, when all of the answer has left (§8.1): a reset takes
         // what waits with it.
         let sent = self.channel.eventLoop.makePromise(of: Void.self)
@@ -297,6 +322,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 }
 
 extension HTTP2ClientStream: ClientStream {
+    var owner: ConnectionOwner { self.connection.owner }
+
     var isWritable: Bool { self.channel.isWritable && self.connection.hasRoom }
 
     var takesPipes: Bool { false }
@@ -308,7 +335,9 @@ extension HTTP2ClientStream: ClientStream {
 
     func send(_ head: ResponseHead, length: UInt64?) {
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
-        self.write(.headers(.init(headers: HPACKHeaders(head, length: length))))
+        self.waitingHead = HPACKHeaders(head, length: length)
+        self.hasNoContent = !self.isHead && length == 0
+        self.flushLater()
     }
 
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -320,7 +349,12 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ piped: PipedBytes) -> Int { preconditionFailure("BUG: a stream of HTTP/2 is given a pipe") }
 
     func finish(trailers: Fields) {
-        if trailers.isEmpty || self.isBodiless {
+        if trailers.isEmpty || self.isBodiless, var head = self.waitingHead {
+            // The answer ends with its head, as one of gRPC that is an error, and no length stands for what is not there.
+            self.waitingHead = nil
+            if self.hasNoContent { head.remove(name: "content-length") }
+            self.end(with: .headers(.init(headers: head, endStream: true)))
+        } else if trailers.isEmpty || self.isBodiless {
             self.end(with: .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
         } else {
             self.end(with: .headers(.init(headers: HPACKHeaders(trailers: trailers), endStream: true)))
@@ -330,6 +364,7 @@ extension HTTP2ClientStream: ClientStream {
     func cut() {
         self.exchange = nil
         // Bytes that were written still arrive: a reset takes those with it that wait.
+        self.writeHead()
         self.channel.flush()
         self.write(.rstStream(.internalError))
     }
@@ -374,11 +409,12 @@ extension HTTP2ClientStream: TurnEndWork {
     func runAtEndOfTurn() {
         if self.needsFlush {
             self.needsFlush = false
+            self.writeHead()
             self.channel.flush()
         }
         if let abandoned {
             self.abandoned = nil
-            return abandoned.clientLeft()
+            return self.leavingReason.map(abandoned.clientLeft) ?? abandoned.clientLeft()
         }
         guard let exchange else { return }
         if self.isWritable { exchange.clientCaughtUp() } else { exchange.clientFellBehind() }

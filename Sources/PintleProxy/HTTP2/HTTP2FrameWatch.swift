@@ -6,8 +6,6 @@ internal import PintleLoop
 
 /// Looks at frames on their way to SwiftNIO's codec, and back, for what the codec leaves to others.
 ///
-/// - A client may allow this side any table for compression (SETTINGS_HEADER_TABLE_SIZE), and the codec fills it with what it
-///   sends. It is told of no more than the 4 KiB that every client has.
 /// - What has come of bodies and was not taken yet is counted.
 /// - Frames of nothing, of which the codec counts those of a whole connection, must not follow each other for long.
 /// - A turn takes no more than some frames of one connection: each may be a request, and others want their share.
@@ -52,8 +50,6 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
         static let continuation: UInt8 = 9
     }
 
-    /// SETTINGS_HEADER_TABLE_SIZE, and the size that clients have without it (RFC 7541 §4.2, RFC 9113 §6.5.2).
-    private static let tableSize: (identifier: UInt16, most: UInt32) = (1, 4096)
     /// Frames of nothing that may follow each other on a connection.
     private static let mostEmpty = 100
     /// Frames that a turn takes.
@@ -112,7 +108,7 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     private func pass(_ received: ByteBuffer, _ context: ChannelHandlerContext) {
         var bytes = received
         if self.turn != self.loop.turn { (self.turn, self.frames) = (self.loop.turn, 0) }
-        let end = self.look(at: &bytes)
+        let end = self.look(at: bytes)
         if end < bytes.writerIndex {
             // In memory of its own: the buffer is the loop's.
             self.held = ByteBuffer(bytes: bytes.viewBytes(at: end, length: bytes.writerIndex - end) ?? ByteBufferView())
@@ -141,7 +137,7 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     }
 
     /// - Returns: the index up to which the codec may have it in this turn.
-    private func look(at bytes: inout ByteBuffer) -> Int {
+    private func look(at bytes: ByteBuffer) -> Int {
         var index = bytes.readerIndex
         while index < bytes.writerIndex {
             let skipped = min(self.left, bytes.writerIndex - index)
@@ -156,9 +152,6 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
             switch head.type {
             case Kind.settings where head.length > 6 * Self.mostSettings && head.length <= Self.longestFrame:
                 self.connection.fail(.enhanceYourCalm)
-            case Kind.settings where !head.isEnd && head.length <= Self.longestFrame:
-                guard index + Head.size + head.length <= bytes.writerIndex else { return index }
-                self.limitTable(in: &bytes, from: index + Head.size, head.length)
             case Kind.data:
                 guard self.note(data: head, bytes.getInteger(at: index + Head.size)) else { return index }
             case Kind.headers, Kind.continuation:
@@ -178,15 +171,6 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     private func endFrame() -> Bool {
         if self.endsSection { (self.sectionSince, self.endsSection) = (nil, false) }
         return true
-    }
-
-    private func limitTable(in bytes: inout ByteBuffer, from start: Int, _ length: Int) {
-        for index in stride(from: start, to: start + length - length % 6, by: 6) {
-            guard let identifier: UInt16 = bytes.getInteger(at: index), identifier == Self.tableSize.identifier,
-                let size: UInt32 = bytes.getInteger(at: index + 2), size > Self.tableSize.most
-            else { continue }
-            bytes.setInteger(Self.tableSize.most, at: index + 2)
-        }
     }
 
     /// - Returns: false where the byte behind the head, which says how much is padding, must come first.

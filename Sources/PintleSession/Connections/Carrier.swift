@@ -37,6 +37,8 @@ enum CarrierFailure {
     case reset
     /// The peer has done nothing with the request, and says so (RFC 9113 §8.7).
     case refused
+    /// The request has not left, or the peer has taken no more requests on the connection before it came (RFC 9113 §6.8).
+    case unseen
     /// The peer's frames break HTTP/2.
     case brokenFrames
 

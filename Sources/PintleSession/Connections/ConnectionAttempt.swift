@@ -81,7 +81,8 @@ final class ConnectionAttempt {
         let target = DialTarget(
             authority: self.request.authority, proxy: self.proxy, client: self.request.client,
             serviceType: self.request.serviceType,
-            interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time)
+            interface: self.request.interface ?? self.pool.configuration.interface, timeLimit: time,
+            lookupLimit: self.request.lookupTimeout)
         // unowned: `finish` gives the dial up.
         self.state = .dialling(self.pool.dialler.dial(target) { [unowned self] in self.dialled($0, $1) })
     }

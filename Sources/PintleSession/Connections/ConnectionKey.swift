@@ -66,6 +66,14 @@ final class OriginHost {
         self.places = limit > 0 ? HostConnections(limit: limit) : nil
     }
 
+    /// Takes an idle connection that may carry a request of `owner`: one that is the owner's, or nobody's.
+    func takeIdle(for owner: ConnectionOwner?) -> HTTP1Connection? {
+        // The common case takes no search.
+        if owner?.isBound != true, self.idle.last?.isBound == false { return self.idle.removeLast() }
+        let own = owner.flatMap { owner in self.idle.lastIndex { $0.owner === owner } }
+        return (own ?? self.idle.lastIndex { !$0.isBound }).map { self.idle.remove(at: $0) }
+    }
+
     /// A connection of HTTP/2 that takes another stream. Those whose verdict has run out take no more.
     func connectionOfHTTP2() -> HTTP2Connection? {
         guard !self.http2.isEmpty else { return nil }

@@ -38,6 +38,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
+    /// True once somebody logs in on the connection, which is its owner's from then on.
+    private(set) var isBound = false
+    private(set) weak var owner: ConnectionOwner?
     private let pool: TransferPool
     private let descriptor: Int32
     /// Carries the bytes; nil where they go over the socket as they are.
@@ -136,8 +139,18 @@ final class HTTP1Connection: KeptConnection, Carrier {
         Glibc.close(self.descriptor)
     }
 
+    /// Closes the connection of an owner that has ended, unless it is in use.
+    func closeIfIdle() { if case .idle = self.phase { self.close() } }
+
+    private func bind(to owner: ConnectionOwner?) {
+        self.isBound = true
+        self.owner = owner
+        owner?.add(self)
+    }
+
     /// Ends the part of this object in the connection, which stays as it is.
     private func leave() {
+        self.owner?.remove(self)
         let wasIdle = if case .idle = self.phase { true } else { false }
         self.phase = .closed
         self.loop.unwatch(self.descriptor)
@@ -570,6 +583,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
             }
             self.switching = head
         case .head(let head, let length):
+            if !self.isBound, transfer.request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin {
+                self.bind(to: transfer.request.owner)
+            }
             // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
             if head.status >= 300, !self.isSent {
                 self.outgoing = .unwanted
@@ -599,7 +615,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
-            self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch
+            self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch,
+            !self.isBound || self.owner?.hasEnded == false
         {
             self.keep()
         } else {

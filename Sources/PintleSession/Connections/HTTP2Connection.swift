@@ -40,12 +40,14 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         pool.opened(at: host)
         host.http2.append(self)
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
-        let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: pool.configuration.responseHead.bytes)
+        let most = pool.configuration.responseHead.bytes
+        let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: most))
         connection.initialSettings = [
             HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
         ]
         connection.targetWindowSize = 16 * Self.window
+        connection.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: most)
         var stream = NIOHTTP2Handler.StreamConfiguration()
         stream.targetWindowSize = Self.window
         stream.outboundBufferSizeHighWatermark = 64 * 1024
@@ -55,6 +57,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
+            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most))
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
@@ -63,6 +66,9 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         }
         self.channel.start()
     }
+
+    /// True once the peer takes no more streams, or the connection is over.
+    fileprivate var takesNoMore: Bool { self.isLeaving || self.isClosed }
 
     /// True where another transfer can be carried.
     var hasRoom: Bool { !self.isLeaving && !self.isClosed && self.channel.isActive && self.streams.count < self.limit }
@@ -82,22 +88,31 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let starting = self.starting
         self.starting.removeAll()
         for stream in starting where !stream.isOver {
+            // The peer takes no more of them: nothing of this one was sent.
+            guard !self.takesNoMore else {
+                stream.failed(.unseen)
+                continue
+            }
             let box = NIOLoopBound(stream, eventLoop: self.pool.loop)
             self.multiplexer?.createStreamChannel { channel in
                 box.value.begin(on: channel)
                 return channel.eventLoop.makeSucceededVoidFuture()
-            }.whenFailure { _ in box.value.failed(.closed) }
+            }.whenFailure { _ in box.value.failed(.unseen) }
         }
     }
 
-    /// A stream is over.
-    func ended(_ stream: HTTP2Stream) {
-        guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty else { return }
+    /// A transfer was carried to its end.
+    fileprivate func served() {
         if !self.hasServed, self.made.isToOrigin, let session = self.made.tls?.session {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         self.hasServed = true
-        guard !self.isClosed else { return }
+    }
+
+    /// A stream is over.
+    func ended(_ stream: HTTP2Stream) {
+        guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty, !self.isClosed
+        else { return }
         if self.isLeaving || self.pool.configuration.idleConnections == 0 { return self.close() }
         self.keptSince = self.pool.loop.turnTime
         self.pool.keep(self)
@@ -151,7 +166,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection nothing can be understood any more.
-        guard !(error is NIOHTTP2Errors.StreamError) else { return }
+        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway) else { return }
         self.isBroken = !(error is IOError) && !(error is ChannelError)
         context.close(promise: nil)
     }
@@ -170,6 +185,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var hasHead = false
     private var hasAnswer = false
     private var hasSentAll = false
+    /// True once the end of the request is on its way to the peer, and no window or queue holds it.
+    private var isEndWritten = false
     /// The bytes of a body with a length that were not sent.
     private var owedBytes: UInt64?
     /// The bytes of the response's body that are still to come; nil where nobody knows.
@@ -208,6 +225,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func channelActive(context: ChannelHandlerContext) {
         guard let transfer, let channel else { return }
+        // A stream that is begun now would be an error of the connection, and take the others with it.
+        guard !self.connection.takesNoMore else { return self.failed(.unseen) }
         transfer.beganToSend()
         let request = transfer.request
         let isStreamed = if case .stream = request.body { true } else { false }
@@ -215,9 +234,22 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.hasSentAll = endsHere
         self.owedBytes = request.body.length
         let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
-        channel.writeAndFlush(head, promise: nil)
+        let written = self.writtenPromise(on: channel, endsRequest: endsHere)
+        // A head that does not leave as a whole is no request for the peer.
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        written.futureResult.whenFailure { _ in box.value.failed(.unseen) }
+        channel.writeAndFlush(head, promise: written)
         self.sendMore()
         channel.read()
+    }
+
+    /// A promise for a frame, by which the end of the request is noted as written.
+    private func writtenPromise(on channel: any Channel, endsRequest: Bool) -> EventLoopPromise<Void> {
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        guard endsRequest else { return promise }
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        promise.futureResult.whenSuccess { box.value.isEndWritten = true }
+        return promise
     }
 
     func sendMore() {
@@ -264,7 +296,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
                     trailers.isEmpty
                     ? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
                     : .headers(.init(headers: .init(trailers: trailers), endStream: true))
-                channel.write(last, promise: nil)
+                channel.write(last, promise: self.writtenPromise(on: channel, endsRequest: true))
             }
             hasWritten = true
         }
@@ -359,8 +391,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard self.waiting.isEmpty else { return self.isClosed = true }
-        let isRefused = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .refusedStream
-        self.failed(isRefused && !self.hasAnswer ? .refused : .reset)
+        // The codec closes the streams above the last one of a GOAWAY so. Of one that is reset the frame has come before.
+        let isTurnedAway = error is NIOHTTP2Errors.StreamClosed || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
+        self.failed(isTurnedAway && !self.hasAnswer ? .unseen : .reset)
     }
 
     // MARK: The end
@@ -368,7 +401,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private func finish(trailers: Fields) {
         guard let transfer else { return }
         guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
-        self.leave()
+        self.connection.served()
+        // A stream that has ended both ways is closed (RFC 9113 §5.1). Servers count resets against their clients.
+        self.leave(resetting: !self.isEndWritten)
         transfer.finished(trailers: trailers)
     }
 
@@ -382,10 +417,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func abandon() { self.leave() }
 
     /// Lets the transfer go, and ends the stream where it has not ended.
-    private func leave() {
+    private func leave(resetting: Bool = true) {
         self.transfer = nil
         self.waiting.removeAll()
-        self.channel?.close(promise: nil)
+        if resetting { self.channel?.close(promise: nil) }
         self.connection.ended(self)
     }
 }

@@ -21,6 +21,8 @@ struct DialTarget {
     var interface: String?
     /// The longest time for resolving and connecting together.
     var timeLimit: TimeAmount
+    /// The longest time for resolving alone; nil for the same.
+    var lookupLimit: TimeAmount?
 
     /// The SOCKS proxy that makes the connection to the origin.
     var socks: ProxyLink? { self.proxy.flatMap { $0.server.scheme == .socks5 ? $0 : nil } }
@@ -102,7 +104,8 @@ final class Dial {
     func beginLookup(_ ticket: UInt64) {
         self.lookup = ticket
         self.lookupStart = self.dialler.loop.turnTime
-        if let timer { self.dialler.loop.arm(timer, at: self.deadline) }
+        let limit = self.target.lookupLimit.map { self.lookupStart + $0 } ?? self.deadline
+        if let timer { self.dialler.loop.arm(timer, at: min(limit, self.deadline)) }
     }
 
     func endLookup() {
@@ -167,7 +170,7 @@ final class Dial {
     }
 
     private func failToLookUp() {
-        let message = "\(self.target.dialledHost) has no address within \(self.target.timeLimit.inWords)"
+        let message = "\(self.target.dialledHost) has no address within \(min(self.target.lookupLimit ?? self.target.timeLimit, self.target.timeLimit).inWords)"
         self.dialler.end(self, SessionError(.dnsFailure, message))
     }
 

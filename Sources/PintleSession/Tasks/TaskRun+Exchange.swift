@@ -43,6 +43,7 @@ extension TaskRun {
         } else {
             let request = self.question?.conditionalRequest ?? session.withCookies(attempts.request)
             var transfer = session.transferRequest(request, body: body)
+            transfer.owner = self.connectionOwner
             if case .webSocket(let opening) = self.output { opening.prepare(&transfer) }
             flow.start(transfer, in: session)
         }

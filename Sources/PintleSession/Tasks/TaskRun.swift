@@ -28,6 +28,9 @@ actor TaskRun {
     /// Weak until the task begins: a session whose tasks were never resumed may go.
     private weak let owner: Session?
 
+    /// The owner of connections on which the task logs in.
+    let connectionOwner = ConnectionOwner()
+
     private var hasBegun = false
     private(set) var isSuspended = true
     private var isOver = false

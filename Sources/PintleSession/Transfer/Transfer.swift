@@ -29,6 +29,9 @@ package final class Transfer {
 
     /// How long a body waits for `100 Continue`: RFC 9110 §10.1.1 forbids to wait for ever.
     private static let expectationTime = TimeAmount.seconds(1)
+    /// The most connections that may have closed before the request: a server that takes five requests on each turns those of
+    /// a busy client away again and again.
+    private static let mostTurnedAway = 16
 
     private let pool: TransferPool
     private var stage = Stage.none
@@ -43,6 +46,8 @@ package final class Transfer {
     private var attempts = 0
     /// The number of times that it was tried again, from the connection or from the request on.
     private var retries = 0
+    /// The number of connections whose peer took no more requests when this one came.
+    private var turnedAway = 0
     private var start = NIODeadline.uptimeNanoseconds(0)
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
     private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
@@ -52,6 +57,8 @@ package final class Transfer {
     /// The number of transfers that the object has been.
     private var uses: UInt64 = 0
     private var silence: LoopTimer?
+    /// The longest silence of the origin in the present part of the exchange.
+    private var silenceLimit = TimeAmount.zero
     private(set) var isReadingPaused = false
     /// True where the delegate takes the body in pipes.
     private(set) var takesPipes = false
@@ -119,6 +126,9 @@ package final class Transfer {
     /// Bytes that were given to ``send(_:)`` and that the upstream has not taken.
     package var unsentBodyBytes: Int { self.upload?.byteCount ?? 0 }
 
+    /// The bytes of its body that are in memory: unsent ones, and those that may have to be sent again.
+    package var heldBodyBytes: Int { self.upload?.heldBytes ?? 0 }
+
     /// Stops reading from the upstream; nothing more of the body arrives until reading is resumed.
     package func pauseReading() {
         guard self.isRunning, !self.isReadingPaused else { return }
@@ -152,12 +162,16 @@ package final class Transfer {
         self.delegate = delegate
         self.start = self.pool.loop.turnTime
         self.request = request
+        let isCall = request.fields[.contentType].map(Self.isStream) ?? false
+        self.silenceLimit = isCall ? request.streamTimeout ?? request.timeout : request.timeout
         self.lastActivity = self.start
         self.connectDeadline = self.start + request.connectTimeout
         switch request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
-        case .stream: self.upload = UploadQueue()
+        case .stream:
+            self.upload = UploadQueue()
+            if request.isRepeatable { self.upload?.keepSent() }
         }
         if self.upload?.mayHaveBytes == true, request.fields.contains(.expect) {
             // unowned: `forget` disarms the timer before the transfer goes.
@@ -220,8 +234,7 @@ package final class Transfer {
     private func connect(again: Bool = false) {
         guard let host else { preconditionFailure("BUG: a transfer without a host is connected") }
         if !again, let connection = host.connectionOfHTTP2() { return self.use(connection) }
-        while !again, let connection = host.idle.last {
-            host.idle.removeLast()
+        while !again, let connection = host.takeIdle(for: self.request.owner) {
             self.pool.unkeep(connection)
             guard connection.made.isTrusted(at: .now) else {
                 connection.close()
@@ -344,7 +357,10 @@ package final class Transfer {
     }
 
     /// A stream of HTTP/2 is its own from here on.
-    func isCarried(by stream: HTTP2Stream) { self.stage = .carried(stream) }
+    func isCarried(by stream: HTTP2Stream) {
+        self.stage = .carried(stream)
+        self.upload?.keepSent()
+    }
 
     private func note(_ made: MadeConnection, isKept: Bool) {
         self.lastActivity = self.pool.loop.turnTime
@@ -370,9 +386,12 @@ package final class Transfer {
         case .malformed(let error):
             return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
         case .refused where self.maySendAgain: return self.sendAgain(isUntouched: true)
+        case .unseen where self.turnedAway < Self.mostTurnedAway:
+            self.turnedAway += 1
+            return self.sendAgain(isUntouched: true, overAnother: false)
         case .closed, .broken:
             if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .reset, .refused, .brokenFrames: break
+        case .reset, .refused, .unseen, .brokenFrames: break
         }
         let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
         switch failure {
@@ -382,7 +401,7 @@ package final class Transfer {
         case .closed where !hasHead: self.tellEnd(.malformedResponse, "\(peer) sent no complete response head")
         case .closed where lacksChunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
         case .closed: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
-        case .reset, .refused: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
+        case .reset, .refused, .unseen: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
         case .brokenFrames where hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
         case .brokenFrames:
             self.tellEnd(.malformedResponse, "the response of \(peer) is not HTTP", "its frames break HTTP/2")
@@ -401,8 +420,10 @@ package final class Transfer {
     /// A kept connection was closed while the request was on its way: RFC 9112 §9.3.1 allows to send it once more, over a
     /// connection of its own.
     ///
-    /// - Parameter isUntouched: whether the peer says that it has done nothing with it.
-    private func sendAgain(isUntouched: Bool = false) {
+    /// - Parameters:
+    ///   - isUntouched: whether the peer has done nothing with it.
+    ///   - overAnother: whether the connections that are there are passed over.
+    private func sendAgain(isUntouched: Bool = false, overAnother: Bool = true) {
         let peer = self.request.authority
         guard self.request.isRepeatable || isUntouched else {
             return self.tellEnd(
@@ -415,7 +436,7 @@ package final class Transfer {
         guard self.isRunning else { return }
         self.retries += 1
         self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
-        self.connect(again: true)
+        self.connect(again: overAnother)
     }
 
     // MARK: For the connection
@@ -463,6 +484,9 @@ package final class Transfer {
     func received(_ head: ResponseHead, length: UInt64?, version: String) {
         self.noteArrival()
         self.hasResponse = true
+        self.upload?.forgetSent()
+        let isStream = head.fields[.contentType].map(Self.isStream) ?? false
+        self.silenceLimit = (isStream ? self.request.streamTimeout : self.request.bodyTimeout) ?? self.request.timeout
         self.responseVersion = version
         self.metrics.httpVersion = version
         // The rest of the body is not wanted any more.
@@ -599,8 +623,7 @@ package final class Transfer {
         self.verdict = nil
         self.proxyVerdict = nil
         self.responseVersion = ""
-        self.attempts = 0
-        self.retries = 0
+        (self.attempts, self.retries, self.turnedAway) = (0, 0, 0)
         self.hasResponse = false
         self.isReadingPaused = false
         self.takesPipes = false
@@ -614,7 +637,7 @@ package final class Transfer {
     /// When to look whether it has been silent for too long.
     private var nextCheck: NIODeadline {
         if case .waiting = self.stage, self.request.limitsWaiting { return self.connectDeadline }
-        return self.lastActivity + self.request.timeout
+        return self.lastActivity + self.silenceLimit
     }
 
     /// The upstream is silent only while something is expected of it: not while we hold it back, nor while it waits for a
@@ -632,7 +655,13 @@ package final class Transfer {
         }
         let deadline = self.nextCheck
         guard deadline <= now else { return self.pool.loop.arm(silence, at: deadline) }
-        self.fail(.timeout, "\(self.request.authority) was silent for \(self.request.timeout.inWords)")
+        let key = self.request.timeoutKey.map { " (\($0))" } ?? ""
+        self.fail(.timeout, "\(self.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
+    }
+
+    /// True for types of content that may have nothing to say for long.
+    private static func isStream(_ type: String) -> Bool {
+        ["text/event-stream", "application/grpc"].contains { type.utf8.count >= $0.utf8.count && type.lowercased().hasPrefix($0) }
     }
 
     private func failToWait() {

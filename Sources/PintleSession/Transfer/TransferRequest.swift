@@ -51,6 +51,14 @@ package struct TransferRequest: Sendable {
     package var connectTimeout: TimeAmount
     /// The longest silence of the upstream while something is expected of it. Default 60 s.
     package var timeout: TimeAmount
+    /// The longest silence within an answer. Default nil: ``timeout``.
+    package var bodyTimeout: TimeAmount?
+    /// The longest silence of streams of events and of gRPC. Default nil: as for other answers.
+    package var streamTimeout: TimeAmount?
+    /// The key of a configuration that sets these, for the words of an error. Default nil: none.
+    package var timeoutKey: String?
+    /// The longest time for looking a name up. Default nil: ``connectTimeout``.
+    package var lookupTimeout: TimeAmount?
     /// Whether only a connection is wanted, which is handed over: for tunnels. HTTP/2 is not offered on it.
     package var connectOnly = false
     /// The protocols that the origin may switch the connection to (RFC 9110 §7.8), as the value of Upgrade. Such a request
@@ -69,6 +77,8 @@ package struct TransferRequest: Sendable {
     /// For whom it is made: no client keeps others from a host's connections, or from looking names up. Default nil: the
     /// program itself.
     package var client: TransferClient?
+    /// The owner of connections on which its client logs in. Default nil: none, and such connections are used once.
+    package var owner: ConnectionOwner?
     /// Whether waiting for one of the host's connections counts against ``connectTimeout``. By default it lasts as long as it
     /// takes.
     package var limitsWaiting = false

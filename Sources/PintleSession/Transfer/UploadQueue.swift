@@ -12,6 +12,13 @@ struct UploadQueue {
     private var whole: ByteBuffer?
     /// True where bytes were taken.
     private var hasBegun = false
+    /// The chunks of a streamed body that were begun, kept so that they can be sent again; nil if they are not, or too much was sent.
+    private var sent: [ByteBuffer]?
+    private var sentBytes = 0
+    /// True while a part of the first chunk was taken.
+    private var isFirstBegun = false
+    /// The most bytes of a streamed body that are kept after they were sent.
+    private static let mostKept = 64 * 1024
     private(set) var byteCount = 0
     /// Whether nothing more will be appended.
     var isComplete = false
@@ -42,6 +49,7 @@ struct UploadQueue {
         self.byteCount += count
         // They are nowhere else any more.
         self.hasBegun = true
+        self.sent = nil
         return filling
     }
 
@@ -61,17 +69,39 @@ struct UploadQueue {
     mutating func takeFirst(_ body: (UnsafeRawBufferPointer) -> Int) -> Int {
         guard !self.chunks.isEmpty else { return 0 }
         let first = self.chunks.startIndex
+        let chunk = self.sent == nil || self.isFirstBegun ? nil : self.chunks[first]
         let count = self.chunks[first].readWithUnsafeReadableBytes(body)
-        if self.chunks[first].readableBytes == 0 { self.chunks.removeFirst() }
+        guard count > 0 else { return 0 }
+        self.hasBegun = true
         self.byteCount -= count
-        if count > 0 { self.hasBegun = true }
+        self.sentBytes += count
+        if self.sentBytes > Self.mostKept { self.sent = nil } else if let chunk { self.sent?.append(chunk) }
+        self.isFirstBegun = self.chunks[first].readableBytes > 0
+        if !self.isFirstBegun { self.chunks.removeFirst() }
         return count
     }
+
+    /// Keeps what is sent of a streamed body from here on: the peer may tell that it has not looked at the request.
+    mutating func keepSent() { if !self.hasBegun, self.whole == nil { self.sent = self.sent ?? [] } }
+
+    /// Lets go of what was kept: the request is not sent again.
+    mutating func forgetSent() { self.sent = nil }
+
+    /// The bytes that take memory here.
+    var heldBytes: Int { self.byteCount + (self.sent == nil ? 0 : self.sentBytes) }
 
     /// Begins again at the first byte, where that is possible: RFC 9110 §9.2.2 retries need the same bytes.
     mutating func rewind() -> Bool {
         guard self.hasBegun else { return true }
-        guard let whole else { return false }
+        self.sentBytes = 0
+        guard let whole else {
+            guard let sent else { return false }
+            self.chunks = CircularBuffer(sent + self.chunks.dropFirst(self.isFirstBegun ? 1 : 0))
+            self.byteCount = self.chunks.reduce(0) { $0 + $1.readableBytes }
+            (self.sent, self.isFirstBegun, self.hasBegun) = ([], false, false)
+            return true
+        }
+        self.isFirstBegun = false
         self.chunks = [whole]
         self.byteCount = whole.readableBytes
         self.hasBegun = false

@@ -111,6 +111,12 @@ package final class TLSStream {
 
     package func send(_ text: String) throws { try self.send(Array(text.utf8)) }
 
+    /// Has the end of this object break the connection with a reset.
+    package func resetAtEnd() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+
     /// The next `count` bytes.
     package func read(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []

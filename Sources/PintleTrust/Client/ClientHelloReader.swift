@@ -42,6 +42,8 @@ package struct ClientHelloReader: Sendable {
     package static let limit = 64 << 10
     private static let recordHead = 5
     private static let messageHead = 4
+    /// The first byte of the version in the heads of records.
+    private static let majorVersion: UInt8 = 3
     private static let longestRecord = 1 << 14
 
     private var phase = Phase.start
@@ -99,11 +101,18 @@ package struct ClientHelloReader: Sendable {
             self.skipped = size
             return .nothingNew
         }
+        let isFirst = self.phase == .start && self.message.isEmpty
+        // Servers pass over the version of a record (RFC 8446 §5.1), so that only what is inside tells a hello with another one
+        // from another protocol.
+        let mayBeAnother = isFirst && rest.dropFirst().first != Self.majorVersion
         guard size > 0, size <= Self.longestRecord else {
-            return self.end(.malformed("a record of its ClientHello has \(size) bytes"))
+            return self.end(
+                mayBeAnother ? .otherProtocol : .malformed("a record of its ClientHello has \(size) bytes"))
         }
+        if mayBeAnother, rest.count < Self.recordHead + Self.messageHead { return nil }
         if self.message.isEmpty, !ClientHello.canBegin(with: rest.dropFirst(Self.recordHead).prefix(size)) {
             // Behind the first hello another message, which may be encrypted, is the end of all hellos.
+            if mayBeAnother { return self.end(.otherProtocol) }
             return self.end(self.phase == .start ? .malformed("it begins with no ClientHello") : .nothingNew)
         }
         guard rest.count >= Self.recordHead + size else { return nil }
@@ -125,7 +134,8 @@ package struct ClientHelloReader: Sendable {
     /// What the head of a record decides by itself.
     private mutating func judge(_ type: UInt8, version: UInt8?) -> Finding? {
         let isFirst = self.phase == .start && self.message.isEmpty
-        guard ContentType.all.contains(type), (version ?? 3) == 3 else {
+        let isVersion = (version ?? Self.majorVersion) == Self.majorVersion || isFirst && type == ContentType.handshake
+        guard ContentType.all.contains(type), isVersion else {
             return self.end(isFirst ? .otherProtocol : .malformed("its ClientHello is broken off by other bytes"))
         }
         // Not to be told from other protocols yet.

@@ -68,7 +68,8 @@ final class HTTP2Client {
     }
 
     let stream: TLSStream
-    private var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    private var decoder = HPACKDecoder(
+        allocator: ByteBufferAllocator(), maxDynamicTableSize: 4096, maxHeaderListSize: 1 << 20)
     /// What has come on each stream.
     private(set) var answers: [Int: Answer] = [:]
     /// The end of the connection, where the peer has told of one.
@@ -76,6 +77,8 @@ final class HTTP2Client {
     /// The settings of the peer by number.
     private(set) var settings: [Int: Int] = [:]
     private(set) var pongs: [[UInt8]] = []
+    /// The beginning of a head that comes in pieces, and whether its stream ends with it.
+    private var (section, endsWithSection) = ([UInt8](), false)
     /// Bytes of content, and of the connection's window that were given back.
     private var unacknowledged = 0
 
@@ -108,9 +111,13 @@ final class HTTP2Client {
 
     private func note(_ frame: Frame) throws {
         switch frame.kind {
-        case HTTP2Bytes.Kind.headers:
-            guard frame.flags & HTTP2Bytes.Flag.endHeaders != 0 else { throw TestFailure("a head in pieces") }
-            var block = ByteBuffer(bytes: frame.payload)
+        case HTTP2Bytes.Kind.headers, HTTP2Bytes.Kind.continuation:
+            self.section += frame.payload
+            if frame.kind == HTTP2Bytes.Kind.headers { self.endsWithSection = frame.isEnd }
+            guard frame.payload.count <= 1 << 14 else { throw TestFailure("a frame of \(frame.payload.count) bytes") }
+            guard frame.flags & HTTP2Bytes.Flag.endHeaders != 0 else { return }
+            var block = ByteBuffer(bytes: self.section)
+            self.section = []
             let fields = try self.decoder.decodeHeaders(from: &block).map { (name: $0.name, value: $0.value) }
             self.answers[frame.stream, default: Answer()].heads.append(fields)
         case HTTP2Bytes.Kind.data: self.answers[frame.stream, default: Answer()].body += frame.payload
@@ -124,7 +131,8 @@ final class HTTP2Client {
             }
         default: break
         }
-        if frame.isEnd { self.answers[frame.stream]?.isComplete = true }
+        let isSection = frame.kind == HTTP2Bytes.Kind.headers || frame.kind == HTTP2Bytes.Kind.continuation
+        if isSection ? self.endsWithSection : frame.isEnd { self.answers[frame.stream]?.isComplete = true }
     }
 
     /// Takes frames until one tells that `isReached`, or the connection ends.

@@ -28,6 +28,7 @@ final class RecordingClient: ClientStream {
     var isWritable = true
     /// True where the answer may come in pipes.
     var takesPipes = false
+    let owner = ConnectionOwner()
     private let transcript: Transcript
     private let method: String
     private var phase = Phase.fresh

@@ -89,15 +89,20 @@ struct HTTP2LaneTests {
         #expect(count.current == 1)
     }
 
-    @Test func `a body that is gone is not sent again to an origin that refused its stream`() async throws {
-        let origin = try Self.origin { _, peer in
+    @Test func `LOOK-69 a streamed body is kept and sent again to an origin that refused its stream`() async throws {
+        let bodies = Watched<[[UInt8]]>([])
+        let origin = try Self.origin { number, peer in
             let request = try peer.nextRequest()
-            try peer.reset(request.stream, .refusedStream)
+            bodies.change { $0.append(request.body) }
+            if number == 0 {
+                try peer.reset(request.stream, .refusedStream)
+            } else {
+                try peer.answer(request.stream, "done")
+            }
         }
-        let source = UploadSource.stream(BodyStream(pieces([1, 2, 3])))
-        let error = await self.stage.failure(of: request(origin.port, method: "PUT"), from: source)
-        #expect(error?.code == .cannotRewind, "\(String(describing: error))")
-        #expect(origin.connections.count == 1)
+        let source = UploadSource.stream(BodyStream(pieces([1, 2], [3], [UInt8](repeating: 4, count: 30_000))))
+        #expect(try await self.stage.data(for: request(origin.port, method: "POST"), from: source).text == "done")
+        #expect(bodies.current == Array(repeating: [1, 2, 3] + [UInt8](repeating: 4, count: 30_000), count: 2))
     }
 
     // MARK: Origins that go away
