@@ -114,7 +114,7 @@ let package = Package(
         room("PintleCoding", ["CPintleZlib", "CPintleBrotli", "CPintleZstd"]),
         room("PintleMessage", ["PintleSystem", "PintleCoding"]),
         room("PintleSchema", ["PintleSystem", "PintleMessage", "CPintlePCRE2"], small),
-        room("PintleImage", ["PintleMessage"], small),
+        room("PintleImage", ["PintleMessage", "PintleCoding"], small),
         room("PintleCache", ["PintleSystem", "PintleMessage"]),
         room("PintleStorage", ["PintleSystem", "PintleMessage", "PintleSession", "CPintleLinux"]),
         room("PintleLoop", ["PintleSystem", "CPintleLinux", nio, nioLocks]),

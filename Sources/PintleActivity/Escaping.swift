@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes of a text could deceive whoever reads a log.
-///
-/// Beyond what JSON demands these are the controls that end a line or steer a terminal, DEL and the C1 range among them,
-/// and the invisible marks that end a line (U+2028, U+2029) or turn the direction of writing.
+internal import PintleSystem
+
+/// A part of a text that may not stand in a log line as it is: what JSON escapes, and what is deceptive
+/// (``Unicode/Scalar/isDeceptive``).
 enum Hazard {
     /// A quotation mark or a backslash.
     case quoting(UInt8)
     /// A control or an invisible mark, in so many bytes.
-    case invisible(UInt32, length: Int)
+    case invisible(Unicode.Scalar, length: Int)
 
     var isQuoting: Bool {
         if case .quoting = self { true } else { false }
@@ -20,21 +20,16 @@ enum Hazard {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
             self = .quoting(byte)
-        case 0..<0x20, 0x7f:
-            self = .invisible(UInt32(byte), length: 1)
-        case 0xc2 where (0x80...0x9f).contains(bytes[index + 1]):
-            self = .invisible(UInt32(bytes[index + 1]), length: 2)
-        case 0xd8 where bytes[index + 1] == 0x9c:
-            self = .invisible(0x061c, length: 2)
-        case 0xe2:
-            let low = UInt32(bytes[index + 1] & 0x3f) << 6 | UInt32(bytes[index + 2] & 0x3f)
-            let scalar = 0x2000 | low
-            switch scalar {
-            case 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069: self = .invisible(scalar, length: 3)
-            default: return nil
-            }
+        case 0x20..<0x7f: return nil
+        case 0..<0x80: self = .invisible(Unicode.Scalar(byte), length: 1)
+        // The rest of a scalar that was judged at its first byte.
+        case 0x80..<0xc0: return nil
         default:
-            return nil
+            let length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+            var value = UInt32(byte) & (0xff >> UInt32(length + 1))
+            for offset in 1..<length { value = value << 6 | UInt32(bytes[index + offset] & 0x3f) }
+            guard let scalar = Unicode.Scalar(value), scalar.isDeceptive else { return nil }
+            self = .invisible(scalar, length: length)
         }
     }
 }
@@ -96,29 +91,21 @@ extension [UInt8] {
 
     /// Returns how many bytes of the text were replaced.
     private mutating func append(_ hazard: Hazard) -> Int {
-        self.append(UInt8(ascii: "\\"))
         switch hazard {
         case .quoting(let byte):
-            self.append(byte)
+            self += [UInt8(ascii: "\\"), byte]
             return 1
         case .invisible(let scalar, let length):
             switch scalar {
-            case 0x08: self.append(UInt8(ascii: "b"))
-            case 0x09: self.append(UInt8(ascii: "t"))
-            case 0x0a: self.append(UInt8(ascii: "n"))
-            case 0x0c: self.append(UInt8(ascii: "f"))
-            case 0x0d: self.append(UInt8(ascii: "r"))
-            default:
-                self.append(UInt8(ascii: "u"))
-                for shift in [12, 8, 4, 0] as [UInt32] { self.append(hexadecimal: scalar >> shift & 0xf) }
+            case "\u{8}": self += "\\b".utf8
+            case "\t": self += "\\t".utf8
+            case "\n": self += "\\n".utf8
+            case "\u{c}": self += "\\f".utf8
+            case "\r": self += "\\r".utf8
+            default: self += scalar.escapedAsInJSON.utf8
             }
             return length
         }
-    }
-
-    private mutating func append(hexadecimal digit: UInt32) {
-        let base = digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10
-        self.append(base + UInt8(digit))
     }
 }
 

@@ -29,7 +29,7 @@ public struct ImageDecoder: MeteredImageChecking, ImageDecoding {
         guard let format = try Self.format(of: bytes) else {
             return try XBitmap.size(of: bytes, pixelLimit: self.pixelLimit)
         }
-        try self.judge(bytes, of: format)
+        try self.judge(bytes, of: format, within: budget)
         // The picture is a PNG or an icon without one, so this goes no deeper.
         if format == .ico, let picture = IconDirectory(bytes).firstPicture {
             return try self.check(picture, within: budget)
@@ -48,9 +48,11 @@ public struct ImageDecoder: MeteredImageChecking, ImageDecoding {
     }
 
     /// Holds bytes to what is asked of them before gdk-pixbuf sees them.
-    private func judge(_ bytes: [UInt8], of format: ImageFormat) throws(ImageError) {
+    private func judge(
+        _ bytes: [UInt8], of format: ImageFormat, within budget: WorkBudget
+    ) throws(ImageError) {
         guard format.isWhole(bytes) else { throw ImageError(.undecodable, "the \(format) image is cut off") }
-        try format.checkCost(of: bytes, pixelLimit: self.pixelLimit)
+        try format.checkCost(of: bytes, pixelLimit: self.pixelLimit, within: budget)
     }
 
     /// Decodes an image to bitmaps: the first picture of several, or all frames of a GIF.
@@ -67,7 +69,7 @@ public struct ImageDecoder: MeteredImageChecking, ImageDecoding {
         if format == .gif {
             return try GIFCanvas.decode(bytes, pixelLimit: self.pixelLimit, inflatingUpTo: ceiling)
         }
-        try self.judge(bytes, of: format)
+        try self.judge(bytes, of: format, within: .unlimited)
         if format == .ico, let picture = IconDirectory(bytes).firstPicture {
             return try self.decode(picture, inflatingUpTo: ceiling)
         }

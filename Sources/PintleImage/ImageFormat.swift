@@ -30,7 +30,7 @@ enum ImageFormat: String, CaseIterable {
     /// where a format says how far it goes, that is asked. It finds out about the others by itself.
     func isWhole(_ bytes: [UInt8]) -> Bool {
         switch self {
-        case .png: Self.pngEnds(bytes)
+        case .png: PNGChunks(bytes).isWhole
         case .jpeg: Self.jpegScans(bytes) != nil
         case .bmp: Self.bitmapEnds(bytes)
         case .ico: IconDirectory(bytes).isWhole
@@ -46,17 +46,6 @@ enum ImageFormat: String, CaseIterable {
             let header = Self.little(bytes, at: 14, size: 4)
         else { return false }
         return length <= bytes.count && pixels <= bytes.count && 14 + header <= bytes.count
-    }
-
-    /// Chunks of length, name, content and checksum, up to IEND (PNG §5.3).
-    private static func pngEnds(_ bytes: [UInt8]) -> Bool {
-        var index = 8
-        while index + 12 <= bytes.count {
-            let length = bytes[index..<index + 4].reduce(0) { $0 << 8 | Int($1) }
-            if bytes[index + 4..<index + 8].elementsEqual("IEND".utf8) { return length == 0 }
-            index += 12 + length
-        }
-        return false
     }
 
     /// Segments that begin with FF and a marker, with a length but for those that stand alone; after the one that begins
@@ -97,8 +86,9 @@ enum ImageFormat: String, CaseIterable {
     /// Holds an image to what decoding costs beyond its pixels.
     ///
     /// - Throws: `.tooLarge`.
-    func checkCost(of bytes: [UInt8], pixelLimit: Int) throws(ImageError) {
+    func checkCost(of bytes: [UInt8], pixelLimit: Int, within budget: WorkBudget) throws(ImageError) {
         switch self {
+        case .png: try PNGTextBudget.check(bytes, within: budget)
         case .jpeg:
             guard let scans = Self.jpegScans(bytes), scans > Self.scanLimit else { return }
             throw ImageError(.tooLarge, "\(scans) scans are more than the \(Self.scanLimit) that are accepted")
@@ -106,7 +96,7 @@ enum ImageFormat: String, CaseIterable {
             let (limit, isBeyond) = pixelLimit.multipliedReportingOverflow(by: Self.unpackedBytesPerPixel)
             guard !isBeyond, TIFFDirectory(bytes).unpackedBytes > limit else { return }
             throw ImageError(.tooLarge, "unpacked it has more than the \(limit) bytes that are accepted")
-        case .png, .gif, .bmp, .ico: break
+        case .gif, .bmp, .ico: break
         }
     }
 

@@ -29,7 +29,7 @@ package struct Explanation: Sendable, Equatable {
 
     /// Follows a request through the policy, as a client would send it to the proxy.
     ///
-    /// - Parameter head: the target in absolute form, or an authority for CONNECT.
+    /// - Parameter head: the target in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
     /// - Throws: the answer, where the request would be refused before any rule is asked.
     package init(_ policy: Policy, _ head: RequestHead) throws(Problem) {
         self.policy = policy
@@ -45,9 +45,7 @@ package struct Explanation: Sendable, Equatable {
             let users = auth.users.count == 1 ? "the one user" : "one of \(auth.users.count) users"
             self.add("clients", "must be \(users) of clients.basic_auth")
         }
-        switch head.target {
-        case .absolute, .authority: break
-        case .origin, .asterisk:
+        if case .asterisk = head.target {
             throw Problem(.badRequest, "give the whole URL: http://host/path or https://host/path")
         }
         guard let query = self.plan.query, let decision = self.plan.decision else {
@@ -70,14 +68,15 @@ package struct Explanation: Sendable, Equatable {
         self.tellPort(decision)
         self.tellWay(decision)
         self.tellTrust(decision)
-        guard case .absolute = self.head.target else { return }
-        if query.scheme == .https { self.tellTunnel(to: query.authority, decision) }
+        if case .authority = self.head.target { return }
+        if query.scheme == .https, query.form == .proxy { self.tellTunnel(to: query.authority, decision) }
         self.tellContract(decision)
         guard let route = decision.route else { return }
         let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
         for rule in summary.requestRules { self.add("request", rule) }
         self.tellFields(route.configuration.request)
         for rule in summary.responseRules { self.add("response", rule) }
+        for rule in summary.cacheRules { self.add("cache", rule) }
         for rule in summary.redirectRules { self.add("redirects", rule) }
     }
 
@@ -109,9 +108,10 @@ package struct Explanation: Sendable, Equatable {
             let summary = RouteSummary(route.configuration, self.policy.configuration.enforcement)
             self.add("route", "\(route.description) at \(position): \(summary.matched)")
         } else {
-            self.add("route", "none matches; the request passes as it is")
+            self.add(
+                "route", query.form == .gateway ? "none matches" : "none matches; the request passes as it is")
         }
-        guard case .absolute = self.head.target else { return }
+        if case .authority = self.head.target { return }
         let authority = decision.authority.description(for: decision.scheme)
         self.add("sent to", "\(query.method) \(decision.scheme.rawValue)://\(authority)\(decision.path)")
     }
@@ -224,9 +224,7 @@ package struct Explanation: Sendable, Equatable {
             self.add("contract", "\(contract.file): \(problem.detail); the request is refused")
         case .refuse: break
         case .answer, .collect, .send, .tunnel:
-            guard let undeclared = self.plan.undeclared else {
-                return self.add("contract", "\(contract.file): it declares no such operation; nothing is judged by it")
-            }
+            guard let undeclared = self.plan.undeclared else { break }
             self.add("contract", "\(contract.file): \(undeclared); the request is sent all the same, and reported")
         }
     }

@@ -94,6 +94,9 @@ import Testing
         ("a\u{2028}b\u{2029}", #""a\u2028b\u2029""#),
         ("\u{202e}gpj.exe\u{2066}", #""\u202egpj.exe\u2066""#),
         ("\u{61c}\u{200f}", #""\u061c\u200f""#),
+        // LOOK-88: all that is deceptive elsewhere.
+        ("a\u{200b}b\u{feff}c\u{2064}", #""a\u200bb\ufeffc\u2064""#),
+        ("a\u{e0041}", #""a\udb40\udc41""#),
         (String(decoding: [0x61, 0xff, 0xc2] as [UInt8], as: UTF8.self), "a\u{fffd}\u{fffd}"),
         ("é\u{2026}😀", "é\u{2026}😀"),
         ("a b", #""a b""#),

@@ -50,6 +50,40 @@ import Testing
         #expect(try Self.error(bytes) == ImageError(.tooLarge, Self.tooLarge))
     }
 
+    @Test(arguments: [
+        ("chunk(b\"zTXt\", b\"k\\0\\0\" + packed)", 100, "unfold"),
+        ("chunk(b\"iCCP\", b\"k\\0\\0\" + packed)", 9, "unfold"),
+        ("chunk(b\"iTXt\", b\"k\\0\\1\\0en\\0k\\0\" + packed)", 100, "unfold"),
+        ("chunk(b\"zTXt\", b\"k\\0\\0\" + zlib.compress(b\"x\"))", 300, "256"),
+    ])
+    func `LOOK-102 compressed texts of a PNG are counted before they are unpacked`(
+        chunk: String, count: Int, word: String
+    ) throws {
+        let bytes = try ShellFilter.run(
+            """
+            /usr/bin/python3 -c 'import struct, sys, zlib
+            def chunk(name, data): return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            packed = zlib.compress(bytes(1000000), 9)
+            png = bytes([137]) + b"PNG" + bytes([13, 10, 26, 10]) + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+            data = chunk(b"IDAT", zlib.compress(bytes(2))) + chunk(b"IEND", b"")
+            sys.stdout.buffer.write(png + \(chunk) * \(count) + data)'
+            """)
+        let error = try Self.error(bytes)
+        #expect(error?.code == .tooLarge && error?.message.contains(word) == true, "\(String(describing: error))")
+    }
+
+    @Test func `LOOK-102 an image with a few compressed texts is decoded`() throws {
+        let bytes = try ShellFilter.run(
+            """
+            /usr/bin/python3 -c 'import struct, sys, zlib
+            def chunk(name, data): return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            png = bytes([137]) + b"PNG" + bytes([13, 10, 26, 10]) + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+            text = chunk(b"zTXt", b"k\\0\\0" + zlib.compress(bytes(100000))) + chunk(b"zTXt", b"k\\0\\0broken")
+            sys.stdout.buffer.write(png + text + chunk(b"IDAT", zlib.compress(bytes(2))) + chunk(b"IEND", b""))'
+            """)
+        #expect(try Self.error(bytes) == nil)
+    }
+
     @Test func `a GIF with a huge screen is refused by it`() throws {
         // One pixel on a screen of 65535 × 65535.
         var bytes = try MadeImage.convert("xc:red gif:-", size: "1x1")

@@ -149,11 +149,12 @@ struct RequestPlanFormTests {
                 + "path for /v1/toys",
             decision: "r, allowed by destinations.default"),
         PlanRow(
-            name: "a contract for responses alone says nothing of other operations",
+            name: "LOOK-103 a contract for responses alone declares the operations, too",
             policy: "routes: [{name: r, contract: api.yaml}]", request: ["PUT http://a.test/v1/pets"],
-            step: "send",
-            decision: "r, allowed by destinations.default",
-            made: "PUT http://a.test/v1/pets"),
+            step:
+                "refuse 422 unserializable-request: the request breaks its contract: the contract has no PUT for /pets; "
+                + "it has GET and POST",
+            decision: "r, allowed by destinations.default"),
         PlanRow(
             name: "a contract for responses alone collects nothing", policy: "routes: [{name: r, contract: api.yaml}]",
             request: ["POST http://a.test/v1/pets", "Content-Length: 12", "Content-Type: application/json"],
@@ -244,11 +245,11 @@ struct RequestPlanFormTests {
             decision: "-, allowed by destinations.default",
             made: "GET http://a.test/ {Via: 1.0 pintle}", minorVersion: 0),
         PlanRow(
-            name: "an upgrade with content is none",
+            name: "LOOK-79 an upgrade may have content",
             request: ["POST http://a.test/", "Connection: upgrade", "Upgrade: websocket", "Content-Length: 1"],
             step: "send",
             decision: "-, allowed by destinations.default",
-            made: "POST http://a.test/ streaming 1, once"),
+            made: "POST http://a.test/ streaming 1 offering websocket, once"),
         PlanRow(
             name: "HEAD upgrades nothing",
             request: ["HEAD http://a.test/", "Connection: upgrade", "Upgrade: websocket"],

@@ -26,6 +26,14 @@ struct RequestPlanTests {
                 + "give a route an upstream",
             decision: "-, allowed by destinations.default"),
         PlanRow(
+            name: "LOOK-109 a refusal of the gateway says why",
+            policy: "routes: [{name: g, match: {hosts: [b.test]}, upstream: \"http://up.test/base\"}]",
+            request: ["GET /x", "Host: a.test"],
+            step:
+                "refuse 400 bad-request: no gateway route matches a.test:80 (routes[0] \"g\": a.test:80 is none of its "
+                + "hosts); use Pintle as a proxy, or give a route an upstream",
+            decision: "-, allowed by destinations.default"),
+        PlanRow(
             name: "a gateway route takes a path",
             policy: "routes: [{name: g, match: {hosts: [a.test]}, upstream: \"http://up.test/base\"}]",
             request: ["GET /x", "Host: a.test"],

@@ -26,8 +26,8 @@ struct StrictLoadingTests {
             "pintle.yaml:1:9: listen: an empty list means nothing here; leave the key out or name something"),
         Case("version: 2", "pintle.yaml:1:10: version: \"2\": this version of Pintle reads version 1 only"),
         Case("- version: 1", "pintle.yaml:1:1: must be a map, not a list"),
-        Case("version: 1\nversion: 1", "pintle.yaml:1:1: duplicate key \"version\""),
-        Case("version: 1\nvia: a\n\"via\": b", "pintle.yaml:2:1: duplicate key \"via\""),
+        Case("version: 1\nversion: 1", "pintle.yaml:1:1: duplicate key \"version\", at 2:1 too"),
+        Case("version: 1\nvia: a\n\"via\": b", "pintle.yaml:2:1: duplicate key \"via\", at 3:1 too"),
         Case("version: 1\nlisten: [\n", "pintle.yaml:3:1: not valid YAML: a value is due here"),
         Case(
             "version: 1\n\tvia: x",
@@ -36,9 +36,47 @@ struct StrictLoadingTests {
         Case(
             "version: 1\n---\nversion: 1",
             "pintle.yaml:2:1: not valid YAML: a second document begins; there may be only one"),
-        Case("version: 1\nvia: *nobody", "pintle.yaml:2:6: not valid YAML: nothing has the name of this alias"),
+        Case(
+            "version: 1\nvia: *nobody",
+            "pintle.yaml:2:6: not valid YAML: nothing has the name of this alias; put a text that begins with * in quotes"
+        ),
     ])
     func `the frame of a file is checked`(example: Case) {
+        #expect(problems(example.yaml) == example.expected)
+    }
+
+    private static let star =
+        "not valid YAML: what begins with * is an alias; put a name with * in quotes, as in \"*.example.com\""
+    private static let deep =
+        "not valid YAML: the line is indented further than the one above it allows; begin it in the column of the key that "
+        + "it belongs beside"
+    private static let beside =
+        "not valid YAML: the line begins in a column that no line above it has; begin it in the column of the one that it "
+        + "belongs beside"
+    private static let tab = "not valid YAML: a tab stands where lines are indented; write spaces"
+
+    @Test(arguments: [
+        Case("version: 1\nroutes:\n  - match: {hosts: [*.a.test]}", "pintle.yaml:3:21: \(star)"),
+        Case("version: 1\nroutes:\n  - match: {hosts: *.a.test}", "pintle.yaml:3:20: \(star)"),
+        Case("version: 1\nengine:\n\tthreads: 1", "pintle.yaml:3:1: \(tab)"),
+        Case("version: 1\n  engine: {threads: 1}", "pintle.yaml:2:3: \(deep)"),
+        Case("version: 1\nroutes:\n  - name: a\n      match: {}", "pintle.yaml:4:7: \(deep)"),
+        Case("version: 1\nroutes:\n  - name: a\n   match: {}", "pintle.yaml:4:4: \(beside)"),
+        Case("version: 1\nengine:\n  threads: 1\n via: x", "pintle.yaml:4:2: \(beside)"),
+        Case(
+            "version: 1\nvia: a: b",
+            "pintle.yaml:2:7: not valid YAML: a second \": \" may not stand in a line; put the "
+                + "value in quotes"),
+        Case(
+            "version: 1\nengine: {threads: 1, \"threads\": 2}",
+            "pintle.yaml:2:10: duplicate key \"threads\", at 2:22 too"),
+        Case(
+            "version: 1\nvia: a\nengine:\n  threads: 1\n# via: b\nvia: c\n'via' : d",
+            "pintle.yaml:2:1: duplicate key \"via\", at 6:1 and 7:1 too"),
+        Case(
+            "\u{FEFF}version: 1\nvia: a\nlisen: b", "pintle.yaml:3:1: unknown key \"lisen\"; did you mean \"listen\"?"),
+    ])
+    func `LOOK-108 the message names the slip and its place`(example: Case) {
         #expect(problems(example.yaml) == example.expected)
     }
 

@@ -39,12 +39,13 @@ struct TargetFindings {
             ]
         }
         let old = address.versions.filter { $0 < .tls12 }
-        guard let newest = old.last else { return [] }
+        guard !old.isEmpty else { return [] }
         let isOnly = old == address.versions
+        let names = old.map(\.description).joined(separator: " and ")
         return [
             self.finding(
                 .oldProtocol, severity: isOnly ? .error : .warning, addresses: [address.address],
-                "\(self.target.authority): the server accepts \(newest)\(isOnly ? " and nothing newer" : "")")
+                "\(self.target.authority): the server accepts \(names)\(isOnly ? " and nothing newer" : "")")
         ]
     }
 

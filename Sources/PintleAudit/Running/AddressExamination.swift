@@ -15,7 +15,8 @@ struct AddressExamination {
         HandshakeOffer(versions: .tls13 ... .tls13, keys: .ecdsa),
         HandshakeOffer(versions: .tls12 ... .tls12, keys: .rsa),
         HandshakeOffer(versions: .tls12 ... .tls12, keys: .ecdsa),
-        HandshakeOffer(), HandshakeOffer(versions: .tls10 ... .tls11, keys: .any),
+        HandshakeOffer(), HandshakeOffer(versions: .tls11 ... .tls11, keys: .any),
+        HandshakeOffer(versions: .tls10 ... .tls10, keys: .any),
     ]
 
     /// What came of it.

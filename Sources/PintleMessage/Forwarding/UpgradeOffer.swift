@@ -3,7 +3,7 @@
 /// The protocols that a client would rather speak on its connection (RFC 9110 §7.8), of those that a proxy may let pass.
 ///
 /// What would carry further requests, HTTP under whatever name or TLS (RFC 2817), is not among them: nobody could judge
-/// those requests.
+/// those requests. SPDY is: the one use that it has left are the streams of `kubectl exec`, which are no requests.
 package struct UpgradeOffer: Sendable, Equatable {
     /// Names with their versions, as the client spells them, in its order.
     package let protocols: [String]
@@ -41,8 +41,8 @@ package struct UpgradeOffer: Sendable, Equatable {
     private static func folded(_ name: String) -> [UInt8] { name.utf8.map(ASCII.lowercased) }
 
     private static func carriesRequests(_ name: String) -> Bool {
-        // Drafts have numbers behind a hyphen, and SPDY came before them.
+        // Drafts have numbers behind a hyphen.
         let product = name.prefix { $0 != "/" && $0 != "-" }.lowercased()
-        return ["h2c", "h2", "h3", "http", "https", "spdy", "tls"].contains(product)
+        return ["h2c", "h2", "h3", "http", "https", "tls"].contains(product)
     }
 }

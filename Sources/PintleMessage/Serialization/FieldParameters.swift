@@ -8,6 +8,9 @@ struct FieldParameters {
         case backslash
         /// Not at all: `"` is `%22`, and a backslash is itself, as in the multipart/form-data of the HTML standard.
         case percent
+        /// As `%22`, or after a backslash, which is itself before anything but a quote and a backslash: RFC 2183, as Go and
+        /// Java write it, with the paths of old browsers (`C:\x`).
+        case percentOrBackslash
     }
 
     /// What stands before the parameters, in lower case; bytes beyond ASCII are question marks.
@@ -67,7 +70,10 @@ struct FieldParameters {
             case (UInt8(ascii: "\\"), .backslash):
                 guard let escaped = rest.popFirst() else { return nil }
                 value.append(escaped)
-            case (UInt8(ascii: "%"), .percent):
+            case (UInt8(ascii: "\\"), .percentOrBackslash):
+                let isEscape = rest.first == UInt8(ascii: "\"") || rest.first == byte
+                value.append(isEscape ? rest.removeFirst() : byte)
+            case (UInt8(ascii: "%"), .percent), (UInt8(ascii: "%"), .percentOrBackslash):
                 guard let escaped = Self.escaped(rest.prefix(2)) else {
                     value.append(byte)
                     continue

@@ -70,7 +70,7 @@ private struct JSONWriting: ~Copyable {
             // Swift's own text is already JSON: shortest digits, `1e+20`, `-0.0`.
             self.append(value.description)
         case .decimal(let text):
-            guard JSONScanner.isNumber(text) else { throw Misfit("“\(text)” is not a JSON number.") }
+            guard JSONScanner.isNumber(text) else { throw Misfit("“\(text.cutName)” is not a JSON number.") }
             self.append(text)
         case .string(let text): self.string(text)
         case .data: throw Misfit("bytes have no form in JSON.")

@@ -15,12 +15,14 @@ package struct BodyDecoder: Sendable {
     /// The fields behind the body.
     package private(set) var trailers = Fields()
 
-    /// - Parameter limits: for what stands between chunks and behind them.
-    package init(_ framing: BodyFraming, limits: HeadLimits) {
+    /// - Parameters:
+    ///   - kind: of the message.
+    ///   - limits: for what stands between chunks and behind them.
+    package init(_ framing: BodyFraming, of kind: MessageKind, limits: HeadLimits) {
         switch framing {
         case .none, .length(0): self.state = .over(hasExcess: false)
         case .length(let length): self.state = .length(left: length)
-        case .chunked: self.state = .chunks(ChunkedDecoder(limits: limits))
+        case .chunked: self.state = .chunks(ChunkedDecoder(of: kind, limits: limits))
         case .untilClose: self.state = .unlimited
         }
     }

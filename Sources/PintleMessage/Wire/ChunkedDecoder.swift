@@ -26,10 +26,15 @@ package struct ChunkedDecoder: Sendable {
     private var state = State.size(digits: 0, value: 0)
     private var size: UInt64 = 0
     private var trailerBytes: [UInt8] = []
+    private let kind: MessageKind
     private let limits: HeadLimits
 
-    /// Makes a decoder; `limits` bound the trailers, and `limits.line` a chunk's extensions.
-    package init(limits: HeadLimits) { self.limits = limits }
+    /// Makes a decoder for a body of a message of that kind; `limits` bound the trailers, and `limits.line` a chunk's
+    /// extensions.
+    package init(of kind: MessageKind = .request, limits: HeadLimits) {
+        self.kind = kind
+        self.limits = limits
+    }
 
     /// Reads on in `bytes` from `offset`, which is moved past what was understood.
     package mutating func next(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Step {
@@ -117,7 +122,8 @@ package struct ChunkedDecoder: Sendable {
         var result: Result<Fields, WireError> = .success(Fields())
         bytes.withUnsafeBytes { buffer in
             var lines = LineReader(buffer)
-            result = Result { () throws(WireError) in try HeadReader.fields(&lines, limits: self.limits) }
+            result = Result { () throws(WireError) in try HeadReader.fields(&lines, of: self.kind, limits: self.limits)
+            }
         }
         return try result.get()
     }

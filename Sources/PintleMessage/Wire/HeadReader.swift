@@ -3,7 +3,9 @@
 /// Reads field lines (RFC 9112 §5): of a request's head, of a response's, or of trailers.
 enum HeadReader {
     /// Reads the field lines up to the empty line.
-    static func fields(_ lines: inout LineReader, limits: HeadLimits) throws(WireError) -> Fields {
+    static func fields(
+        _ lines: inout LineReader, of kind: MessageKind, limits: HeadLimits
+    ) throws(WireError) -> Fields {
         // With room for what a proxy adds, such as its Via.
         var fields = Fields(reservingBytes: lines.remaining + 64)
         while true {
@@ -18,18 +20,25 @@ enum HeadReader {
             guard line.count <= limits.line else {
                 throw WireError(.headerTooLarge, "a field line is longer than \(limits.line) bytes")
             }
-            try Self.append(line, to: &fields)
+            try Self.append(line, of: kind, to: &fields)
         }
     }
 
     /// Appends one line, `name: value` without its line end.
-    static func append(_ line: UnsafeRawBufferPointer, to fields: inout Fields) throws(WireError) {
+    static func append(
+        _ line: UnsafeRawBufferPointer, of kind: MessageKind, to fields: inout Fields
+    ) throws(WireError) {
         guard let first = line.first, first != 0x20, first != 0x09 else {
             throw WireError(.malformed, "a field line begins with white space (obsolete folding)")
         }
-        var colon = 0
-        while colon < line.count, ASCII.isTokenByte(line[colon]) { colon += 1 }
-        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+        var nameEnd = 0
+        while nameEnd < line.count, ASCII.isTokenByte(line[nameEnd]) { nameEnd += 1 }
+        var colon = nameEnd
+        // A request is refused: servers differ in how they read its name (RFC 9112 §5.1). Of a response a proxy removes it.
+        if kind == .response {
+            while colon < line.count, line[colon] == 0x20 || line[colon] == 0x09 { colon += 1 }
+        }
+        guard nameEnd > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
             throw WireError(.malformed, "a field name is not a token directly before its colon")
         }
         var start = colon + 1
@@ -40,9 +49,14 @@ enum HeadReader {
             throw WireError(.malformed, "a field value has a control byte")
         }
         fields.append(
-            name: UnsafeRawBufferPointer(rebasing: line[..<colon]),
+            name: UnsafeRawBufferPointer(rebasing: line[..<nameEnd]),
             value: UnsafeRawBufferPointer(rebasing: line[start..<end]))
     }
+}
+
+/// The two kinds of messages, whose field lines are not read alike.
+package enum MessageKind: Sendable {
+    case request, response
 }
 
 /// Takes lines that end with CRLF from a block that is known to end with an empty one.
@@ -96,9 +110,12 @@ extension ResponseHead {
 extension Fields {
     /// Appends one line, `name: value` without its line end.
     ///
+    /// - Parameter kind: of the message; a field of HTTP/2 is read as one of a request, without white space in its name.
     /// - Throws: ``WireError`` when it is not a field line.
-    package mutating func append(line: UnsafeRawBufferPointer) throws(WireError) {
-        try HeadReader.append(line, to: &self)
+    package mutating func append(
+        line: UnsafeRawBufferPointer, of kind: MessageKind = .request
+    ) throws(WireError) {
+        try HeadReader.append(line, of: kind, to: &self)
     }
 
     /// Refuses what ``append(line:)`` cannot: lists that are too long as a whole.

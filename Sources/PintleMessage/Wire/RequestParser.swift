@@ -29,7 +29,7 @@ package struct RequestParser: Sendable {
         self.searched = 0
         var lines = LineReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
         var head = try self.requestLine(try lines.next())
-        head.fields = try HeadReader.fields(&lines, limits: self.limits)
+        head.fields = try HeadReader.fields(&lines, of: .request, limits: self.limits)
         try Self.checkHost(&head)
         if head.hasWebSocketScheme, UpgradeOffer(head) == nil {
             throw WireError(.malformed, "a ws:// or wss:// target without an Upgrade is no WebSocket's")

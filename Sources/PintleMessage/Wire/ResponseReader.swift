@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a response of HTTP/1.1 as strictly as a request: its head line by line, then its body.
+/// Reads a response of HTTP/1.1 as strictly as a request, but for white space before colons: its head line by line, then
+/// its body.
 package struct ResponseReader: Sendable {
     /// What a line has completed.
     package enum Found: Sendable {
@@ -35,7 +36,7 @@ package struct ResponseReader: Sendable {
     /// Makes a reader for the answer to one request.
     package init(limits: HeadLimits) {
         self.limits = limits
-        self.body = BodyDecoder(.untilClose, limits: limits)
+        self.body = BodyDecoder(.untilClose, of: .response, limits: limits)
     }
 
     /// Takes a line with its line end.
@@ -54,7 +55,7 @@ package struct ResponseReader: Sendable {
             return .more
         }
         guard line.isEmpty else {
-            try self.head.fields.append(line: line)
+            try self.head.fields.append(line: line, of: .response)
             return .more
         }
         self.hasStatusLine = false
@@ -70,7 +71,7 @@ package struct ResponseReader: Sendable {
         guard framing != .chunked || self.version != "1.0" else {
             throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
         }
-        self.body = BodyDecoder(framing, limits: self.limits)
+        self.body = BodyDecoder(framing, of: .response, limits: self.limits)
         guard case .length(let length) = framing else { return .head(head, length: nil) }
         return .head(head, length: length)
     }

@@ -11,12 +11,17 @@ enum YAMLDocument {
     /// How deep nodes may stand in one another.
     static let depthLimit = 64
 
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
     /// The root node, or nil after a problem was reported.
     static func compose(_ bytes: [UInt8], _ context: LoadingContext) -> StrictNode? {
         guard bytes.count <= Self.byteLimit else {
             context.report("the file is over \(Self.byteLimit.spelledAsBytes)", path: "", at: nil)
             return nil
         }
+        // A byte order mark may stand in front of a document (YAML 1.2.2 §5.2). The parser would take it for a character of the
+        // first line, and the columns below for others.
+        let bytes = Array(bytes.starts(with: Self.byteOrderMark) ? bytes.dropFirst(3) : bytes[...])
         guard let text = String(validating: bytes, as: UTF8.self) else {
             context.report("the file is not UTF-8 text", path: "", at: nil)
             return nil
@@ -68,10 +73,14 @@ enum YAMLDocument {
         switch error as? YamlError {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: SourcePosition(mark))
+            let slip = YAMLSlip(problem, at: SourcePosition(mark), in: text)
+            context.report("not valid YAML: \(slip.words)", path: "", at: slip.position)
         case .duplicatedKeysInMapping(let keys, let duplicate):
             let names = keys.map { "\"\($0.excerpt)\"" }.joined(separator: ", ")
-            context.report("duplicate key \(names)", path: "", at: SourcePosition(duplicate.mark))
+            let first = SourcePosition(duplicate.mark)
+            let others = keys.min().map { YAMLSlip.otherPlaces(of: $0, at: first, in: text) } ?? []
+            let also = others.map { "\($0.line):\($0.column)" }.joined(separator: " and ")
+            context.report("duplicate key \(names)\(also.isEmpty ? "" : ", at \(also) too")", path: "", at: first)
         case .reader(let problem, let offset, _, _):
             let position = offset.map { SourcePosition(characters: $0, into: text) }
             context.report("not valid YAML: \(YAMLWords.text(for: problem))", path: "", at: position)

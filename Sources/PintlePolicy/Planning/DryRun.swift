@@ -120,7 +120,7 @@ private struct Sample {
     }
 
     private mutating func readBody(_ bytes: ArraySlice<UInt8>, _ limits: HeadLimits) throws(WireError) {
-        var decoder = BodyDecoder(self.framing, limits: limits)
+        var decoder = BodyDecoder(self.framing, of: .request, limits: limits)
         var result = Result<Void, WireError>.success(())
         bytes.withUnsafeBytes { bytes in
             var offset = 0

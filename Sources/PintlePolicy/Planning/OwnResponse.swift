@@ -47,4 +47,11 @@ package struct OwnResponse {
     package init(_ problem: Problem, _ context: ProblemWriter.Context) {
         (self.head, self.body) = ProblemWriter.response(problem, context)
     }
+
+    /// Its head with the fields that a route has its clients get.
+    package func head(by rules: HeaderRules?) -> ResponseHead {
+        var head = self.head
+        rules?.apply(to: &head.fields)
+        return head
+    }
 }

@@ -62,6 +62,8 @@ package final class RequestPlan: Sendable {
     package var operation: ContractedOperation? { self.grounds.operation }
     /// A breach of the contract that the head alone shows, where such are only reported.
     package var undeclared: String? { self.grounds.undeclared }
+    /// The fields of what its client gets, as the route changes them; nil without a route.
+    package var responseFields: HeaderRules? { self.decision?.route?.configuration.response.headers }
     /// True where the whole body is only kept to be sent again, should a redirect ask for that.
     package var collectsForRedirects: Bool { self.grounds.collectsForRedirects }
     /// True where the serializer of the route makes the request anew.
@@ -144,7 +146,8 @@ extension RequestPlan {
             self.rewriter = decision.route?.rewriter
             if query.form == .gateway, decision.route == nil {
                 let detail =
-                    "no gateway route matches \(query.authority); use Pintle as a proxy, or give a route an upstream"
+                    "no gateway route matches \(query.authority)\(self.policy.routes.reasonsAgainst(query)); use Pintle as "
+                    + "a proxy, or give a route an upstream"
                 return .refuse(Problem(.badRequest, detail))
             }
             if let denial = Problem(denying: decision) { return .refuse(denial) }
@@ -152,13 +155,11 @@ extension RequestPlan {
             if let contract = self.policy.apiContract(for: decision) {
                 do throws(Malformed) {
                     self.operation = try contract.operation(method: head.method, path: decision.path)
-                } catch  where contract.checksRequests {
+                } catch {
                     guard self.policy.onViolation(on: decision.route) == .report else {
                         return .refuse(Problem(breaking: [error.reason]))
                     }
                     self.undeclared = error.reason
-                } catch {
-                    // Only responses are held to the contract, and it says nothing of this one.
                 }
             }
             self.isSerialized = self.rewriter?.serializes(head, hasBody: self.framing != .none) == true

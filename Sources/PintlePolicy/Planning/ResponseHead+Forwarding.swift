@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import PintleMessage
+package import PintleTrust
 
 extension ResponseHead {
     /// The head as a client gets it, without framing.
@@ -11,11 +12,16 @@ extension ResponseHead {
     ///   - version: in which the origin has answered.
     ///   - marks: violations of the response that are only reported.
     ///   - others: names of such of the request, or of the trust in the origin.
+    ///   - time: the Date of a final response that has none (RFC 9110 §6.6.1). Default: now.
     package consuming func forwarded(
-        by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String]
+        by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String],
+        at time: @autoclosure () -> UnixTime = .now
     ) -> ResponseHead {
         var head = self
         Forwarding.removeHopByHop(from: &head.fields)
+        if head.status >= 200, !head.fields.contains(.date) {
+            head.fields.append("Date", HTTPDate.text(time().seconds))
+        }
         rules?.apply(to: &head.fields)
         for violation in marks { head.fields.append("Pintle-Violation", violation.rawValue) }
         if let via { Forwarding.appendVia(via, version: version, to: &head.fields) }

@@ -105,7 +105,7 @@ extension Route {
             return "\(query.method) is none of its methods"
         }
         if !readings.contains(where: self.acceptsPath) {
-            return "\(String(decoding: readings[0], as: UTF8.self)) is none of its paths"
+            return "\(String(decoding: readings[0], as: UTF8.self).excerpt) is none of its paths"
         }
         if !match.schemes.isEmpty, !match.schemes.contains(query.scheme) {
             return "\(query.scheme.rawValue) is none of its schemes"

@@ -16,7 +16,10 @@ package struct RouteSummary: CustomStringConvertible {
 
     /// `"charge": POST api.pay.example/v1/** → https://api.pay.example/v1/, trust payments; …`.
     package var description: String {
-        let all = [self.requestRules, self.responseRules, self.redirectRules, self.contractRules, self.tunnelRules]
+        let all = [
+            self.requestRules, self.responseRules, self.cacheRules, self.redirectRules, self.contractRules,
+            self.tunnelRules,
+        ]
         let rules = all.joined().joined(separator: "; ")
         let line = "\"\(self.route.name)\": \(self.matched) → \(self.destination)"
         return rules.isEmpty ? line : "\(line); \(rules)"
@@ -38,6 +41,25 @@ package struct RouteSummary: CustomStringConvertible {
         if let prefix = self.route.stripPrefix { text += " without \(prefix)" }
         if let trust = self.route.trust { text += ", trust \(trust.value)" }
         return text
+    }
+
+    // MARK: Kept answers
+
+    /// How its requests use the cache, and each other's answers.
+    package var cacheRules: [String] {
+        var rules: [String] = []
+        switch self.route.cache {
+        case .off: break
+        case .protocol: rules.append("keeps answers as RFC 9111 lets a shared cache")
+        case .ignoreLocal: rules.append("keeps answers, and asks the origin each time")
+        case .preferCache: rules.append("gives kept answers however old they are")
+        case .onlyCache: rules.append("gives kept answers alone, and cache-miss without one")
+        }
+        if let coalescing = self.route.coalescing {
+            let most = coalescing.maxActive.map { ", at most \($0) at a time" } ?? ""
+            rules.append("asks once for equal requests that wait\(most)")
+        }
+        return rules
     }
 
     // MARK: Requests

@@ -33,6 +33,15 @@ package final class RouteTable: Sendable {
         self.headerNames.isEmpty ? Fields() : head.fields.lines(called: self.headerNames)
     }
 
+    /// Why the first routes are not for a request, in parentheses, behind a sentence that says that none is; empty without
+    /// routes.
+    func reasonsAgainst(_ query: RouteQuery) -> String {
+        let reasons = self.routes.prefix(3).map { "\($0.description): \($0.mismatch(query) ?? "does not match")" }
+        guard !reasons.isEmpty else { return "" }
+        let rest = self.routes.count > reasons.count ? "; and \(self.routes.count - reasons.count) more" : ""
+        return " (\(reasons.joined(separator: "; "))\(rest))"
+    }
+
     /// The first route that matches, or nil.
     ///
     /// Paths are compared with dot segments resolved and percent-encoded characters decoded, as the origin will read them.

@@ -14,7 +14,9 @@ struct BodyReader {
 
     private var decoder: BodyDecoder
 
-    init(_ framing: BodyFraming, limits: HeadLimits) { self.decoder = BodyDecoder(framing, limits: limits) }
+    init(_ framing: BodyFraming, limits: HeadLimits) {
+        self.decoder = BodyDecoder(framing, of: .request, limits: limits)
+    }
 
     /// True where nothing but the end is left of a body with a length.
     var isAtEnd: Bool { self.decoder.isOver }

@@ -361,7 +361,7 @@ final class Exchange {
     }
 
     func originSent(trailers fields: Fields) {
-        let fields = fields.forwarded(asTrailersBy: self.plan?.decision?.route?.configuration.response.headers)
+        let fields = fields.forwarded(asTrailersBy: self.plan?.responseFields)
         switch self.answer {
         case .none: preconditionFailure("BUG: trailers come without a head")
         case .inspected(let inspection):
@@ -511,7 +511,7 @@ final class Exchange {
     /// The head of a response as the client gets it, without framing. It passes although it violates what `mark` says.
     private func forwarded(_ head: ResponseHead, mark: ValidationError?) -> ResponseHead {
         head.forwarded(
-            by: self.plan?.decision?.route?.configuration.response.headers, via: self.active.via,
+            by: self.plan?.responseFields, via: self.active.via,
             version: self.report.upstreamVersion, marks: mark?.kinds ?? [], others: self.report.otherViolations)
     }
 
@@ -556,7 +556,7 @@ final class Exchange {
     private func answer(_ response: OwnResponse, _ outcome: Outcome) {
         self.cancelOrigin()
         self.report.status = response.head.status
-        self.client.send(response.head, length: UInt64(response.body.count))
+        self.client.send(response.head(by: self.plan?.responseFields), length: UInt64(response.body.count))
         self.report.bytesOut += response.body.withUnsafeBytes { self.client.send($0) }
         self.end(outcome)
         self.client.finish(trailers: Fields())
@@ -623,8 +623,8 @@ final class Exchange {
             }
         case .relay(let connection, let watch): self.relay(Handover(connection: connection), watch, head: nil)
         case .fail(let error): self.fail(with: error)
-        case .refuse(let problem):
-            self.report.noteUntrusted(problem.name)
+        case .refuse(let problem, let verdict):
+            self.report.noteUntrusted(problem.name, verdict)
             self.refuse(problem)
         }
     }

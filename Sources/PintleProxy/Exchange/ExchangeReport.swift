@@ -140,6 +140,10 @@ final class ExchangeReport {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
+        // An answer that is refused by its head has no end that would tell of its connection.
+        let retries = self.metrics.retries
+        self.metrics = origin.metrics
+        self.metrics.retries = retries
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
@@ -201,7 +205,10 @@ final class ExchangeReport {
     }
 
     /// Notes that the other end was not trusted, where the problem says so.
-    func noteUntrusted(_ problem: Problem.Name) {
+    ///
+    /// - Parameter verdict: on the chain that it has shown, if it has shown one.
+    func noteUntrusted(_ problem: Problem.Name, _ verdict: Verdict? = nil) {
+        if let verdict { self.verdict = verdict }
         guard let kind = ViolationKind(rawValue: problem.rawValue) else { return }
         self.violated(kind)
     }

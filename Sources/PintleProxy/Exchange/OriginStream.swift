@@ -14,6 +14,8 @@ protocol OriginStream: AnyObject {
     var proxyVerdict: Verdict? { get }
     /// The version of the response, once its head has come: `1.0`, `1.1` or `2`.
     var responseVersion: String { get }
+    /// Measurements of the connection and the request so far.
+    var metrics: TransferMetrics { get }
     /// Bytes of the request's body that wait to be sent.
     var unsentBodyBytes: Int { get }
     /// Bytes of the request's body that are in memory, with those that may have to be sent again.
@@ -42,6 +44,8 @@ protocol OriginStream: AnyObject {
 }
 
 extension OriginStream {
+    var metrics: TransferMetrics { TransferMetrics() }
+
     var cacheOutcome: CacheOutcome? { nil }
 
     func detach() { self.cancel() }

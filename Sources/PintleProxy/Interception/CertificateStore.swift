@@ -7,7 +7,13 @@ internal import PintleTrust
 final class CertificateStore: Sendable {
     private struct Entry: Sendable {
         let identity: ClientIdentity
+        let start: UnixTime
         let end: UnixTime
+
+        /// False also where the clock was set back behind the start, after it had jumped ahead.
+        func isFit(at now: UnixTime) -> Bool {
+            self.start <= now && self.end.seconds - CertificateStore.remainder > now.seconds
+        }
     }
 
     let authority: CertificateAuthority
@@ -23,7 +29,7 @@ final class CertificateStore: Sendable {
     /// The certificate for these names; nil where it must be issued first.
     func identity(for names: [CertifiedName], at now: UnixTime = .now) -> ClientIdentity? {
         self.entries.withLockedValue { entries in
-            entries[names].flatMap { $0.end.seconds - Self.remainder > now.seconds ? $0.identity : nil }
+            entries[names].flatMap { $0.isFit(at: now) ? $0.identity : nil }
         }
     }
 
@@ -36,7 +42,7 @@ final class CertificateStore: Sendable {
         self.entries.withLockedValue { entries in
             // Which one goes is all the same: it is issued again when it is asked for.
             if entries.count >= Self.mostEntries, let some = entries.keys.first { entries[some] = nil }
-            entries[names] = Entry(identity: identity, end: leaf.notAfter)
+            entries[names] = Entry(identity: identity, start: leaf.notBefore, end: leaf.notAfter)
         }
         return identity
     }

@@ -26,7 +26,7 @@ final class TunnelOpening {
         case relay(MadeConnection, watchedBy: TunnelWatch?)
         /// There is no connection.
         case fail(SessionError)
-        case refuse(Problem)
+        case refuse(Problem, verdict: Verdict?)
     }
 
     private enum State {
@@ -108,7 +108,7 @@ final class TunnelOpening {
         case .success(let verdict)?:
             self.proof = verdict
             return self.relay(MadeConnection(socket: socket.take()), TunnelWatch(question))
-        case .failure(let problem)?: return self.refuse(problem)
+        case .failure(let refusal)?: return self.refuse(refusal.problem, refusal.verdict)
         case nil:
             self.state = .proving(question)
             return .prove(question, over: socket, patience: self.patience)
@@ -124,7 +124,7 @@ final class TunnelOpening {
     /// Connects to what has proved itself.
     private func goOn(_ answer: TunnelVerifier.Answer, _ question: TunnelVerifier.Question) -> Action {
         switch answer {
-        case .failure(let problem): return self.refuse(problem)
+        case .failure(let refusal): return self.refuse(refusal.problem, refusal.verdict)
         case .success(let verdict): self.proof = verdict
         }
         self.state = .connectingAgain(question)
@@ -146,15 +146,16 @@ final class TunnelOpening {
         if case .shakingHands(let question) = self.state, error.code == .untrusted,
             error.verdict?.host == self.authority.host
         {
-            self.active.tunnelProofs.keep(.failure(Problem(error)), to: question)
+            self.active.tunnelProofs.keep(
+                .failure(TunnelVerifier.Refusal(problem: Problem(error), verdict: error.verdict)), to: question)
         }
         self.state = .over
         return .fail(error)
     }
 
-    private func refuse(_ problem: Problem) -> Action {
+    private func refuse(_ problem: Problem, _ verdict: Verdict? = nil) -> Action {
         self.state = .over
-        return .refuse(problem)
+        return .refuse(problem, verdict: verdict)
     }
 
     private func relay(_ connection: MadeConnection, _ watch: TunnelWatch?) -> Action {

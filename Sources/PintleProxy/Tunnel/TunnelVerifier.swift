@@ -21,7 +21,13 @@ final class TunnelVerifier {
         let evaluator: TrustEvaluator
     }
 
-    typealias Answer = Result<Verdict, Problem>
+    /// Why a destination is not trusted, with the verdict on it where it has shown a chain.
+    struct Refusal: Error {
+        let problem: Problem
+        let verdict: Verdict?
+    }
+
+    typealias Answer = Result<Verdict, Refusal>
 
     // unowned: the loop holds its lane, which holds this.
     private unowned let lane: Lane
@@ -113,14 +119,15 @@ final class TunnelProofs: Sendable {
     }
 }
 
-extension Result where Success == Verdict, Failure == Problem {
+extension Result where Success == Verdict, Failure == TunnelVerifier.Refusal {
     fileprivate init(_ result: ProbeResult, about question: TunnelVerifier.Question) {
         if let verdict = result.verdict, let problem = Problem(refusing: verdict) {
-            self = .failure(problem)
+            self = .failure(TunnelVerifier.Refusal(problem: problem, verdict: verdict))
         } else if result.negotiated != nil, let verdict = result.verdict {
             self = .success(verdict)
         } else {
-            self = .failure(Problem(result.failure, at: question.authority))
+            self = .failure(
+                TunnelVerifier.Refusal(problem: Problem(result.failure, at: question.authority), verdict: nil))
         }
     }
 }

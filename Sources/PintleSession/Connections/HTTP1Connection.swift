@@ -578,8 +578,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .more: break
         case .interim(let head): transfer.received(interim: head)
         case .head(let head, _) where head.status == 101:
-            guard transfer.request.upgrade != nil else {
-                throw WireError(.malformed, "it switches protocols without being asked")
+            // Behind a request that is not complete there would be no telling its body from the other protocol.
+            guard transfer.request.upgrade != nil, self.isSent else {
+                throw WireError(.malformed, "it switches protocols without being asked, or before it has the request")
             }
             self.switching = head
         case .head(let head, let length):

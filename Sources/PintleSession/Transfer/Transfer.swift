@@ -52,7 +52,8 @@ package final class Transfer {
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
     private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
     private var attemptStart = NIODeadline.uptimeNanoseconds(0)
-    private var metrics = TransferMetrics()
+    /// Measurements of the connection and the request so far.
+    package private(set) var metrics = TransferMetrics()
     private var hasResponse = false
     /// The number of transfers that the object has been.
     private var uses: UInt64 = 0

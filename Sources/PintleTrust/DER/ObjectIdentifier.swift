@@ -33,6 +33,14 @@ struct OID: Hashable {
     static let extendedKeyUsage = OID(0x55, 0x1D, 37)
     static let inhibitAnyPolicy = OID(0x55, 0x1D, 54)
     static let anyPolicy = OID(0x55, 0x1D, 32, 0)
+    static let issuerAltName = OID(0x55, 0x1D, 18)
+    static let freshestLists = OID(0x55, 0x1D, 46)
+    /// 1.3.6.1.5.5.7.1.11
+    static let subjectInformationAccess = OID(0x2B, 6, 1, 5, 5, 7, 1, 11)
+    /// 1.3.6.1.5.5.7.1.24
+    static let tlsFeatures = OID(0x2B, 6, 1, 5, 5, 7, 1, 24)
+    /// 1.3.6.1.4.1.11129.2.4.2
+    static let signedTimestamps = OID(0x2B, 6, 1, 4, 1, 0xD6, 0x79, 2, 4, 2)
     /// 1.3.6.1.5.5.7.1.1
     static let authorityInformationAccess = OID(0x2B, 6, 1, 5, 5, 7, 1, 1)
 

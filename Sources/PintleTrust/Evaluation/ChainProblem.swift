@@ -25,7 +25,8 @@ extension Rule {
         case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
             .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
             .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
-            .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
+            .malformedInformationAccess, .malformedInformation, .informationAccessCritical, .authorityKeyIdentifier,
+            .subjectKeyIdentifier,
             .policyConstraintsNotCritical:
             .profile
         }

@@ -34,6 +34,9 @@ final class HandshakeJudge {
         if self.evaluator.policy.stapling != .off { pintle_ssl_ctx_request_status(sslContext, checkStapledStatus) }
         VerdictEnd.limitResumption(in: sslContext)
         SSL_CTX_set_cert_cb(sslContext, self.identity == nil ? nil : chooseCertificate, nil)
+        // A server of TLS 1.3 may ask after the handshake, for some of its paths, if the client has said that it may (RFC 8446
+        // §4.6.2). A client without a certificate has nothing to gain from it.
+        SSL_CTX_set_post_handshake_auth(sslContext, self.identity == nil ? 0 : 1)
     }
 
     /// The judge of the context that a connection was made from.

@@ -88,6 +88,12 @@ struct CertificateExtensions {
                 try self.decode(type, value.content)
             } catch {
                 self.note(.rule(ofMalformed: type))
+                continue
+            }
+            do {
+                try InformationExtensions.check(type, value.content)
+            } catch {
+                self.note(.malformedInformation)
             }
         }
         // Who marks the policies as critical wants their qualifiers understood too (§4.2.1.4).
@@ -120,7 +126,7 @@ struct CertificateExtensions {
         case .policyConstraints: self.policyConstraints = try Self.policyConstraints(bytes)
         case .inhibitAnyPolicy:
             self.inhibitAnyPolicy = try DERReader.only(DERTag.integer, in: bytes).smallInteger()
-        case .authorityInformationAccess: try Self.checkAccessDescriptions(bytes)
+        case .authorityInformationAccess: try InformationExtensions.checkAccessDescriptions(bytes)
         default: break
         }
     }
@@ -224,17 +230,6 @@ struct CertificateExtensions {
         guard explicit != nil || mapping != nil else { throw DERError() }
         return PolicyConstraints(
             requireExplicitPolicy: try explicit?.smallInteger(), inhibitPolicyMapping: try mapping?.smallInteger())
-    }
-
-    private static func checkAccessDescriptions(_ bytes: ArraySlice<UInt8>) throws(DERError) {
-        var list = try DERReader(sequence: bytes)
-        guard !list.isAtEnd else { throw DERError() }
-        while !list.isAtEnd {
-            var description = try list.next(DERTag.sequence).elements
-            _ = try OID(try description.next(DERTag.objectIdentifier))
-            _ = try description.next()
-            try description.end()
-        }
     }
 }
 

@@ -161,7 +161,8 @@ struct NameConstraints {
             return .unknown
         }
         let host = Array(mailbox[(at + 1)...])
-        guard DNSName(host) != nil else { return .unknown }
+        // A mailbox is at one host: a wildcard is no name here, and neither inside nor outside of anything.
+        guard let name = DNSName(host), !name.isWildcard else { return .unknown }
         guard let baseAt = base.lastIndex(of: ASCIIByte.at) else {
             return DNSName.isHost(host, within: base) ? .inside : .outside
         }

@@ -27,6 +27,8 @@ extension Rule {
         case .duplicateExtension: "an extension stands there twice"
         case .unknownCriticalExtension: "a critical extension is unknown"
         case .malformedExtension: "an extension cannot be read"
+        case .malformedInformation:
+            "its distribution points, timestamps or another extension that informs cannot be read"
         case .malformedInformationAccess: "its authority information access cannot be read"
         case .informationAccessCritical: "its authority information access is critical"
         case .authorityKeyIdentifier: "its authority key identifier is missing or improper"

@@ -107,6 +107,9 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
     case malformedExtension = "malformed-extension"
     /// RFC §4.2.2.1: it can be read.
     case malformedInformationAccess = "malformed-information-access"
+    /// An extension that informs, and that the evaluation does not need, can be read: distribution points, qualifiers of
+    /// policies, timestamps of logs.
+    case malformedInformation = "malformed-information"
     /// RFC §4.2.2.1: it is not critical.
     case informationAccessCritical = "information-access-critical"
     /// RFC §4.2.1.1: the identifier of the signer's key is there, and not critical.
@@ -134,7 +137,8 @@ public enum Rule: String, Sendable, Hashable, CaseIterable {
         case .dateEncoding, .basicConstraintsNotCritical, .endEntityKeyUsage, .anyPurpose, .purposesCritical,
             .nameConstraintsInEndEntity, .leadingDotInNameConstraint, .malformedName, .underscoreInName,
             .alternativeNamesNotCritical, .alternativeNamesCritical, .commonNameCopy, .unevenKey, .serialNumber,
-            .malformedInformationAccess, .informationAccessCritical, .authorityKeyIdentifier, .subjectKeyIdentifier,
+            .malformedInformationAccess, .malformedInformation, .informationAccessCritical, .authorityKeyIdentifier,
+            .subjectKeyIdentifier,
             .policyConstraintsNotCritical:
             true
         default: false

@@ -8,14 +8,16 @@ internal import PintlePolicy
 struct Explain: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what a configuration does with one request, and why, without network.",
-        discussion: "For CONNECT give host:port in place of the URL.")
+        discussion: """
+            For CONNECT give host:port in place of the URL; for a request to the gateway the path, and --header 'Host: name'.
+            """)
 
     @OptionGroup var configuration: ConfigurationOptions
 
     @Argument(help: "The method, as in GET.")
     var method: String
 
-    @Argument(help: "The URL that the client asks for.")
+    @Argument(help: "The URL that the client asks for, or the path where it asks the gateway.")
     var url: String
 
     @Option(
@@ -54,9 +56,25 @@ struct Explain: ParsableCommand {
             }
             return .authority(authority)
         }
+        if self.url.hasPrefix("/") { return try self.gatewayTarget() }
         do throws(HTTPURLError) {
             let url = try HTTPURL(self.url)
             return .absolute(scheme: url.scheme, authority: url.authority, path: url.path)
+        } catch {
+            throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")
+        }
+    }
+
+    /// The target of a request that is sent to the proxy as to a server.
+    private func gatewayTarget() throws(CommandFailure) -> RequestTarget {
+        guard self.headers.contains(where: { $0.lowercased().hasPrefix("host:") }) else {
+            throw CommandFailure(
+                .usage,
+                "pintle explain: a path is asked of the gateway, which chooses by the Host; add --header 'Host: name'")
+        }
+        do throws(HTTPURLError) {
+            // As a client spells it: dot segments go, and what a target may not have is escaped.
+            return .origin(path: try HTTPURL("http://host\(self.url)").path)
         } catch {
             throw CommandFailure(.usage, "pintle explain: \(self.url.debugDescription): \(error)")
         }

@@ -18,8 +18,7 @@ struct GivenField {
         self.surroundings = surroundings
     }
 
-    /// Reads `Name: value`, `Name:env:NAME` or `Name:file:PATH`; in a field with credentials a word such as `Bearer` may
-    /// stand before the last two.
+    /// Reads `Name: value`, `Name:env:NAME` or `Name:file:PATH`; a word such as `Bearer` may stand before the last two.
     func read(_ text: String) throws(CommandFailure) -> (String, String) {
         guard let colon = text.firstIndex(of: ":") else {
             throw self.usage("--header: needs a colon between name and value, as in 'Accept: text/html'")
@@ -37,26 +36,17 @@ struct GivenField {
     }
 
     private func value(_ given: String, of name: String) throws(CommandFailure) -> String {
-        let isSecret = Self.secrets.contains(name.lowercased())
-        var scheme = ""
-        var rest = Substring(given)
-        if isSecret, let space = given.firstIndex(of: " "), Self.isReference(given[given.index(after: space)...]) {
-            scheme = String(given[...space])
-            rest = given[given.index(after: space)...]
-        }
-        guard !isSecret || Self.isReference(rest) else {
+        guard ValueReference(given) != nil || !Self.secrets.contains(name.lowercased()) else {
             throw self.usage(
                 "--header \(name): everybody on this machine can read a command line; give the value as env:NAME or "
                     + "file:PATH")
         }
         do throws(Malformed) {
-            return scheme + (try self.surroundings.value(of: String(rest)))
+            return try self.surroundings.value(of: given)
         } catch {
             throw CommandFailure(.incomplete, "\(self.command): --header \(name): \(error)")
         }
     }
 
     private func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, "\(self.command): \(message)") }
-
-    private static func isReference(_ text: Substring) -> Bool { text.hasPrefix("env:") || text.hasPrefix("file:") }
 }

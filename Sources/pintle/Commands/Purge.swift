@@ -9,7 +9,7 @@ struct Purge: ParsableCommand {
         abstract: "Drop answers that a running proxy keeps.",
         discussion: """
             Answers in memory and on disk are gone when the command returns. What is on its way to a client arrives, and is \
-            not kept.
+            not kept. Exit code 0 when answers went, 1 when there were none that are meant.
             """)
 
     @Argument(help: "The URL whose answers go, as the origin is asked for it.")

@@ -37,6 +37,10 @@ struct ControlDesk: Sendable {
         let count = await withCheckedContinuation { waiting in
             store.purge(selection) { waiting.resume(returning: $0) }
         }
+        // A script that drops what it has changed is told of a URL or a tag that is spelled wrong.
+        guard count > 0 else {
+            return ControlAnswer(code: ProcessExit.found.rawValue, lines: ["nothing is kept that this names"])
+        }
         return ControlAnswer(
             code: ProcessExit.success.rawValue, lines: [count == 1 ? "1 answer is gone" : "\(count) answers are gone"])
     }

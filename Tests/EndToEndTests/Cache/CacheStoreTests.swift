@@ -74,6 +74,9 @@ struct CacheStoreTests {
         let status = try self.run("status")
         let start = "cache: 0 hits, 3 misses, 0 merged, 0 purged; 3 answers of "
         #expect(status.lines.contains { $0.text.hasPrefix(start) })
+        // LOOK-109: a script is told of a URL that nothing is kept of.
+        let none = try self.run("purge", base + "/none")
+        #expect(none.exitCode == 1 && none.errors == ["nothing is kept that this names"], "\(none.lines)")
         let nothing = try self.run("purge")
         #expect(nothing.errors.contains { $0.contains("Say what goes") })
     }

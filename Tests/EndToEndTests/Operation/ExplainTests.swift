@@ -42,6 +42,29 @@ struct ExplainTests {
         try PintleProcess.run(["explain", "-c", self.file] + arguments)
     }
 
+    @Test func `LOOK-109 a request to the gateway is explained, and a refusal says why`() throws {
+        let file = try self.folder.write(
+            """
+            version: 1
+            routes:
+              - {name: up, match: {hosts: [a.test], paths: [/v1/**]}, upstream: "http://up.test/", cache: {policy: protocol}, coalesce: {}}
+            """, to: "g.yaml")
+        let explained = try PintleProcess.run(["explain", "-c", file, "GET", "/v1/x", "-H", "Host: a.test"])
+        #expect(
+            explained.exitCode == 0 && explained.output.contains("sent to      GET http://up.test/v1/x"),
+            "\(explained.lines)")
+        #expect(
+            explained.output.contains("cache        keeps answers as RFC 9111 lets a shared cache"),
+            "\(explained.lines)")
+        let refused = try PintleProcess.run(["explain", "-c", file, "GET", "/v2", "-H", "Host: a.test"])
+        #expect(refused.output.contains("answer       400 bad-request"), "\(refused.lines)")
+        #expect(refused.output.contains("passed over  routes[0] \"up\": /v2 is none of its paths"), "\(refused.lines)")
+        let nameless = try PintleProcess.run(["explain", "-c", file, "GET", "/v1"])
+        #expect(nameless.exitCode == 2 && nameless.errors.first?.contains("Host") == true, "\(nameless.lines)")
+        let checked = try PintleProcess.run(["check", "-c", file])
+        #expect(checked.output.contains { $0.contains("keeps answers as RFC 9111") }, "\(checked.lines)")
+    }
+
     @Test func `every rule that applies is named, and no secret`() throws {
         let process = try self.explain("POST", "https://api.pay.example/v1/charges", "-H", "Accept: text/html")
         #expect(process.exitCode == 0)

@@ -101,6 +101,20 @@ struct APIContractTests {
         #expect(try origin.waitForRequests(1)[0].text == body)
     }
 
+    @Test(arguments: ["contract: openapi.yaml", "contract: {file: openapi.yaml}"])
+    func `LOOK-103 an operation that is not declared is a violation in every form`(contract: String) throws {
+        try self.write()
+        let origin = try self.origin("[]")
+        let pintle = try self.pintle(contract)
+        let result = try Curl.run(proxy: pintle.port, "http://127.0.0.1:\(origin.port)/dogs")
+        #expect(result.status == 422 && result.problem == "unserializable-request", "\(result)")
+        #expect(origin.connections.isEmpty)
+        let reporting = try self.pintle("\(contract), response: {on_violation: report}")
+        let passed = try Curl.run(proxy: reporting.port, "http://127.0.0.1:\(origin.port)/dogs")
+        #expect(passed.status == 200, "\(passed)")
+        #expect(passed.head.values("Pintle-Violation") == ["unserializable-request"], "\(passed)")
+    }
+
     @Test func `a request as declared is sent, with its body`() throws {
         try self.write()
         let origin = try self.origin("", status: "201 Made")

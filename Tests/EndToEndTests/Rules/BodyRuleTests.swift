@@ -112,6 +112,19 @@ struct BodyRuleTests {
         #expect(taken.status == 200 && taken.text == "{}", "\(taken)")
     }
 
+    @Test func `LOOK-119 the route's fields are on placeholders and problems as well`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("gone", to: "gone.txt")
+        let origin = try ScriptedOrigin(answering: response("{"))
+        for violation in ["placeholder, placeholder: {file: gone.txt}", "reject"] {
+            let pintle = try PintleProcess(
+                "routes: [{name: r, response: {body: json, on_violation: \(violation), headers: {set: {X-A: b}}}}]",
+                folder: folder)
+            let answer = try pintle.ask(get(origin.port))
+            #expect(answer["X-A"] == "b", "\(answer)")
+        }
+    }
+
     @Test func `a placeholder takes the place of a response that breaks the rules`() throws {
         try self.folder.write("nothing to see", to: "missing.txt")
         let rules = "{body: json, on_violation: placeholder, placeholder: {file: missing.txt, status: 203}}"

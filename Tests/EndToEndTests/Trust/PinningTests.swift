@@ -59,6 +59,19 @@ struct PinningTests {
         #expect((record["violations"] as? [String]) == ["pin-mismatch"])
     }
 
+    @Test func `LOOK-119 an answer that is refused by its status came over TLS all the same`() throws {
+        let pintle = try PintleProcess(
+            """
+            trust: {site: {hosts: [localhost], roots: [root.pem]}}
+            routes:
+              - {name: up, match: {hosts: [site.test]}, upstream: "https://localhost:\(self.site.origin.httpsPort)",
+                 response: {status: [418]}}
+            """, folder: self.site.folder)
+        #expect(try self.site.fetch(pintle).problem == "response-status")
+        let record = try pintle.waitForExchanges(1)[0]
+        #expect(record["tls"] != nil && record["address"] != nil, "\(record)")
+    }
+
     @Test func `a certificate that is not the pinned one is a mismatch`() throws {
         let pintle = try self.site.pintle("roots: [root.pem], pinning: certificate, certificates: [backup.pem]")
         let result = try self.site.fetch(pintle)

@@ -58,6 +58,9 @@ struct VerifiedTunnelTests {
         }
         let log = try pintle.waitForExchanges(2)[1]
         #expect(log["violations"] as? [String] == ["pin-mismatch"] && log["assurance"] == nil, "\(log)")
+        // LOOK-119: also of the second one, which was answered from memory.
+        #expect(log["pin"] as? String == "\(self.site.leaf.pin)", "\(log)")
+        #expect((log["chain"] as? [String])?.first == "\(self.site.leaf.pin)", "\(log)")
     }
 
     @Test func `a policy that only reports lets it pass`() throws {

@@ -16,7 +16,7 @@ struct UpgradeOfferTests {
     }
 
     @Test(arguments: [
-        "h2c", "H2C", "HTTP/2.0", "http/3", "TLS/1.0", "h2", "h2c, TLS/1.2", "h2c-14", "h3-29", "spdy/3.1", "", " , ",
+        "h2c", "H2C", "HTTP/2.0", "http/3", "TLS/1.0", "h2", "h2c, TLS/1.2", "h2c-14", "h3-29", "", " , ",
     ])
     func `what carries requests is no offer`(value: String) {
         #expect(self.offer(["Connection": "upgrade", "Upgrade": value]) == nil)

@@ -90,6 +90,17 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (#"form-data; name="100\".jpg""#, "100\".jpg"), (#"form-data; name="a\\b\"c""#, #"a\b"c"#),
+        (#"form-data; name="a\" ; x="b""#, "a\\"), (#"form-data; name="C:\new\""#, #"C:\new\"#),
+        (#"form-data; name="a\"b%22""#, "a\"b\""),
+    ])
+    func `LOOK-83 names are read with the backslashes of Go and Java`(disposition: String, name: String) throws {
+        #expect(
+            try self.read(self.form("Content-Disposition: \(disposition)")) == .dictionary([Parameter.Entry(name, "x")])
+        )
+    }
+
     @Test func `what stands around the form and behind the boundaries does not count`() throws {
         let body =
             "a preamble\r\n--bc is not it, nor is --b\r\n--b \t\r\nContent-Disposition: form-data; name=n\r\n\r\n"
@@ -166,7 +177,7 @@ import Testing
 
     @Test(arguments: [
         ("X: y", Self.noDisposition), ("Content-Disposition: attachment; name=n", Self.noDisposition),
-        ("Content-Disposition: form-data; name=\"a\\\"b\"", Self.noDisposition),
+        ("Content-Disposition: form-data; name=\"a\"b\"", Self.noDisposition),
         ("Content-Disposition: form-data; name=a; name=b", Self.noDisposition),
         ("Content-Disposition: form-data; name=\"a", Self.noDisposition),
         ("Content-Disposition: form-data", "has no name; write “form-data; name=\"…\"”."),

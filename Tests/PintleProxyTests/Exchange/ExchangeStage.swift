@@ -278,8 +278,8 @@ final class ExchangeStage: @unchecked Sendable {
             authority: Authority(host: "a.test", port: 443), address: SocketAddress(address),
             evaluator: self.active.session(for: nil).session.evaluator)
         let verdict = Verdict(outcome: .trusted, host: "a.test")
-        self.active.tunnelProofs.keep(
-            isGood ? .success(verdict) : .failure(Problem(.pinMismatch, "no pin")), to: question)
+        let refusal = TunnelVerifier.Refusal(problem: Problem(.pinMismatch, "no pin"), verdict: nil)
+        self.active.tunnelProofs.keep(isGood ? .success(verdict) : .failure(refusal), to: question)
     }
 
     private func connection() throws -> MadeConnection {

@@ -199,7 +199,9 @@ private struct OpeningPlay {
     }
 
     private func answer(_ isGood: Bool) -> TunnelVerifier.Answer {
-        isGood ? .success(Verdict(outcome: .trusted, host: "a.test")) : .failure(Problem(.pinMismatch, "no pin"))
+        isGood
+            ? .success(Verdict(outcome: .trusted, host: "a.test"))
+            : .failure(TunnelVerifier.Refusal(problem: Problem(.pinMismatch, "no pin"), verdict: nil))
     }
 
     private func perform(
@@ -235,7 +237,7 @@ private struct OpeningPlay {
             connection.close()
             return "relay\(watch == nil ? "" : ", watched")\(proof)"
         case .fail(let error): return "fail \(error.code)"
-        case .refuse(let problem): return "refuse \(problem.name.rawValue): \(problem.detail)"
+        case .refuse(let problem, _): return "refuse \(problem.name.rawValue): \(problem.detail)"
         }
     }
 }

@@ -43,6 +43,22 @@ struct FormRuleTests {
         RuleTests.Case(
             "critical access", server.with("authorityInfoAccess", "critical,OCSP;URI:http://a.test"),
             .informationAccessCritical),
+        RuleTests.Case(
+            "LOOK-90 an access location that is no name",
+            server.with("1.3.6.1.5.5.7.1.1", "DER:300E300C06082B060105050730010500"), .malformedInformationAccess),
+        RuleTests.Case(
+            "LOOK-90 damaged distribution points", server.with("2.5.29.31", "DER:30023000"), .malformedInformation),
+        RuleTests.Case(
+            "LOOK-90 a distribution point that is no name", server.with("2.5.29.31", "DER:30083006A004A0020500"),
+            .malformedInformation),
+        RuleTests.Case(
+            "LOOK-90 distribution points", server.with("crlDistributionPoints", "URI:http://a.test/l.crl"), nil),
+        RuleTests.Case(
+            "LOOK-90 a statement of policies that is no text",
+            server.with("2.5.29.32", "DER:3016301406022A03300E300C06082B060105050702010500"), .malformedInformation),
+        RuleTests.Case(
+            "LOOK-90 damaged timestamps", server.with("1.3.6.1.4.1.11129.2.4.2", "DER:0406000400FF0000"),
+            .malformedInformation),
         RuleTests.Case("damaged access", server.with("1.3.6.1.5.5.7.1.1", "DER:0500"), .malformedInformationAccess),
         RuleTests.Case(
             "critical key identifier", server.with("subjectKeyIdentifier", "critical,hash"), .subjectKeyIdentifier),

@@ -61,6 +61,8 @@ struct NameConstraintTests {
         Case("permitted;email:a.test", "email:me@a.test,DNS:b.test", nil),
         Case("permitted;email:a.test", "email:me@x.a.test", .nameConstraint),
         Case("permitted;email:.a.test", "email:me@x.a.test", nil),
+        Case("permitted;email:.a.test", "email:me@*.a.test", .incomparableNameConstraint),
+        Case("excluded;email:b.test", "email:me@*.b.test", .incomparableNameConstraint),
         Case("permitted;email:me@a.test", "email:me@A.test", nil),
         Case("permitted;email:me@a.test", "email:Me@a.test", .nameConstraint),
         Case("permitted;email:a.test", "email:me@you@a.test", .incomparableNameConstraint),

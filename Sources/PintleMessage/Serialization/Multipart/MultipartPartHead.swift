@@ -49,7 +49,7 @@ struct MultipartPartHead {
         do throws(WireError) {
             try (Array(bytes) + [.cr, .lf]).withUnsafeBufferPointer { (all) throws(WireError) in
                 var lines = LineReader(UnsafeRawBufferPointer(all))
-                while lines.remaining > 0 { try HeadReader.append(try lines.next(), to: &fields) }
+                while lines.remaining > 0 { try HeadReader.append(try lines.next(), of: .request, to: &fields) }
             }
         } catch {
             throw Self.error(number, "has a line that is no field: \(error.message); write “Name: value”.")
@@ -65,7 +65,11 @@ struct MultipartPartHead {
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
                 ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: line[..<colon]), "content-disposition")
             else { return }
-            disposition = FieldParameters(line[(colon + 2)...], quoting: .percent)
+            let value = line[(colon + 2)...]
+            // As browsers write it, with a backslash that is itself, wherever that can be read: the other reading would
+            // take two backslashes for one.
+            disposition =
+                FieldParameters(value, quoting: .percent) ?? FieldParameters(value, quoting: .percentOrBackslash)
         }
         guard let disposition, disposition.value == "form-data" else {
             throw Self.error(

@@ -42,7 +42,7 @@ public struct PropertyListWriter {
         case .null: throw Misfit("null has no form in a property list; leave the entry out.")
         case .bool, .integer, .number, .data: break
         case .decimal(let text):
-            guard UInt64(text) != nil else { throw Misfit("“\(text)” has no form in a property list.") }
+            guard UInt64(text) != nil else { throw Misfit("“\(text.cutName)” has no form in a property list.") }
         case .string(let text): try self.check(text)
         case .date(let seconds): try Self.check(date: seconds)
         case .file: throw Misfit("a file has no form in a property list; only multipart carries files.")

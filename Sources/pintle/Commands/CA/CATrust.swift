@@ -28,7 +28,7 @@ struct CATrust: ParsableCommand {
           Alpine           sudo cp '\(file)' /usr/local/share/ca-certificates/pintle.crt && sudo update-ca-certificates
 
         For programs with a store of their own:
-          Chromium, Chrome certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n Pintle -i '\(file)'
+          Chromium, Chrome mkdir -p $HOME/.pki/nssdb && certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n Pintle -i '\(file)'
           Firefox          certutil -d sql:PROFILE -A -t C,, -n Pintle -i '\(file)'
           Java             keytool -importcert -noprompt -cacerts -storepass changeit -alias pintle -file '\(file)'
 

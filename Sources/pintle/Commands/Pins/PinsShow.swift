@@ -31,6 +31,12 @@ struct PinsShow: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Certificates in a file, leaf first, as PEM or DER.", valueName: "pem"))
     var file: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "The only anchors that a host's chain may lead to, PEM or DER. Default: those of the system.",
+            valueName: "pem"))
+    var roots: String?
+
     @Option(help: "How it is written; yaml is a configuration by itself, with the chain in comments.")
     var format = Format.yaml
 
@@ -38,6 +44,9 @@ struct PinsShow: AsyncParsableCommand {
 
     func validate() throws {
         if (self.host == nil) == (self.file == nil) { throw ValidationError("Give a host, or --file and a file.") }
+        if self.file != nil, self.roots != nil {
+            throw ValidationError("--roots is for a host: a file is shown as it is.")
+        }
     }
 
     func run() async throws {
@@ -68,7 +77,7 @@ struct PinsShow: AsyncParsableCommand {
         let evaluator: TrustEvaluator
         do {
             loop = try Loop(name: "probe")
-            evaluator = try TrustEvaluator(policy: .default)
+            evaluator = try TrustEvaluator(policy: try self.policy())
         } catch {
             throw CommandFailure(.incomplete, "\(Self.name): \(error)")
         }
@@ -81,6 +90,11 @@ struct PinsShow: AsyncParsableCommand {
         return ChainReport(
             result.presented, host: "\(authority)", pattern: authority.description(for: .https),
             isTrusted: refusal == nil, refusal: refusal?.description)
+    }
+
+    private func policy() throws -> SecurityPolicy {
+        guard let roots else { return .default }
+        return SecurityPolicy.default.trusting(only: try Certificate.load(path: roots))
     }
 
     /// The first address that shows a chain.

@@ -159,7 +159,7 @@ extension CorpusTests {
             WireCase(
                 "an interim response that is malformed", "9110 §15.2",
                 [
-                    .client(ask()), .seen(asked()), .origin("HTTP/1.1 103 Early Hints\r\nLink : x\r\n\r\n"),
+                    .client(ask()), .seen(asked()), .origin("HTTP/1.1 103 Early Hints\r\nLi nk: x\r\n\r\n"),
                     .problem(502, "upstream-protocol"),
                 ]),
             .spoilt(

@@ -101,9 +101,22 @@ extension CorpusTests {
             .spoilt("a folded field", "9112 §5.2", with("X-A: 1\r\n more\r\n")),
             .spoilt("a field folded with a tab", "9112 §5.2", with("X-A: 1\r\n\tmore\r\n")),
             .spoilt("a folded length", "9112 §5.2", "HTTP/1.1 200 OK\r\nContent-Length:\r\n 4\r\n\r\nmine"),
-            .spoilt("a space before the colon", "9112 §5.1", with("X-A : 1\r\n")),
-            .spoilt("a length with a space before its colon", "9112 §5.1", with("Content-Length : 3\r\n")),
-            .spoilt("a coding with a space before its colon", "9112 §5.1", with("Transfer-Encoding : chunked\r\n")),
+            .answered(
+                "LOOK-82 white space before the colon goes", "9112 §5.1", with("X-A : 1\r\nX-B\t: 2\r\n"),
+                as: okSeen("mine", "X-A: 1\r\nX-B: 2\r\n")),
+            .answered(
+                "LOOK-82 a length with a space before its colon", "9112 §5.1",
+                "HTTP/1.1 200 OK\r\nContent-Length : 4\r\n\r\nmine", as: okSeen("mine")),
+            .answered(
+                "LOOK-82 a coding with a space before its colon", "9112 §5.1",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding\t : chunked\r\n\r\n4\r\nmine\r\n0\r\n\r\n",
+                as: codedSeen("4\r\nmine\r\n0\r\n\r\n")),
+            .spoilt(
+                "LOOK-82 lengths that differ, one with a space before its colon", "9112 §6.3",
+                with("Content-Length : 3\r\n")),
+            .spoilt(
+                "LOOK-82 a coding with a space before its colon, beside a length", "9112 §6.3",
+                with("Transfer-Encoding : chunked\r\n")),
             .spoilt("a field without a name", "9112 §5.1", with(": 1\r\n")),
             .spoilt("a line without a colon", "9112 §5.1", with("rubbish\r\n")),
             .spoilt("a second status line", "9112 §5.1", with("HTTP/1.1 200 OK\r\n")),

@@ -64,7 +64,11 @@ struct RunSARIFReport {
     ) -> Parameter {
         let place = [name] + places.compactMap { $0 }
         let physical = self.report.file.map { file in
-            Parameter.object([("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))]))])
+            // A finding of traffic has no line; readers that show results in files pass over those without one.
+            Parameter.object([
+                ("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))])),
+                ("region", .object([("startLine", .number(1))])),
+            ])
         }
         let logical = Parameter.object([
             ("name", .string(name)), ("fullyQualifiedName", .string(place.joined(separator: "/"))),

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleCoding
+internal import PintleMessage
+
+/// The chunks of a PNG (PNG §5.3), each with length, name, content and checksum.
+struct PNGChunks: Sequence, IteratorProtocol {
+    private let bytes: [UInt8]
+    private var index = 8
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The next chunk; nil where no more of them is whole, up to its length.
+    mutating func next() -> (name: ArraySlice<UInt8>, content: ArraySlice<UInt8>)? {
+        guard self.index + 12 <= self.bytes.count else { return nil }
+        let start = self.index + 8
+        let length = self.bytes[self.index..<self.index + 4].reduce(0) { $0 << 8 | Int($1) }
+        self.index = start + length + 4
+        return (self.bytes[start - 4..<start], self.bytes[start..<Swift.min(start + length, self.bytes.count)])
+    }
+
+    /// True where the last chunk, IEND, is there.
+    var isWhole: Bool {
+        self.contains { $0.name.elementsEqual("IEND".utf8) && $0.content.isEmpty }
+    }
+}
+
+/// Counts what the compressed texts and the colour profile of a PNG unfold to.
+///
+/// libpng keeps up to a thousand of them until the picture is done, each of up to 8 MB: some kilobytes could take
+/// gigabytes.
+struct PNGTextBudget {
+    /// The most bytes of them all. A colour profile has some kilobytes, seldom two million; a text fewer.
+    private static let byteLimit = 8 << 20
+    /// The most of them. Each takes a decoder, however short it is.
+    private static let countLimit = 256
+
+    private var byteCount = 0
+    private var count = 0
+
+    /// - Throws: `.tooLarge` as soon as they are too much, before libpng sees them.
+    static func check(_ bytes: [UInt8], within budget: WorkBudget) throws(ImageError) {
+        var counted = PNGTextBudget()
+        for chunk in PNGChunks(bytes) {
+            guard let packed = Self.packed(chunk.name, chunk.content) else { continue }
+            counted.count += 1
+            guard counted.count <= Self.countLimit else {
+                throw ImageError(
+                    .tooLarge, "its compressed texts are more than the \(Self.countLimit) that are accepted")
+            }
+            try counted.add(packed, within: budget)
+        }
+    }
+
+    private mutating func add(_ packed: ArraySlice<UInt8>, within budget: WorkBudget) throws(ImageError) {
+        var count = self.byteCount
+        var hasMemory = true
+        // What is no deflate coding libpng leaves out, and what it has made of it until then was counted.
+        _ = try? packed.withUnsafeBytes { input in
+            try ContentDecoder([.deflate], limit: .max).decode(input) { piece in
+                count += piece.count
+                hasMemory = budget.admits(decoded: piece.count)
+                return hasMemory && count <= Self.byteLimit
+            }
+        }
+        self.byteCount = count
+        guard count <= Self.byteLimit else {
+            throw ImageError(
+                .tooLarge, "its compressed texts unfold to more than the \(Self.byteLimit) bytes that are accepted")
+        }
+        guard hasMemory else { throw ImageError(.tooLarge, "there is no memory for its compressed texts") }
+    }
+
+    /// The compressed part of a chunk; nil for one without.
+    private static func packed(_ name: ArraySlice<UInt8>, _ content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard let keywordEnd = content.firstIndex(of: 0) else { return nil }
+        let rest = content[(keywordEnd + 1)...]
+        switch String(decoding: name, as: UTF8.self) {
+        // A byte names the compression, of which there is one.
+        case "zTXt", "iCCP": return rest.dropFirst()
+        case "iTXt":
+            guard rest.first == 1 else { return nil }
+            // Behind flag and compression stand a language and the keyword in it.
+            let parts = rest.dropFirst(2).split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+            return parts.count == 3 ? parts[2] : nil
+        default: return nil
+        }
+    }
+}
