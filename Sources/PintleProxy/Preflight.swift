@@ -113,13 +113,15 @@ package struct Preflight: Sendable {
     private static func ask(_ item: Case, on loop: Loop, _ timeLimit: Duration) async -> Breakage? {
         let addresses = try? await HostResolver.addresses(
             of: item.host.host, port: item.host.port, within: timeLimit, on: loop)
-        for address in addresses ?? [] {
-            var probe = Probe(address: address, host: item.host.host, evaluator: item.new.session.evaluator)
+        let evaluator = item.new.session.evaluator
+        let race = await Probe.race(over: addresses ?? [], on: loop) { address in
+            var probe = Probe(address: address, host: item.host.host, evaluator: evaluator)
             probe.timeLimit = timeLimit
-            let result = await probe.run(on: loop)
-            guard let verdict = result.verdict else { continue }
-            return item.breakage(showing: result.presented, [verdict], at: .now)
+            return probe
+        } until: {
+            $0.verdict != nil
         }
-        return nil
+        guard let winner = race.winner, let verdict = winner.verdict else { return nil }
+        return item.breakage(showing: winner.presented, [verdict], at: .now)
     }
 }

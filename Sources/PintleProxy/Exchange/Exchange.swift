@@ -105,8 +105,8 @@ final class Exchange {
         self.answer = .none
         self.cancelOrigin()
         self.request = ReceivedRequest(hop.head, self.request.framing)
-        // A body that is sent again is here as a whole; what still comes of another goes on being dropped.
-        if self.upload.hasEnded { self.upload = RequestUpload(.none, limit: self.active.limits.bodyBuffer) }
+        self.upload.beginAgain()
+        self.requestTrailers = Fields()
         self.report.note(redirect: hop.plan, in: self.active)
         self.perform(hop.plan, hop.body)
     }
@@ -259,7 +259,7 @@ final class Exchange {
     }
 
     func receivedEndOfBody(trailers: Fields) {
-        self.upload.noteEnd()
+        guard self.upload.noteEnd() else { return }
         self.requestTrailers = trailers
         if self.upload.isCollecting { return self.makeRequestOfWholeBody() }
         if !trailers.isEmpty, let plan { self.requestTrailers = plan.forwarded(trailers: trailers) }

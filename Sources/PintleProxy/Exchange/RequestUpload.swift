@@ -24,17 +24,28 @@ struct RequestUpload {
     private var state = State.waiting
     /// The most bytes that are gathered.
     private let limit: Int
-    /// True once the client has sent all of it.
+    /// True once all of it is here.
     private(set) var hasEnded: Bool
+    /// True while the client still sends the body of a request before this one, which is dropped.
+    private var dropsRest = false
 
     init(_ framing: BodyFraming, limit: Int) {
         self.hasEnded = framing == .none
         self.limit = limit
     }
 
+    /// Makes way for another request, all of whose body is here. What the client still sends belongs to the one before.
+    mutating func beginAgain() {
+        self.stop()
+        self.dropsRest = self.dropsRest || !self.hasEnded
+        self.hasEnded = true
+        self.state = .waiting
+    }
+
     /// True where more is taken now.
     var wantsBody: Bool {
         switch self.state {
+        case _ where self.dropsRest: true
         case .waiting: false
         case .collecting(let held): held.readableBytes <= self.limit
         case .streaming: self.waitingBytes < Self.window
@@ -43,7 +54,7 @@ struct RequestUpload {
     }
 
     /// True where the end is taken now: it needs no room.
-    var wantsEnd: Bool { if case .waiting = self.state { false } else { true } }
+    var wantsEnd: Bool { if case .waiting = self.state { self.dropsRest } else { true } }
 
     /// Bytes that were taken and that the origin has not.
     var waitingBytes: Int {
@@ -115,6 +126,7 @@ struct RequestUpload {
     /// Takes a piece that the client has sent.
     mutating func receive(_ bytes: ByteBuffer) -> Receipt {
         switch self.state {
+        case _ where self.dropsRest: return .dropped
         case .waiting: preconditionFailure("BUG: a body comes that nobody takes yet")
         case .collecting(let held):
             // Taken out while it grows, so that it is not copied.
@@ -133,10 +145,17 @@ struct RequestUpload {
         return whole
     }
 
-    /// Notes that the client has sent all of it.
-    mutating func noteEnd() {
+    /// Notes that the client has sent all that it will.
+    ///
+    /// - Returns: false where that was the body of a request before this one.
+    mutating func noteEnd() -> Bool {
+        if self.dropsRest {
+            self.dropsRest = false
+            return false
+        }
         precondition(!self.hasEnded, "BUG: a body ends twice")
         self.hasEnded = true
+        return true
     }
 
     /// Where the body goes as it comes; nil where it does not.

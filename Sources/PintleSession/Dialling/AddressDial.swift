@@ -19,8 +19,7 @@ extension Dial: RunningDial {
     var keepsTime: Bool { self.isRunning }
 }
 
-/// One connection to an address that is known, without libcurl: there is no name to be looked up and no other address to be
-/// tried, and libcurl would make a dozen system calls more for it. Whoever dials gives it up when its time is over.
+/// One connection to an address that is known. Whoever dials gives it up when its time is over.
 final class AddressDial: RunningDial {
     private let target: DialTarget
     private let address: SocketAddress
@@ -142,7 +141,7 @@ extension AddressDial: DescriptorWatcher, TurnEndWork {
         if case .success = outcome {
             self.descriptor = -1
             metrics.connect = .nanoseconds((self.loop.turnTime - self.start).nanoseconds)
-            metrics.address = self.target.dialled.host
+            metrics.address = self.address.ipAddress ?? self.target.dialled.host
         }
         completion(outcome, metrics)
     }

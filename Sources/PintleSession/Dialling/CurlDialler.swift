@@ -6,15 +6,16 @@ package import NIOCore
 internal import PintleLoop
 package import PintleMessage
 
-/// Has libcurl make the sockets of one session on one loop: it tries the addresses of a name (RFC 8305) and goes by SOCKS
-/// proxies. Nothing else is asked of it: no byte of a response reaches it. An address is dialled without it.
+/// Makes the sockets of one session on one loop. libcurl goes by SOCKS proxies and by network interfaces that a request names;
+/// nothing else is asked of it, and no byte of a response reaches it. Other names and addresses are dialled without it.
 final class CurlDialler: @unchecked Sendable {
     // Why @unchecked holds: after `init` only the loop's thread uses it.
 
     let loop: Loop
     let judge: (any AddressJudge)?
     let configuration: SessionConfiguration
-    private let names: NameLookups
+    let names: NameLookups
+    private var known: KnownAddresses
     private var multi: UnsafeMutableRawPointer
     private var idle: [Dial] = []
     private var running: [ObjectIdentifier: Dial] = [:]
@@ -43,6 +44,7 @@ final class CurlDialler: @unchecked Sendable {
         self.configuration = configuration
         self.judge = judge
         self.names = names
+        self.known = KnownAddresses(lifetime: TimeAmount(configuration.dnsCache))
         self.multi = Self.makeMulti()
         self.prepareMulti()
         // unowned: `close` disarms the timer before it goes.
@@ -71,8 +73,13 @@ final class CurlDialler: @unchecked Sendable {
     /// - Parameter completion: called once, in a later turn or at the end of this one, unless the dial is cancelled.
     func dial(_ target: DialTarget, _ completion: @escaping Dial.Completion) -> any RunningDial {
         self.loop.assertInEventLoop()
-        if target.socks == nil, target.interface == nil, let address = target.dialled.address {
-            let dial = AddressDial(target, at: address, of: self, completion)
+        if target.socks == nil, target.interface == nil {
+            if let address = target.dialled.address {
+                let dial = AddressDial(target, at: address, of: self, completion)
+                dial.begin()
+                return dial
+            }
+            let dial = NameDial(target, of: self, completion)
             dial.begin()
             return dial
         }
@@ -141,12 +148,32 @@ final class CurlDialler: @unchecked Sendable {
     }
 
     private func forgetAll() {
+        self.known.removeAll()
         for dial in self.running.values { dial.cancel() }
         if let timer { self.loop.disarm(timer) }
         self.idle.removeAll()
     }
 
     // MARK: Names
+
+    /// The addresses of a name that need no lookup: they are known, or are always the same (RFC 6761 §6.3).
+    func addresses(of name: String) -> [SocketAddress]? {
+        if name == "localhost" || name.hasSuffix(".localhost") { return Self.loopback }
+        return self.known.addresses(of: name, at: self.loop.turnTime)
+    }
+
+    private static let loopback = ["::1", "127.0.0.1"].compactMap { try? SocketAddress(ipAddress: $0, port: 0) }
+
+    func note(_ addresses: [SocketAddress], of name: String) {
+        self.known.note(addresses, of: name, at: self.loop.turnTime)
+    }
+
+    /// The address of a name that has answered the last time.
+    func winner(of name: String) -> SocketAddress? { self.known.winner(of: name, at: self.loop.turnTime) }
+
+    func note(winner: SocketAddress, of name: String) {
+        self.known.note(winner: winner, of: name, at: self.loop.turnTime)
+    }
 
     /// libcurl needs the addresses of a name, and was told that there are none; it is given them when they are there.
     private func lookUp(_ name: String, for dial: Dial) {

@@ -108,15 +108,19 @@ struct PinsShow: AsyncParsableCommand {
         } catch {
             throw CommandFailure(.incomplete, "\(Self.name): \(authority): \(error)")
         }
-        var failures: [String] = []
-        for address in addresses {
+        let race = await Probe.race(over: addresses, on: loop) { address in
             var probe = Probe(address: address, host: authority.host, evaluator: evaluator)
             probe.judgement = .observed(at: nil)
-            let result = await probe.run(on: loop)
-            if !result.presented.isEmpty { return result }
-            let reason = result.failure.map { "\($0)" } ?? "it showed no certificate"
-            failures.append("\(Self.name): \(authority): \(address.ipAddress ?? "\(address)"): \(reason)")
+            return probe
+        } until: {
+            !$0.presented.isEmpty
         }
-        throw CommandFailure(.incomplete, lines: failures)
+        if let winner = race.winner { return winner }
+        throw CommandFailure(
+            .incomplete,
+            lines: race.others.map { address, result in
+                let reason = result.failure.map { "\($0)" } ?? "it showed no certificate"
+                return "\(Self.name): \(authority): \(address.ipAddress ?? "\(address)"): \(reason)"
+            })
     }
 }

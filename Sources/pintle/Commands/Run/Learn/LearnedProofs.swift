@@ -35,13 +35,14 @@ enum LearnedProofs {
     private static func ask(_ authority: Authority, _ evaluator: TrustEvaluator, _ loop: Loop) async -> Verdict? {
         let addresses = try? await HostResolver.addresses(
             of: authority.host, port: authority.port, within: self.patience, on: loop)
-        for address in addresses ?? [] {
+        let race = await Probe.race(over: addresses ?? [], on: loop) { address in
             var probe = Probe(address: address, host: authority.host, evaluator: evaluator)
             probe.timeLimit = self.patience
-            let result = await probe.run(on: loop)
+            return probe
+        } until: {
             // A handshake that does not end, for want of a certificate of the client for instance, would fail as a proof.
-            if result.negotiated != nil { return result.verdict }
+            $0.negotiated != nil
         }
-        return nil
+        return race.winner?.verdict
     }
 }

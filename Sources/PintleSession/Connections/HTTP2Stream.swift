@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import NIOHTTP2
+internal import PintleLoop
+internal import PintleMessage
+
+/// One transfer on a connection of HTTP/2.
+final class HTTP2Stream: ChannelInboundHandler, Carrier {
+    typealias InboundIn = HTTP2Frame.FramePayload
+    typealias OutboundOut = HTTP2Frame.FramePayload
+
+    /// Nil when it is over.
+    private var transfer: Transfer?
+    private let connection: HTTP2Connection
+    private let limits: HeadLimits
+    private var channel: (any Channel)?
+    private var hasHead = false
+    private var hasAnswer = false
+    private var hasSentAll = false
+    /// True once the end of the request is on its way to the peer, and no window or queue holds it.
+    private var isEndWritten = false
+    /// The bytes of a body with a length that were not sent.
+    private var owedBytes: UInt64?
+    /// The bytes of the response's body that are still to come; nil where nobody knows.
+    private var awaitedBytes: UInt64?
+    private var interim = InterimHeads()
+    private var isPumping = false
+    /// The frames that came while the transfer was paused.
+    private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
+    /// True where the stream was closed behind what waits.
+    private var isClosed = false
+
+    private static let pieceLimit = 16 * 1024
+    /// The most times that a buffer's worth is flushed in a turn.
+    private static let mostRounds = 4
+
+    init(_ transfer: Transfer, on connection: HTTP2Connection, limits: HeadLimits) {
+        self.transfer = transfer
+        self.connection = connection
+        self.limits = limits
+    }
+
+    var isOver: Bool { self.transfer == nil }
+
+    func begin(on channel: any Channel) {
+        guard self.transfer != nil else { return channel.close(promise: nil) }
+        self.channel = channel
+        do {
+            try channel.syncOptions?.setOption(ChannelOptions.autoRead, value: false)
+            try channel.pipeline.syncOperations.addHandler(self)
+        } catch {
+            self.failed(.closed)
+        }
+    }
+
+    // MARK: Sending
+
+    func channelActive(context: ChannelHandlerContext) {
+        guard let transfer, let channel else { return }
+        // A stream that is begun now would be an error of the connection, and take the others with it.
+        guard !self.connection.takesNoMore else { return self.failed(.unseen) }
+        transfer.beganToSend()
+        let request = transfer.request
+        let isStreamed = if case .stream = request.body { true } else { false }
+        let endsHere = !isStreamed && (request.body.length ?? 0) == 0
+        self.hasSentAll = endsHere
+        self.owedBytes = request.body.length
+        let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
+        let written = self.writtenPromise(on: channel, endsRequest: endsHere)
+        // A head that does not leave as a whole is no request for the peer.
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        written.futureResult.whenFailure { _ in box.value.failed(.unseen) }
+        channel.writeAndFlush(head, promise: written)
+        self.sendMore()
+        channel.read()
+    }
+
+    /// A promise for a frame, by which the end of the request is noted as written.
+    private func writtenPromise(on channel: any Channel, endsRequest: Bool) -> EventLoopPromise<Void> {
+        let promise = channel.eventLoop.makePromise(of: Void.self)
+        guard endsRequest else { return promise }
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        promise.futureResult.whenSuccess { box.value.isEndWritten = true }
+        return promise
+    }
+
+    func sendMore() {
+        guard let channel, channel.isActive, !self.isPumping else { return }
+        self.isPumping = true
+        // Flushing may make room again, of which nothing else is heard meanwhile. Others want their share of a turn.
+        var rounds = 0
+        while rounds < Self.mostRounds, self.writePieces(to: channel) {
+            channel.flush()
+            rounds += 1
+        }
+        self.isPumping = false
+        guard rounds == Self.mostRounds else { return }
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        channel.eventLoop.execute { box.value.sendMore() }
+    }
+
+    /// - Returns: whether there is something to be flushed.
+    private func writePieces(to channel: any Channel) -> Bool {
+        var hasWritten = false
+        while let transfer, channel.isWritable, !self.hasSentAll {
+            switch transfer.nextStep {
+            case .wait: return hasWritten
+            case .bytes:
+                var piece = ByteBuffer()
+                let count = transfer.takeBody { bytes in
+                    let taken = min(bytes.count, Self.pieceLimit, self.owedBytes.map(Int.init(clamping:)) ?? .max)
+                    piece.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+                    return taken
+                }
+                // More than was promised is not sent, and what was is all that there is.
+                guard count > 0 else { return hasWritten }
+                if let owedBytes { self.owedBytes = owedBytes - UInt64(count) }
+                channel.write(HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(piece))), promise: nil)
+                transfer.sent(count)
+            case .end where self.owedBytes ?? 0 > 0:
+                self.leave()
+                transfer.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length")
+                return false
+            case .end:
+                self.hasSentAll = true
+                let trailers = transfer.trailersToSend
+                let last: HTTP2Frame.FramePayload =
+                    trailers.isEmpty
+                    ? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
+                    : .headers(.init(headers: .init(trailers: trailers), endStream: true))
+                channel.write(last, promise: self.writtenPromise(on: channel, endsRequest: true))
+            }
+            hasWritten = true
+        }
+        return hasWritten
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) { self.sendMore() }
+
+    // MARK: Receiving
+
+    func pauseReading() {}
+
+    func resumeReading() {
+        // The loop tells of the frames that wait, and not the call that resumes.
+        guard let channel else { return }
+        let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
+        channel.eventLoop.execute { box.value.goOn() }
+    }
+
+    private func goOn() {
+        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
+            self.take(frame, transfer)
+        }
+        guard let transfer, !transfer.isReadingPaused else { return }
+        if self.isClosed { self.failed(.closed) } else { self.channel?.read() }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard let transfer else { return }
+        let frame = self.unwrapInboundIn(data)
+        if transfer.isReadingPaused || !self.waiting.isEmpty {
+            self.waiting.append(frame)
+        } else {
+            self.take(frame, transfer)
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if let transfer, !transfer.isReadingPaused { context.read() }
+    }
+
+    private func take(_ frame: HTTP2Frame.FramePayload, _ transfer: Transfer) {
+        switch frame {
+        case .headers(let headers):
+            self.hasAnswer = true
+            do throws(WireError) {
+                try self.take(headers, transfer)
+            } catch {
+                self.failed(.malformed(error))
+            }
+        case .data(let data):
+            guard self.hasHead, case .byteBuffer(let bytes) = data.data else { return self.failed(.brokenFrames) }
+            let count = UInt64(bytes.readableBytes)
+            if let awaitedBytes {
+                guard count <= awaitedBytes else { return self.failed(.brokenFrames) }
+                self.awaitedBytes = awaitedBytes - count
+            }
+            if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
+            if data.endStream { self.finish(trailers: Fields()) }
+        case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
+        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        }
+    }
+
+    private func take(_ headers: HTTP2Frame.FramePayload.Headers, _ transfer: Transfer) throws(WireError) {
+        if self.hasHead {
+            let trailers = try headers.headers.fields(within: self.limits)
+            return self.finish(trailers: trailers)
+        }
+        let head = try headers.headers.responseHead(within: self.limits)
+        guard head.status >= 200 else {
+            guard head.status != 101, !headers.endStream else {
+                throw WireError(.malformed, "it switches protocols, which HTTP/2 has not")
+            }
+            try self.interim.count(headers.headers, within: self.limits)
+            return transfer.received(interim: head)
+        }
+        self.hasHead = true
+        let forbidsBody = head.forbidsBody(to: transfer.request.method)
+        let length = forbidsBody ? nil : try head.fields.declaredLength()
+        self.awaitedBytes = forbidsBody ? 0 : length
+        let isBodiless = headers.endStream && !forbidsBody
+        transfer.received(head, length: isBodiless ? length ?? 0 : length, version: "2")
+        if headers.endStream { self.finish(trailers: Fields()) }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.isClosed = true
+        // The frames that wait may be all of the response.
+        if self.waiting.isEmpty { self.failed(.closed) }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard self.waiting.isEmpty else { return self.isClosed = true }
+        // The codec closes the streams above the last one of a GOAWAY so. Of one that is reset the frame has come before.
+        let isTurnedAway = error is NIOHTTP2Errors.StreamClosed || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
+        self.failed(isTurnedAway && !self.hasAnswer ? .unseen : .reset)
+    }
+
+    // MARK: The end
+
+    private func finish(trailers: Fields) {
+        guard let transfer else { return }
+        guard self.awaitedBytes ?? 0 == 0 else { return self.failed(.closed) }
+        self.connection.served()
+        // A stream that has ended both ways is closed (RFC 9113 §5.1). Servers count resets against their clients.
+        self.leave(resetting: !self.isEndWritten)
+        transfer.finished(trailers: trailers)
+    }
+
+    func failed(_ failure: CarrierFailure) {
+        guard let transfer else { return }
+        let (hasAnswer, hasHead, wasKept) = (self.hasAnswer, self.hasHead, self.connection.hasServed)
+        self.leave()
+        transfer.lost(failure, afterUse: wasKept, hasAnswer: hasAnswer, hasHead: hasHead, lacksChunks: false)
+    }
+
+    func abandon() { self.leave() }
+
+    /// Lets the transfer go, and ends the stream where it has not ended.
+    private func leave(resetting: Bool = true) {
+        self.transfer = nil
+        self.waiting.removeAll()
+        if resetting { self.channel?.close(promise: nil) }
+        self.connection.ended(self)
+    }
+}
