@@ -68,8 +68,6 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     /// The exchange that is told at the end of the turn that its client is gone: it was writing.
     private var abandoned: Exchange?
 
-    /// The end of an answer whose client does not take it.
-    static let unread = "the client did not read its answer in time (limits.body_timeout)"
     /// The most heads that are taken in a turn.
     private static let mostHeadsInTurn = 16
     /// How much of what the client sends ahead is kept.
@@ -151,7 +149,7 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let failure = error as? TLSFailure, failure.isOfHandshake {
-            if let tunnel { tunnel.handshakeFailed(failure) } else { self.noteHandshakeFailure("\(failure)") }
+            if let tunnel { tunnel.handshakeFailed(failure) } else { self.lane.noteHandshakeFailure(of: self.client, "\(failure)") }
         }
         context.close(promise: nil)
     }
@@ -501,21 +499,15 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         case .body:
             self.exchange?.fail(
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
-        case .clientToRead: self.abort(Self.unread)
+        case .clientToRead: self.abort(ConnectionTimer.unread)
         case .nextHead where self.channel.pendingWriteBytes > 0: self.timer?.expect(.clientToRead)
         case .firstHead:
             if self.tls?.isShakingHands == true {
-                self.noteHandshakeFailure("it was not complete in time (limits.header_timeout)")
+                self.lane.noteHandshakeFailure(of: self.client, "it was not complete in time (limits.header_timeout)")
             }
             self.channel.close(promise: nil)
         case .nextHead, .clientToClose, .nothing: self.channel.close(promise: nil)
         }
-    }
-
-    private func noteHandshakeFailure(_ reason: String) {
-        self.lane.active.logger.info(
-            LogKeys.handshakeFailed,
-            metadata: [LogKeys.client: "\(self.client?.description ?? "")", LogKeys.reason: "\(reason)"])
     }
 }
 

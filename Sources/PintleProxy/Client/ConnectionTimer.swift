@@ -44,6 +44,8 @@ final class ConnectionTimer {
     private var pendingBytes = 0
 
     private static let lingering = TimeAmount.seconds(2)
+    /// The end of an answer whose client does not take it, for the log.
+    static let unread = "the client did not read its answer in time (limits.body_timeout)"
 
     init(connection: ClientConnection) {
         self.connection = connection

@@ -234,3 +234,11 @@ struct ExchangeID: CustomStringConvertible {
 extension MemoryBudget: PendingWriteAccount {
     package func waitingBytes(changedBy change: Int) { self.change(by: change) }
 }
+
+extension Lane {
+    /// Logs a handshake of a client that has failed.
+    func noteHandshakeFailure(of client: Client?, _ reason: String) {
+        self.active.logger.info(
+            LogKeys.handshakeFailed, metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
+    }
+}

@@ -175,9 +175,8 @@ final class Exchange {
         self.active.cookies.fill(&transfer, of: decision)
         // One that was noted has found nothing in this very call.
         let noted = self.request.question
-        // Whoever logs in on a connection is answered over it, and nobody else is.
-        let hasLogin = self.client.owner.isBound || transfer.fields.logConnectionIn
-        let question = hasLogin ? nil : noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) }
+        let mayBeKept = !self.client.owner.isBound && !transfer.fields.logConnectionIn
+        let question = mayBeKept ? noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
@@ -190,7 +189,7 @@ final class Exchange {
         self.upload.stream(to: origin, BodyPacer(decision.route, to: origin, on: self.lane.loop, client: self.client))
         if planned.isWhole { self.requestTrailers = planned.trailers }
         if planned.content.readableBytes > 0 { self.upload.sink?.send(planned.content) }
-        if planned.isWhole || self.upload.hasEnded { self.finishUpload() }
+        if planned.isWhole || self.upload.hasEnded { self.upload.finish()?.finish(trailers: self.requestTrailers) }
         self.countUpload()
     }
 
@@ -215,8 +214,6 @@ final class Exchange {
         self.report.noteLate(limit)
         self.answer(OwnResponse(placeholder), .completed)
     }
-
-    private func finishUpload() { self.upload.finish()?.finish(trailers: self.requestTrailers) }
 
     /// Asks for the origin.
     private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
@@ -263,7 +260,7 @@ final class Exchange {
         self.requestTrailers = trailers
         if self.upload.isCollecting { return self.makeRequestOfWholeBody() }
         if !trailers.isEmpty, let plan { self.requestTrailers = plan.forwarded(trailers: trailers) }
-        self.finishUpload()
+        self.upload.finish()?.finish(trailers: self.requestTrailers)
     }
 
     /// The client does not read as fast as the origin sends.
@@ -322,7 +319,6 @@ final class Exchange {
 
     /// Follows a redirect when its content is over, or too long to be worth the wait.
     private func waitForRest(of hop: RedirectTrail.Hop, _ length: UInt64?) {
-        // Nobody wants the rest of the body any more, so that what comes of it is dropped.
         self.upload.stop()
         self.originTookBody(0)
         self.answer = .redirected(hop)
@@ -663,11 +659,8 @@ final class Exchange {
 
     // MARK: Work elsewhere, and memory
 
-    /// Has work done on another thread. The exchange goes on in a later turn, unless it is over by then.
+    /// Has work done on another thread, which must not know the exchange. That goes on in a later turn, unless it is over.
     ///
-    /// - Parameters:
-    ///   - work: must not know the exchange, which stays on its loop.
-    ///   - proceed: told what came of it, and what interrupted it.
     /// - Throws: where as many jobs wait as may.
     private func leaveLoop<Value: Sendable>(
         within limits: WorkPool.Limits, _ work: @escaping @Sendable (WorkBudget) -> Value,
@@ -676,7 +669,6 @@ final class Exchange {
         self.held.job = try self.lane.work(for: self, of: self.peer, within: limits, work) {
             exchange, value, interruption in
             exchange.held.job = nil
-            // The client may have left in the meantime.
             if case .over = exchange.answer { return }
             proceed(exchange, value, interruption)
             exchange.client.resumeBody()
@@ -693,7 +685,6 @@ final class Exchange {
         if self.held.giveBack(self.lane.pool) { _ = self.lane.resume(self.sequence) }
     }
 
-    /// Tells the counters of the route what has moved since it was told last.
     func tellProgress() { self.report.tellProgress() }
 }
 

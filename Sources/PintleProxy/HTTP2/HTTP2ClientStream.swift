@@ -208,7 +208,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case .body where self.exchange?.wantsBody == true:
             self.exchange?.fail(
                 with: Problem(.requestTimeout, "no byte of the request body came in time (limits.body_timeout)"))
-        case .clientToRead: self.reset(.cancel, for: ClientConnection.unread)
+        case .clientToRead: self.reset(.cancel, for: ConnectionTimer.unread)
         case .body, .nothing: break
         }
     }

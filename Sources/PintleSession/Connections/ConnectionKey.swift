@@ -69,9 +69,9 @@ final class OriginHost {
     /// Takes an idle connection that may carry a request of `owner`: one that is the owner's, or nobody's.
     func takeIdle(for owner: ConnectionOwner?) -> HTTP1Connection? {
         // The common case takes no search.
-        if owner?.isBound != true, self.idle.last?.isBound == false { return self.idle.removeLast() }
-        let own = owner.flatMap { owner in self.idle.lastIndex { $0.owner === owner } }
-        return (own ?? self.idle.lastIndex { !$0.isBound }).map { self.idle.remove(at: $0) }
+        if owner?.isBound != true, self.idle.last?.login.isBound == false { return self.idle.removeLast() }
+        let own = owner.flatMap { owner in self.idle.lastIndex { $0.login.owner === owner } }
+        return (own ?? self.idle.lastIndex { !$0.login.isBound }).map { self.idle.remove(at: $0) }
     }
 
     /// A connection of HTTP/2 that takes another stream. Those whose verdict has run out take no more.

@@ -32,6 +32,28 @@ package final class ConnectionOwner: @unchecked Sendable {
     }
 }
 
+/// The login on a connection, if there is one, and whose it is.
+struct ConnectionLogin {
+    private(set) var isBound = false
+    private(set) weak var owner: ConnectionOwner?
+
+    /// False if a connection must not carry another request: it belongs to nobody, or its owner is gone.
+    var mayBeKept: Bool { !self.isBound || self.owner?.hasEnded == false }
+
+    /// Looks at an exchange for the beginning of a login.
+    mutating func look(at head: ResponseHead, to request: TransferRequest, on connection: HTTP1Connection) {
+        guard !self.isBound,
+            request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin
+        else { return }
+        self.isBound = true
+        self.owner = request.owner
+        request.owner?.add(connection)
+    }
+
+    /// Takes a connection that ends from its owner.
+    func end(on connection: HTTP1Connection) { self.owner?.remove(connection) }
+}
+
 extension Fields {
     /// True if the client logs a connection in with these fields of a request.
     package var logConnectionIn: Bool { self[.authorization].map(Self.bindsConnection) ?? false }

@@ -38,9 +38,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private(set) var keptSince = NIODeadline.uptimeNanoseconds(0)
     var older: (any KeptConnection)?
     var newer: (any KeptConnection)?
-    /// True once somebody logs in on the connection, which is its owner's from then on.
-    private(set) var isBound = false
-    private(set) weak var owner: ConnectionOwner?
+    /// Tells whose connection it is, once somebody logs in on it.
+    private(set) var login = ConnectionLogin()
     private let pool: TransferPool
     private let descriptor: Int32
     /// Carries the bytes; nil where they go over the socket as they are.
@@ -75,17 +74,6 @@ final class HTTP1Connection: KeptConnection, Carrier {
     private var heldEnd: StreamOutcome?
     /// The `101 Switching Protocols` that has come.
     private var switching: ResponseHead?
-
-    /// Bodies that come with their request leave together with its head up to this many bytes.
-    private static let togetherLimit = 16 * 1024
-    /// The most bytes of one chunk.
-    private static let chunkLimit = 32 * 1024
-    /// The most full buffers that are read, and pieces that are sent, in a turn: others want their share.
-    private static let mostInTurn = 4
-    /// The least of a body that is given away with the whole buffer it was received in, and not copied.
-    private static let leastShared = Loop.receiveCapacity / 2
-    /// The least that is missing of a body for records of TLS to be read ahead.
-    private static let leastAhead: UInt64 = 32 * 1024
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -142,15 +130,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// Closes the connection of an owner that has ended, unless it is in use.
     func closeIfIdle() { if case .idle = self.phase { self.close() } }
 
-    private func bind(to owner: ConnectionOwner?) {
-        self.isBound = true
-        self.owner = owner
-        owner?.add(self)
-    }
-
     /// Ends the part of this object in the connection, which stays as it is.
     private func leave() {
-        self.owner?.remove(self)
+        self.login.end(on: self)
         let wasIdle = if case .idle = self.phase { true } else { false }
         self.phase = .closed
         self.loop.unwatch(self.descriptor)
@@ -215,7 +197,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .stream(.some(let length)): self.outgoing = .length(left: length)
         case .stream(nil): self.outgoing = .chunks
         }
-        if case .length(let left) = self.outgoing, left <= UInt64(Self.togetherLimit), transfer.nextStep == .bytes {
+        if case .length(let left) = self.outgoing, left <= UInt64(HTTP1Amounts.togetherLimit), transfer.nextStep == .bytes {
             self.stagePiece(of: transfer)
         }
     }
@@ -233,7 +215,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 continue
             }
             guard self.mayGoOn(transfer) else { break }
-            guard pieces < Self.mostInTurn else {
+            guard pieces < HTTP1Amounts.mostInTurn else {
                 self.waitsForRoom = true
                 break
             }
@@ -326,7 +308,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         switch self.outgoing {
         case .length(let left):
             count = transfer.takeBody { bytes in
-                let taken = min(bytes.count, Int(clamping: left), Self.togetherLimit)
+                let taken = min(bytes.count, Int(clamping: left), HTTP1Amounts.togetherLimit)
                 self.staged.writeBytes(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
                 return taken
             }
@@ -334,7 +316,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .chunks:
             self.staged.clear()
             count = transfer.takeBody { bytes in
-                let taken = min(bytes.count, Self.chunkLimit)
+                let taken = min(bytes.count, HTTP1Amounts.chunkLimit)
                 self.staged.writeChunk(UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
                 return taken
             }
@@ -384,7 +366,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
     }
 
     private func read() {
-        for _ in 0..<Self.mostInTurn {
+        for _ in 0..<HTTP1Amounts.mostInTurn {
             guard case .asking(let transfer) = self.phase, !transfer.isReadingPaused else { return }
             let outcome = self.move(transfer) ?? self.copy(transfer)
             guard self.isAsking(transfer) else { return self.noteEnd(outcome) }
@@ -476,7 +458,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 return max(0, count)
             }
             // For the end of a body it is not worth the buffer.
-            tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= Self.leastAhead
+            tls.readsAhead = self.response.isComplete && (self.response.missingBytes ?? .max) >= HTTP1Amounts.leastAhead
             let (count, end) = tls.fill(space)
             outcome = StreamOutcome(end)
             return count
@@ -554,7 +536,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
                 continue
             }
             guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
-            let shared = piece.count >= Self.leastShared ? self.received?.slice(piece) : nil
+            let shared = piece.count >= HTTP1Amounts.leastShared ? self.received?.slice(piece) : nil
             self.hasShared = self.hasShared || shared != nil
             if let shared { transfer.received(shared) } else { transfer.received(.init(rebasing: bytes[piece])) }
         }
@@ -584,9 +566,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             }
             self.switching = head
         case .head(let head, let length):
-            if !self.isBound, transfer.request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin {
-                self.bind(to: transfer.request.owner)
-            }
+            self.login.look(at: head, to: transfer.request, on: self)
             // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
             if head.status >= 300, !self.isSent {
                 self.outgoing = .unwanted
@@ -617,7 +597,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         }
         if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
             self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch,
-            !self.isBound || self.owner?.hasEnded == false
+            self.login.mayBeKept
         {
             self.keep()
         } else {
