@@ -32,10 +32,13 @@ package struct Preflight: Sendable {
         /// When it has shown it.
         let moment: UnixTime
 
-        /// What the new policy refuses, where the old one would not refuse the same now.
+        /// Names what the new policy refuses, if the old one lets the same pass now. A host that the old one lets pass with
+        /// a report breaks only when the new one enforces.
         func breakage(showing chain: [Certificate], _ verdicts: [Verdict], at now: UnixTime) -> Breakage? {
-            guard let error = verdicts.compactMap({ $0.error ?? $0.reported }).first,
-                self.old.session.evaluator.evaluateInHandshake(chain: chain, host: self.host.host, at: now).isTrusted
+            guard verdicts.contains(where: { !$0.isTrusted || $0.reported != nil }) else { return nil }
+            let before = self.old.session.evaluator.evaluateInHandshake(chain: chain, host: self.host.host, at: now)
+            guard before.isTrusted,
+                let error = verdicts.compactMap({ $0.error ?? (before.reported == nil ? $0.reported : nil) }).first
             else { return nil }
             let firstLine = error.message.split(separator: "\n").first.map(String.init) ?? error.message
             return Breakage(host: self.host, trust: self.new.name, reason: firstLine)
@@ -57,8 +60,8 @@ package struct Preflight: Sendable {
         var seen: Set<[String]> = []
         self.cases = await old.verdictsRelied().compactMap { use, trust, dated in
             let verdict = dated.verdict
-            // What a program decided itself was not verified, and what was only reported does not hold now.
-            guard verdict.isTrusted, verdict.reported == nil, !verdict.decidedByHook,
+            // What a program decided itself was not verified.
+            guard verdict.isTrusted, !verdict.decidedByHook,
                 now.seconds - dated.moment.seconds < Self.age, let choice = Self.choice(for: use, in: new.policy)
             else { return nil }
             let newTrust = new.session(for: choice)

@@ -15,7 +15,22 @@ struct HostOverlaps {
 
     init(_ policy: Policy) { self.policy = policy }
 
-    var findings: [PinFinding] { self.betweenPolicies + self.betweenRoutes }
+    var findings: [PinFinding] { self.betweenPolicies.map(\.finding) + self.betweenRoutes }
+
+    /// Patterns whose pins never hold, because an earlier policy has the same hosts.
+    var shadowedPins: [PinFinding] {
+        let pinning = Set(self.policy.configuration.trust.filter { $0.pinning != .none }.map(\.name))
+        return self.betweenPolicies.filter { !$0.isFirst && pinning.contains($0.policy) }.map(\.finding)
+    }
+
+    /// A pattern that another policy covers.
+    private struct Overlap {
+        /// The policy that has the pattern.
+        let policy: String
+        /// Tells that this policy comes before the other one.
+        let isFirst: Bool
+        let finding: PinFinding
+    }
 
     private var claims: [Claim] {
         self.policy.configuration.trust.flatMap { trust in
@@ -26,7 +41,7 @@ struct HostOverlaps {
     }
 
     /// Each pattern with the first one of another policy that covers it.
-    private var betweenPolicies: [PinFinding] {
+    private var betweenPolicies: [Overlap] {
         let claims = self.claims
         var byHost: [HostPattern.Host: [Int]] = [:]
         var networks: [Int] = []
@@ -41,7 +56,11 @@ struct HostOverlaps {
             let other = candidates.filter { claims[$0].policy != claim.policy }
                 .filter { claims[$0].host.value.covers(claim.host.value) }
                 .min()
-            return other.map { Self.finding(claim, claims[$0], isFirst: index < $0) }
+            return other.map {
+                Overlap(
+                    policy: claim.policy, isFirst: index < $0,
+                    finding: Self.finding(claim, claims[$0], isFirst: index < $0))
+            }
         }
     }
 

@@ -42,6 +42,10 @@ package struct PinLint {
         }.map(\.element)
     }
 
+    /// Finds the pins that never hold, because an earlier policy has their hosts. Commands that use a configuration warn
+    /// of them, since such pins protect nothing.
+    package static func shadowedPins(_ policy: Policy) -> [PinFinding] { HostOverlaps(policy).shadowedPins }
+
     // MARK: Policies
 
     private func unused(_ configuration: TrustConfiguration) -> [PinFinding] {

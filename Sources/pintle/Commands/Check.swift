@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleMessage
+internal import PintlePins
 internal import PintlePolicy
 
 struct Check: ParsableCommand {
@@ -30,9 +31,14 @@ struct Check: ParsableCommand {
         for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }
         let lint = Lint(policy)
+        let file = origin.path ?? "embedded default"
         for finding in lint.findings {
-            let place = finding.position.description(inMain: origin.path ?? "embedded default")
+            let place = finding.position.description(inMain: file)
             try Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
+        }
+        for finding in PinLint.shadowedPins(policy) {
+            let place = finding.position.description(inMain: file)
+            try Output.data("\(place): warning: \(finding.path): \(finding.message)".plainLine)
         }
     }
 

@@ -128,6 +128,7 @@ actor Reloader {
                         + "now would be refused; correct the pins, or reload with --force"
                 ])
         }
+        ServingParts.warnOfShadowedPins(policy, origin, self.parts.logger)
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.parts.proxy.replace(active: next)
         if next.answers !== self.active.answers {

@@ -37,6 +37,7 @@ struct Service {
             logger.warning("\(shortage)")
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
+        ServingParts.warnOfShadowedPins(self.policy, self.origin, logger)
         let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
         let engine = try ServingParts.engine(
             self.policy.configuration, guardian: StallWatch.guardian(limit, logger))

@@ -6,6 +6,7 @@ internal import NIOCore
 internal import PintleActivity
 internal import PintleCacheStore
 internal import PintleLoop
+internal import PintlePins
 internal import PintlePolicy
 internal import PintleProxy
 internal import PintleReachability
@@ -27,6 +28,13 @@ enum ServingParts {
             return try Engine(threads: threads, turnGuard: guardian)
         } catch {
             throw CommandFailure(.incomplete, error.message)
+        }
+    }
+
+    /// Warns of pins that never hold, in the words of `pintle pins lint`.
+    static func warnOfShadowedPins(_ policy: Policy, _ origin: ConfigurationOrigin, _ logger: Logger) {
+        for finding in PinLint.shadowedPins(policy) {
+            logger.warning("\(finding.line(file: origin.path ?? "embedded default"))")
         }
     }
 

@@ -97,4 +97,30 @@ struct ReloadJudgementTests {
         #expect(refused.exitCode == 1, "\(refused.lines)")
         #expect(refused.errors.contains { $0.contains("trust.wrong would refuse it") }, "\(refused.lines)")
     }
+
+    @Test func `LOOK-114 a step from report to enforce that would refuse a host is not taken`() throws {
+        func rules(_ enforcement: String, trust: String = "wrong") -> String {
+            "enforcement: \(enforcement)\n" + self.policies + "routes:\n"
+                + self.route("up", host: "site.test", trust: trust)
+        }
+        let pintle = try PintleProcess(rules("report"), folder: self.site.folder)
+        #expect(try self.site.fetch(pintle).status == 200)
+        // Nothing breaks while the same is only reported.
+        #expect(try self.reload(self.site).exitCode == 0)
+        #expect(try self.site.fetch(pintle).status == 200)
+        try self.write(rules("enforce"), in: self.site)
+        for flags in [[], ["--live"]] {
+            let refused = try PintleProcess.run(
+                ["reload"] + flags, environment: ["XDG_STATE_HOME": self.site.folder.path])
+            #expect(refused.exitCode == 1, "\(refused.lines)")
+            let host = "localhost:\(self.site.origin.httpsPort): trust.wrong would refuse it"
+            #expect(refused.errors.filter { $0.contains(host) }.count == 1, "\(refused.lines)")
+        }
+        #expect(try self.site.fetch(pintle).status == 200)
+        // The pins that the host matches may be enforced.
+        try self.write(rules("enforce", trust: "right"), in: self.site)
+        let reload = try self.reload(self.site)
+        #expect(reload.exitCode == 0, "\(reload.lines)")
+        #expect(try self.site.fetch(pintle).status == 200)
+    }
 }

@@ -98,6 +98,7 @@ struct Run: AsyncParsableCommand {
                 redaction: policy.configuration.log.redact ? .on : .off,
                 limits: RunTally.Limits(exchanges: reports.contains { $0.format == .har } ? 20_000 : 0)))
         let log = KeptLog()
+        ServingParts.warnOfShadowedPins(policy, origin, log.logger)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
         let launch = ChildLaunch(
             policy: policy, trust: trust, program: program, words: ChildCommand.lastWords(self.command.count),
