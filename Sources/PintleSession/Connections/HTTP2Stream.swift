@@ -224,8 +224,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard self.waiting.isEmpty else { return self.isClosed = true }
-        // The codec closes the streams above the last one of a GOAWAY so. Of one that is reset the frame has come before.
-        let isTurnedAway = error is NIOHTTP2Errors.StreamClosed || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
+        // The codec closes the streams above the last one of a GOAWAY so. Of one that its peer resets the frame has come before,
+        // and one whose frames break the rules has another code.
+        let isAboveLast = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .cancel
+        let isTurnedAway = isAboveLast || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
         self.failed(isTurnedAway && !self.hasAnswer ? .unseen : .reset)
     }
 
