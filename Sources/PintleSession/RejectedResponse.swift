@@ -8,7 +8,7 @@ public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
     public let head: ResponseHead
     /// The body; of a download, its first 64 KiB at most.
     public let body: [UInt8]
-    /// What the contract says.
+    /// What the contract says: the status first, then the type, then the body.
     public let violation: ValidationError
 
     static let bodyLimit = 64 * 1024
@@ -17,7 +17,7 @@ public struct RejectedResponse: Error, Sendable, CustomStringConvertible {
     public init(head: ResponseHead, body: [UInt8] = [], violation: ValidationError) {
         self.head = head
         self.body = body
-        self.violation = violation
+        self.violation = ValidationError.ordered([violation]) ?? violation
     }
 
     /// The violation, and those behind it.

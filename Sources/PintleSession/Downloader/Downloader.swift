@@ -225,7 +225,7 @@ public final class Downloader<Value: Sendable>: Sendable {
     /// Waits for the end of a transfer from its making on: one that waits for its turn can end, too, by its task.
     private func follow(_ work: HTTPTask<Value>, _ transfer: Int) {
         Task {
-            let result = await Result { () async throws(SessionError) -> HTTPResponse<Value> in try await work.value() }
+            let result = await Result { () async throws(SessionError) -> HTTPResponse<Value> in try await work.end() }
             self.ended(transfer, work.task.originalRequest, result)
         }
     }

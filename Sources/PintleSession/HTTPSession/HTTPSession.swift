@@ -147,12 +147,16 @@ public struct HTTPSession: Sendable {
     /// The events of a server, as ``Session/serverSentEvents(_:from:lastEventID:limit:reconnection:onChange:)`` has them;
     /// each connection passes the interceptors.
     ///
+    /// - Parameters:
+    ///   - shape: has the last word about the request, and is what a closure behind the call stands for, as in all other
+    ///     calls: of several closures the compiler gives a single one to the first.
+    ///   - onChange: told of connections and pauses.
     /// - Throws: ``SessionError`` with `invalidURL`, or `invalidRequest` behind which is what the serializer or encoder
     ///   threw.
     public func serverSentEvents(
         _ url: String, method: String = "GET", body: RequestBody? = nil, lastEventID: String = "",
         limit: Int = 1 << 20, reconnection: EventReconnection? = EventReconnection(),
-        onChange: (@Sendable (EventSource.Change) -> Void)? = nil, _ shape: Shaping = { _ in }
+        _ shape: Shaping = { _ in }, onChange: (@Sendable (EventSource.Change) -> Void)? = nil
     ) throws(SessionError) -> EventSource {
         let written = try self.written(method, url, body, shape)
         return EventSource(

@@ -18,12 +18,20 @@ public struct HTTPTask<Output: Sendable>: Sendable {
         self.session = session
     }
 
-    /// Waits for the response, and decodes it off the caller's thread.
+    /// Waits for the response, and decodes it off the caller's thread. A task that was never resumed is set going.
     ///
     /// - Throws: ``SessionError``: why the task failed, or `rejected`, behind which are the response and its violation
     ///   as ``RejectedResponse``.
     @concurrent public func value() async throws(SessionError) -> HTTPResponse<Output> {
-        let result = try await self.task.value()
+        try await self.decoded(try await self.task.value())
+    }
+
+    /// Waits as ``value()`` does, and leaves it to others to set the task going.
+    @concurrent func end() async throws(SessionError) -> HTTPResponse<Output> {
+        try await self.decoded(try await self.task.end())
+    }
+
+    @concurrent private func decoded(_ result: TaskResult) async throws(SessionError) -> HTTPResponse<Output> {
         let value = try result.decoded(by: self.serializer, answering: self.task.currentRequest.method)
         return HTTPResponse(value: value, head: result.response, url: result.url, metrics: result.metrics)
     }

@@ -71,7 +71,7 @@ extension TransferOperation {
             try await self.take(handoff.response(), for: left, stretch)
         }
         if case .success(true) = taken {} else { task.cancel() }
-        let ended = await Result { () async throws(SessionError) -> TaskResult in try await task.value() }
+        let ended = await Result { () async throws(SessionError) -> TaskResult in try await task.end() }
         await sending?.value
         self.status.withLockedValue { status in
             status.metrics.transactions += task.metrics.transactions

@@ -26,6 +26,8 @@ public final class SessionTask: Sendable, Identifiable {
     struct Status: Sendable {
         var kind: Kind
         fileprivate var state = TaskState.suspended
+        /// True where the task was resumed before, or has ended.
+        fileprivate var hasBegun = false
         var currentRequest: SessionRequest
         var response: ResponseHead?
         fileprivate var progress = TaskProgress()
@@ -95,10 +97,17 @@ public final class SessionTask: Sendable, Identifiable {
         self.status.withLockedValue { self.states.subscribe(beginningWith: $0.state) }
     }
 
-    /// Waits for the end. Any number of callers may wait; ending the wait does not end the task.
+    /// Waits for the end. Any number of callers may wait; ending the wait does not end the task. One that was never resumed
+    /// is set going, or there would be no end; one that is suspended again is waited for.
     ///
     /// - Throws: ``SessionError``, why the task failed.
     public func value() async throws(SessionError) -> TaskResult {
+        if !self.status.withLockedValue({ $0.hasBegun }) { self.resume() }
+        return try await self.end()
+    }
+
+    /// Waits for the end as ``value()`` does, and leaves it to others to set the task going.
+    func end() async throws(SessionError) -> TaskResult {
         await self.finished.wait()
         guard let outcome = self.status.withLockedValue({ $0.outcome }) else {
             preconditionFailure("BUG: a task's waiter was woken before its end")
@@ -145,7 +154,7 @@ public final class SessionTask: Sendable, Identifiable {
     ///   server gave nothing by which a changed file could be noticed.
     public func cancelKeepingPart() async -> PartialDownload? {
         if self.move(to: .cancelling) { self.run.cancel(self, keepingPart: true) }
-        _ = try? await self.value()
+        _ = try? await self.end()
         return self.partialDownload
     }
 
@@ -155,6 +164,7 @@ public final class SessionTask: Sendable, Identifiable {
     private func move(to next: TaskState, telling event: SessionEvent? = nil) -> Bool {
         self.status.withLockedValue { status in
             guard status.state.move(to: next) else { return false }
+            status.hasBegun = true
             self.states.post(next)
             if let event { self.events.post(event) }
             return true

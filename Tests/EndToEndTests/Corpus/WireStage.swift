@@ -98,9 +98,11 @@ final class WireStage {
         while true {
             let there = self.client.unread
             let dates = Self.addedDates(in: there)
-            let bare = Self.without(dates, there)
+            let kept = there.indices.filter { index in !dates.contains { $0.contains(index) } }
+            let bare = kept.map { there[$0] }
             if bare.starts(with: expected) {
-                _ = try self.client.read(expected.count + (there.count - bare.count))
+                // Behind it may be another answer, with a date of its own.
+                _ = try self.client.read(expected.isEmpty ? 0 : kept[expected.count - 1] + 1)
                 return
             }
             guard expected.starts(with: bare), try self.client.fill() else {
@@ -123,10 +125,6 @@ final class WireStage {
             // What is cut off could be anything: more has to come.
             return isWhole || line.endIndex == bytes.endIndex ? index + 2..<line.endIndex : nil
         }
-    }
-
-    private static func without(_ ranges: [Range<Int>], _ bytes: [UInt8]) -> [UInt8] {
-        bytes.indices.filter { index in !ranges.contains { $0.contains(index) } }.map { bytes[$0] }
     }
 
     /// The contract's answer to what is refused (§3.4).

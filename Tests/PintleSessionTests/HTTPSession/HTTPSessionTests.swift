@@ -213,6 +213,35 @@ import Testing
         #expect(response.url.path == "/v1/x" && response.metrics.transactions.count == 1)
     }
 
+    @Test func `LOOK-118 of a refusal with another document the status is told first`() async throws {
+        struct Answer: Decodable, Sendable { let b: Int }
+        let origin = try ScriptedOrigin(
+            answering: "HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 7\r\n\r\n{\"a\":1}")
+        let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
+        let error = await sessionError { _ = try await api.get("x", as: Answer.self) }
+        #expect(error?.code == .rejected)
+        #expect(
+            error?.message.hasPrefix("Request failed: internal server error (500)") == true,
+            "\(String(describing: error))")
+        let violation = (error?.underlying as? RejectedResponse)?.violation
+        #expect(violation?.kind == .responseStatus && violation?.underlying?.kind == .responseBody)
+    }
+
+    @Test func `LOOK-119 a task that is waited for and was never resumed is set going`() async throws {
+        let task = try self.api.task("GET", "x", as: JSONResponseSerializer())
+        #expect(try await task.value().value?["a"] == .array([.integer(1), .integer(2)]))
+    }
+
+    @Test func `LOOK-119 a closure behind serverSentEvents shapes the request`() async throws {
+        let origin = try ScriptedOrigin(
+            answering: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\ndata: a\n\n")
+        let api = try HTTPSession(self.stage.session, base: "http://127.0.0.1:\(origin.port)")
+        let source = try api.serverSentEvents("x", reconnection: nil) { $0.fields.append("X-A", "1") }
+        var events = source.makeAsyncIterator()
+        #expect(try await events.next()?.data == "a")
+        #expect(origin.requests.first?["X-A"] == "1")
+    }
+
     @Test func `a task of a client is suspended, observed and cancelled like any other`() async throws {
         let task = try self.api.task("GET", "x", as: JSONResponseSerializer())
         #expect(task.task.state == .suspended && self.origin.connections.isEmpty)
