@@ -61,6 +61,8 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// True where the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
     /// for writing; else it closes.
     package var allowsHalfClosure = false
+    /// True if a peer that takes no more bytes is read to its end before the channel fails: it may have said why.
+    package var readsBeforeFailing = false
     private var isFlushing = false
     private var isReading = false
     /// Asked before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
@@ -72,6 +74,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     /// The most full buffers that are read in a turn: other channels want their share.
     private static let mostReadsInTurn = 4
+    private static let mostReadsBeforeFailing = 4
 
     /// Takes over a connected, non-blocking descriptor; call ``start()`` when the pipeline is set up.
     ///
@@ -458,11 +461,23 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
                 return false
             case .failed(let error):
                 // The peer is gone for writing; what it sent before may be worth reading, but not answering.
-                self.fail(error)
+                if self.readsBeforeFailing { self.failBehindInput(error) } else { self.fail(error) }
                 return false
             }
         }
         return true
+    }
+
+    /// Fails when all that the peer has sent is read, in this turn's end or later ones.
+    private func failBehindInput(_ error: any Error) {
+        guard !self.outputClosed else { return }
+        self.outputClosed = true
+        self.writes.failAll(error)
+        self.loop.execute {
+            // A full buffer may be followed by another one.
+            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && !self.inputClosed { self.readReady() }
+            self.fail(error)
+        }
     }
 
     private func shutdownOutput() {

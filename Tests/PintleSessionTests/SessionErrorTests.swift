@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX : 1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+        "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nX Y: 1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
     ])
     func `what is not HTTP is malformedResponse`(bytes: String) async throws {
         let origin = try self.origin(sending: bytes)

@@ -37,6 +37,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.host = host
         self.pool = pool
         self.channel = made.makeChannel(on: pool.loop)
+        // A GOAWAY may wait there, and tells which requests were never looked at.
+        self.channel.readsBeforeFailing = true
         pool.opened(at: host)
         host.http2.append(self)
         var connection = NIOHTTP2Handler.ConnectionConfiguration()
@@ -167,7 +169,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection nothing can be understood any more.
         guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway) else { return }
-        self.isBroken = !(error is IOError) && !(error is ChannelError)
+        self.isBroken = error is any NIOHTTP2Error
         context.close(promise: nil)
     }
 }

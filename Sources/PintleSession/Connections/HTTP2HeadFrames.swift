@@ -46,8 +46,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     private static let mostTable: UInt32 = 4096
     /// The frames that every peer takes, and the largest that there are.
     private static let frameSizes: (least: UInt32, most: UInt32) = (1 << 14, 1 << 24 - 1)
-    /// Longer SETTINGS go on as they are, for the codec to refuse.
-    private static let longestSettings = 16 * 1024
+    /// Longer SETTINGS go on as they are, to be refused: there are not as many kinds, and clients send them to keep a loop busy.
+    private static let longestSettings = (ofClients: 6 * 64, ofServers: 16 * 1024)
 
     /// The limit that the codec has, for a limit that the peer is told of: what is over that, but not by far, is a matter of a
     /// stream.
@@ -116,7 +116,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
                 self.pass(bytes, from: start, to: index, context)
                 return self.hold(bytes, from: index)
             }
-            guard head.kind == Kind.settings, head.length <= Self.longestSettings else {
+            let longest = self.side == .server ? Self.longestSettings.ofClients : Self.longestSettings.ofServers
+            guard head.kind == Kind.settings, head.length <= longest else {
                 self.left = head.length
                 index += Self.headSize
                 continue
