@@ -164,10 +164,14 @@ package final class AnswerStore: Sendable {
         for earlier in self.underWay.withLockedValue({ $0.earlier(than: source) }) { earlier.outdate() }
     }
 
-    /// Removes what a request would have got, because the origin has answered it with what is not kept.
+    /// Removes what a request would have got, because the origin has answered it with what is not kept, unless that is outdated
+    /// itself.
     ///
     /// - Parameter found: an answer that the request was to confirm, which may be on the disk alone.
-    func outdate(_ key: CacheKey, by request: RequestHead, found: KeptAnswer? = nil) {
+    func outdate(by source: any AnswerUnderWay, to request: RequestHead, found: KeptAnswer? = nil) {
+        guard !source.isRevoked else { return }
+        let key = source.key
+        self.outdateEarlier(than: source)
         let removed = self.memory.withLockedValue { memory in
             memory.remove(at: key) { self.rules.matches($0.response, request) }
         }

@@ -114,6 +114,13 @@ final class CachedOrigin: OriginStream {
         self.begin()
     }
 
+    /// The request whose answer others may get: it goes over no connection on which its client has logged in.
+    private var sharedTransfer: TransferRequest {
+        var transfer = self.transfer
+        transfer.owner = nil
+        return transfer
+    }
+
     private var use: CacheUse { self.question.use }
     private var request: RequestHead { self.question.request }
 
@@ -253,7 +260,7 @@ final class CachedOrigin: OriginStream {
 
     private func start(_ errand: OriginFetch.Errand, in flight: Flight) -> OriginFetch {
         let fetch = OriginFetch(
-            self.transfer, errand, in: flight, store: self.use.store, queue: self.use.queue, loop: self.loop,
+            self.sharedTransfer, errand, in: flight, store: self.use.store, queue: self.use.queue, loop: self.loop,
             open: self.open)
         fetch.start()
         return fetch
@@ -437,7 +444,7 @@ final class CachedOrigin: OriginStream {
         {
             self.past = PassingAnswer(to: self.request, at: key, mode: mode, self.use.store)
         }
-        self.state = .passing(self.open(self.transfer, self))
+        self.state = .passing(self.open(self.past == nil ? self.transfer : self.sharedTransfer, self))
     }
 
     private var inner: (any OriginStream)? {

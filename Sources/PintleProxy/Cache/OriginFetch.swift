@@ -157,7 +157,7 @@ final class OriginFetch {
         self.answer = answer
         // A newer answer that is not kept puts an end to those before it all the same.
         if self.errand.keeps, body == nil, verdict.outdatesStored(as: head.status) {
-            self.store.outdate(self.flight.key, by: self.errand.request, found: self.errand.validated)
+            self.store.outdate(by: self.flight, to: self.errand.request, found: self.errand.validated)
         }
         if case .no(let reason) = verdict, reason.isLasting { self.store.noteUnshared(self.flight.key) }
         if !answer.isKept { self.isForStore = false }

@@ -50,7 +50,7 @@ final class PassingAnswer {
         let verdict = self.store.rules.storability(of: head, to: self.request, mode: self.mode)
         if case .no(let reason) = verdict {
             if verdict.outdatesStored(as: head.status) {
-                self.store.outdate(self.watch.key, by: self.request)
+                self.store.outdate(by: self.watch, to: self.request)
             }
             return reason
         }

@@ -148,7 +148,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     /// Takes a SETTINGS frame.
     private func take(_ head: FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext) {
         guard head.flags & Flag.acknowledgement == 0 else {
-            if self.dropsAcknowledgement { return self.dropsAcknowledgement = false }
+            // One that comes before the settings of the peer is an error, and one behind the first is not ours.
+            if self.hasSettings, self.dropsAcknowledgement { return self.dropsAcknowledgement = false }
             return self.pass(bytes, from: index, to: index + Self.headSize + head.length, context)
         }
         var frame = ByteBuffer()
@@ -181,7 +182,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         guard case .byteBuffer(let bytes) = self.unwrapOutboundIn(data), self.leftToWrite == 0,
             let head = FrameHead(bytes, at: bytes.readerIndex), !bytes.beginsGreeting
         else {
-            if case .byteBuffer(let bytes) = self.unwrapOutboundIn(data), !bytes.beginsGreeting {
+            // Content may begin with any bytes; before the greeting nothing is left to write.
+            if case .byteBuffer(let bytes) = self.unwrapOutboundIn(data) {
                 self.leftToWrite = max(0, self.leftToWrite - bytes.readableBytes)
             }
             return context.write(data, promise: promise)
