@@ -63,9 +63,9 @@ struct RunSARIFReport {
         _ properties: [(String, Parameter?)]
     ) -> Parameter {
         let place = [name] + places.compactMap { $0 }
-        let physical = self.report.file.map { file in
-            Parameter.object([("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))]))])
-        }
+        // Code scanning refuses results without a file: without a configuration they stand where one would be kept.
+        let uri = self.report.file.map { ReportText.uri(ofFile: $0) } ?? "pintle.yaml"
+        let physical = Parameter.object([("artifactLocation", .object([("uri", .string(uri))]))])
         let logical = Parameter.object([
             ("name", .string(name)), ("fullyQualifiedName", .string(place.joined(separator: "/"))),
         ])
