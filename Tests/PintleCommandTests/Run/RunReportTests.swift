@@ -65,6 +65,27 @@ struct RunReportTests {
         }
     }
 
+    @Test func `LOOK-85 every SARIF result has a file, also without a configuration`() throws {
+        for file in ["conf/mine.yaml", nil] {
+            let root = try self.object(.sarif, RunSample.report(file: file))
+            let results = try #require((root["runs"] as? [Object])?.first?["results"] as? [Object])
+            #expect(!results.isEmpty)
+            for result in results {
+                let location = try #require((result["locations"] as? [Object])?.first)
+                let artifact = (location["physicalLocation"] as? Object)?["artifactLocation"] as? Object
+                #expect(artifact?["uri"] as? String == file ?? "pintle.yaml")
+            }
+        }
+    }
+
+    @Test func `LOOK-85 a JUnit suite of a run without requests has a case named by the program`() {
+        var report = RunSample.report([])
+        report.program = "make"
+        let text = RunReportFormat.junit.write(report)
+        #expect(text.contains("tests=\"1\" failures=\"0\""))
+        #expect(text.contains("<testcase classname=\"pintle.run\" name=\"make\""))
+    }
+
     @Test func `HAR has an entry for each exchange, whose times add up`() throws {
         let log = try #require(try self.object(.har)["log"] as? Object)
         #expect(log["version"] as? String == "1.2" && (log["creator"] as? Object)?["name"] as? String == "pintle")

@@ -63,13 +63,13 @@ struct RunSARIFReport {
         _ properties: [(String, Parameter?)]
     ) -> Parameter {
         let place = [name] + places.compactMap { $0 }
-        let physical = self.report.file.map { file in
-            // A finding of traffic has no line; readers that show results in files pass over those without one.
-            Parameter.object([
-                ("artifactLocation", .object([("uri", .string(ReportText.uri(ofFile: file)))])),
-                ("region", .object([("startLine", .number(1))])),
-            ])
-        }
+        // Code scanning refuses results without a file: without a configuration they stand where one would be kept. A finding of
+        // traffic has no line; readers that show results in files pass over those without one.
+        let uri = self.report.file.map { ReportText.uri(ofFile: $0) } ?? "pintle.yaml"
+        let physical = Parameter.object([
+            ("artifactLocation", .object([("uri", .string(uri))])),
+            ("region", .object([("startLine", .number(1))])),
+        ])
         let logical = Parameter.object([
             ("name", .string(name)), ("fullyQualifiedName", .string(place.joined(separator: "/"))),
         ])
