@@ -104,7 +104,7 @@ def main(program, *names):
                     failed += 1
                     print(f"FAILED {job.name} ({way}): {reason}", flush=True)
                 if (seconds := time.monotonic() - began) > 5:
-                    print(f"    {seconds:.0f} s", file=sys.stderr)
+                    print(f"    {job.name} ({way}) took {seconds:.0f} s", file=sys.stderr)
     finally:
         stage.close()
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))

@@ -312,7 +312,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             mask = self.rfile.read(4)
             data = bytes(byte ^ mask[at % 4] for at, byte in enumerate(self.rfile.read(length)))
             code = head[0] & 15
-            size = bytes([length]) if length < 126 else b"\x7e" + length.to_bytes(2, "big")
+            size = bytes([length]) if length < 126 else bytes([head[1] & 127]) + length.to_bytes(
+                2 if head[1] & 127 == 126 else 8, "big"
+            )
             # A ping is answered by a pong, all else by the same.
             self.raw(bytes([head[0] & 0xF0 | (10 if code == 9 else code)]) + size + data)
             if code == 8:
