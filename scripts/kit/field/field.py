@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does the jobs of the field suite and says which of them went well.
 
-usage: field.py PROGRAM [--list] [all | NAME…]
+usage: field.py PROGRAM [--list | --table | all | NAME…]
+
+--table prints the table of docs/field.md.
 """
 
 import importlib.util
@@ -70,9 +72,18 @@ def listing():
         print(f"{job.name} ({', '.join(job.ways)}{'; ' if marks else ''}{', '.join(marks)}): {job.sentence}")
 
 
+def table():
+    print("| job | ways | | |\n|---|---|---|---|")
+    for job in jobs.values():
+        looks = ", ".join(f"LOOK-{number}" for number in job.looks)
+        print(f"| `{job.name}` | {', '.join(job.ways)} | {job.sentence} | {', '.join(filter(None, ['fast' * job.fast, looks]))} |")
+
+
 def main(program, *names):
     if names == ("--list",):
         return listing()
+    if names == ("--table",):
+        return table()
     unknown = [name for name in names if name not in jobs and name != "all"]
     if unknown:
         print(f"field: there is no job {unknown[0]}; --list says which there are", file=sys.stderr)

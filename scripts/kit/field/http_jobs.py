@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import origin
-from registry import EVERY, ONE, equal, holds, job
+from registry import ONE, equal, holds, job
 from stage import free_port, receive, receive_head
 
 
@@ -296,7 +296,7 @@ def connect_refused(at):
     equal(code, b"000" if at.way == "relayed" else b"502", "the status")
 
 
-@job(looks=(69,), ways=EVERY)
+@job(looks=(69,))
 def nginx_ends_connections(at):
     """Eight clients at a time send 200 requests to an nginx that ends a connection after five."""
     target = at.nginx("/page") + "?[1-200]"
@@ -305,14 +305,24 @@ def nginx_ends_connections(at):
     equal(collections.Counter(output.split()), {b"200": 200}, "the statuses")
 
 
-@job(looks=(69,), ways=EVERY)
+@job(looks=(69,))
 def nginx_takes_posts(at):
-    """A hundred POSTs go through the nginx that ends connections, none twice."""
+    """A hundred POSTs without content go through the nginx that ends connections, none twice."""
+    posts(at, "-X", "POST")
+
+
+@job(looks=(69,), fast=False)
+def nginx_takes_content(at):
+    """A hundred POSTs with content go through the nginx that ends connections, none twice."""
+    posts(at, "-d", "x=1")
+
+
+def posts(at, *options):
     before = len(origin.seen)
     target = at.nginx("/origin/echo") + "?[1-100]"
     version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
     output = at.run(
-        "curl", "-sS", version, "-Z", "--parallel-max", "8", "-w", "%{http_code}\n", "-o", os.devnull, "-d", "x=1", target
+        "curl", "-sS", version, "-Z", "--parallel-max", "8", "-w", "%{http_code}\n", "-o", os.devnull, *options, target
     )
     equal(collections.Counter(output.split()), {b"200": 100}, "the statuses")
     equal(len(origin.seen) - before, 100, "the number of requests that the origin has seen")

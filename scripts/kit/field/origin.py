@@ -385,6 +385,9 @@ class SecureServer(Server):
             with self.context.wrap_socket(request, server_side=True) as secure:
                 secure.settimeout(None)
                 super().finish_request(secure, address)
+                # An end that is told: what goes on until it is whole then.
+                secure.settimeout(1)
+                secure.unwrap()
         except (OSError, ssl.SSLError):
             pass
 
