@@ -16,7 +16,10 @@ import traceback
 import cached_jobs  # noqa: F401
 import client_jobs  # noqa: F401
 import http_jobs  # noqa: F401
+import nginx_jobs  # noqa: F401
 import run_jobs  # noqa: F401
+import stream_jobs  # noqa: F401
+import tunnel_jobs  # noqa: F401
 from registry import Skipped, Wrong, jobs
 from stage import At, Stage
 
@@ -76,7 +79,8 @@ def table():
     print("| job | ways | | |\n|---|---|---|---|")
     for job in jobs.values():
         looks = ", ".join(f"LOOK-{number}" for number in job.looks)
-        print(f"| `{job.name}` | {', '.join(job.ways)} | {job.sentence} | {', '.join(filter(None, ['fast' * job.fast, looks]))} |")
+        marks = ", ".join(filter(None, ["fast" * job.fast, looks]))
+        print(f"| `{job.name}` | {', '.join(job.ways)} | {job.sentence} | {marks} |")
 
 
 def main(program, *names):

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs about HTTP itself: what curl and bare sockets send and get."""
 
-import collections
 import gzip
 import json
-import os
-import subprocess
-import time
 
 import origin
-from registry import ONE, equal, holds, job
+from registry import ONE, SECURE, equal, holds, job
 from stage import free_port, receive, receive_head
 
 
@@ -296,45 +292,7 @@ def connect_refused(at):
     equal(code, b"000" if at.way == "relayed" else b"502", "the status")
 
 
-@job(looks=(69,))
-def nginx_ends_connections(at):
-    """Eight clients at a time send 200 requests to an nginx that ends a connection after five."""
-    target = at.nginx("/page") + "?[1-200]"
-    version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
-    output = at.run("curl", "-sS", version, "-Z", "--parallel-max", "8", "-w", "%{http_code}\n", "-o", os.devnull, target)
-    equal(collections.Counter(output.split()), {b"200": 200}, "the statuses")
-
-
-@job(looks=(69,))
-def nginx_takes_posts(at):
-    """A hundred POSTs without content go through the nginx that ends connections, none twice."""
-    posts(at, "-X", "POST")
-
-
-@job(looks=(69,), fast=False)
-def nginx_takes_content(at):
-    """A hundred POSTs with content go through the nginx that ends connections, none twice."""
-    posts(at, "-d", "x=1")
-
-
-def posts(at, *options):
-    before = len(origin.seen)
-    target = at.nginx("/origin/echo") + "?[1-100]"
-    version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
-    output = at.run(
-        "curl", "-sS", version, "-Z", "--parallel-max", "8", "-w", "%{http_code}\n", "-o", os.devnull, *options, target
-    )
-    equal(collections.Counter(output.split()), {b"200": 100}, "the statuses")
-    equal(len(origin.seen) - before, 100, "the number of requests that the origin has seen")
-
-
-@job()
-def nginx_gives_a_file(at):
-    """nginx's sendfile and the proxy give three megabytes."""
-    equal(at.curl(at.nginx("/blob")), origin.BLOB)
-
-
-@job(ways=("relayed", "intercepted"))
+@job(ways=SECURE)
 def openssl_s_client(at):
     """openssl s_client -proxy gets a page."""
     got = at.run(
@@ -352,63 +310,3 @@ def many_streams_with_content(at):
     at.curl("-Z", "--parallel-max", "30", "--data-binary", "@content", "-o", "got-#1", f"{at.base}/echo?[1-30]")
     for number in range(1, 31):
         equal((at.folder / f"got-{number}").read_bytes(), origin.BLOB[:100_000])
-
-
-# ---- Streams with pauses.
-
-
-@job()
-def event_stream(at):
-    """Events arrive one by one, before the stream ends."""
-    version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
-    process = at.stage.start(
-        ["curl", "-sSN", version, f"{at.base}/events/3?pause=0.4"], stdout=subprocess.PIPE, env=at.variables
-    )
-    got = b""
-    while b"event 0\n\n" not in got:
-        piece = os.read(process.stdout.fileno(), 4096)
-        holds(piece, "the stream ended early")
-        got += piece
-    holds(b"event 2" not in got, "the events were held back until the end")
-    rest = process.stdout.read()
-    equal((got + rest).count(b"data: event"), 3)
-
-
-@job()
-def language_model_stream(at):
-    """A completion's tokens come after a pause for the first, with pauses."""
-    got = at.curl("-N", "-d", '{"stream":true}', "/model?first=1&pause=0.2")
-    equal(got.count(b"data: {"), 3)
-    holds(got.endswith(b"data: [DONE]\n\n"), "the end is missing")
-
-
-@job(looks=(74,), fast=False, guard=200)
-def silent_event_stream(at):
-    """An event stream is silent for 75 seconds."""
-    equal(at.curl("-N", "/events/2?pause=75").count(b"data: event"), 2)
-
-
-@job(looks=(74,), fast=False, guard=200)
-def late_first_token(at):
-    """A language model thinks for 75 seconds before its first token."""
-    holds(at.curl("-N", "-d", "{}", "/model?first=75").endswith(b"data: [DONE]\n\n"), "the end is missing")
-
-
-@job(looks=(74,), fast=False, guard=300, ways=ONE)
-def paused_client(at):
-    """A client takes a megabyte, rests for 135 seconds, and takes the rest."""
-    with at.socket() as connection:
-        connection.settimeout(250)
-        connection.sendall(f"GET {at.target('/blob')} HTTP/1.1\r\nHost: {at.host}:{at.port}\r\n\r\n".encode())
-        receive_head(connection)
-        got = receive(connection, 1_000_000)
-        time.sleep(135)
-        equal(got + receive(connection, 2_000_000), origin.BLOB)
-
-
-@job(looks=(74,), fast=False, guard=200)
-def paused_upload(at):
-    """An upload is silent for 75 seconds in its middle."""
-    version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
-    script = f"(echo one; sleep 75; echo two) | curl -sS {version} -T - {at.base}/echo"
-    equal(at.run("sh", "-c", script), b"one\ntwo\n")

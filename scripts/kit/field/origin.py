@@ -141,11 +141,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
         self.close_connection = True
 
-    def at_until_close(self, *_):
+    def at_untilclose(self, *_):
         self.raw(b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nuntil the end\n")
         self.close_connection = True
-
-    at_untilclose = at_until_close
 
     def at_chunks(self, *_):
         self.stream([BLOB[at : at + 10_000] for at in range(0, 1_000_000, 10_000)])
