@@ -137,14 +137,34 @@ def cookies(at):
     equal(sorted(sent["cookie"].split("; ")), ["a=1", "b=2"])
 
 
+EXPECTS = ("-H", "Expect: 100-continue", "--expect100-timeout", "20", "--data-binary", "@-")
+
+
 @job()
 def expect_continue(at):
-    """A client that waits for 100 gets it, or the refusal in its place."""
+    """A client that waits for 100 before its content gets it."""
     version = "--http2" if at.way == "intercepted-h2" else "--http1.1"
-    expects = ("-H", "Expect: 100-continue", "--expect100-timeout", "20", "--data-binary", "@-")
-    equal(at.run("curl", "-sS", version, *expects, f"{at.base}/echo", input=b"x" * 100_000), b"x" * 100_000)
-    code = at.run("curl", "-sS", version, *expects, "-w", "%{http_code}", "-o", "no", f"{at.base}/refuse", input=b"x")
+    equal(at.run("curl", "-sS", version, *EXPECTS, f"{at.base}/echo", input=b"x" * 100_000), b"x" * 100_000)
+
+
+def refused(at, version):
+    code = at.run(
+        "curl", "-sS", version, *EXPECTS, "-w", "%{http_code}", "-o", "no", f"{at.base}/refuse", input=b"x"
+    )
     equal(code, b"413")
+
+
+@job(ways=ONE)
+def refused_expectation(at):
+    """A client that waits for 100 gets the refusal in its place."""
+    refused(at, "--http1.1")
+
+
+@job(ways=("intercepted-h2",), fast=False)
+def refused_expectation_in_http2(at):
+    """curl ends its stream short of the length when it is refused, and still takes the refusal."""
+    for _ in range(10):
+        refused(at, "--http2")
 
 
 @job()
