@@ -117,5 +117,6 @@ def one_route_with_a_cache(at):
     )
     secure = f"https://{at.host}:{at.stage.secure_port}"
     for path, wanted in (("/page/x", b"page x\n"), ("/fresh/look99", b"answer 1\n"), ("/page/y", b"page y\n")):
-        got = at.run("curl", "-sS", "-x", f"http://127.0.0.1:{server.port}", "--cacert", at.stage.authority(), secure + path)
+        proxy = f"http://127.0.0.1:{server.port}"
+        got = at.run("curl", "-sS", "-x", proxy, "--cacert", at.stage.authority(), secure + path)
         equal(got, wanted)

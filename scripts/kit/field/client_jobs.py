@@ -26,7 +26,8 @@ def wget_page(at):
 @job(ways=ONE, needs=("wget",))
 def wget_resumes(at):
     """wget -c gets the rest of a download that broke off, without being told."""
-    at.run("wget", "-q", "-c", "--waitretry=0", "--tries=5", "-O", "blob", f"--ca-certificate={at.ca}", f"{at.base}/broken")
+    options = ("-q", "-c", "--waitretry=0", "--tries=5", "-O", "blob", f"--ca-certificate={at.ca}")
+    at.run("wget", *options, f"{at.base}/broken")
     equal((at.folder / "blob").read_bytes(), origin.BLOB)
 
 
@@ -84,8 +85,10 @@ function show(request) {
     request.on('error', (e) => { console.error(e); process.exitCode = 1 })
     request.end(method === 'GET' ? undefined : body)
 }
-if (way === 'http') show(http.request({ host: '127.0.0.1', port, method, path: `http://${host}:${originPort}${path}`, headers }))
-else http.request({ host: '127.0.0.1', port, method: 'CONNECT', path: `${host}:${originPort}` }).on('connect', (r, socket) => {
+if (way === 'http') show(http.request(
+    { host: '127.0.0.1', port, method, path: `http://${host}:${originPort}${path}`, headers }))
+else http.request({ host: '127.0.0.1', port, method: 'CONNECT', path: `${host}:${originPort}` }).on('connect',
+(r, socket) => {
     const secure = tls.connect({ socket, servername: host, ca: fs.readFileSync(ca) }, () =>
         show(http.request({ createConnection: () => secure, method, path, headers })
             .on('close', () => secure.destroy())))
@@ -119,8 +122,10 @@ def node_http2(at):
     (at.folder / "client.js").write_text("""
 const http = require('http'), http2 = require('http2'), tls = require('tls'), fs = require('fs')
 const [port, host, originPort, ca] = process.argv.slice(2)
-http.request({ host: '127.0.0.1', port, method: 'CONNECT', path: `${host}:${originPort}` }).on('connect', (r, socket) => {
-    const secure = tls.connect({ socket, servername: host, ca: fs.readFileSync(ca), ALPNProtocols: ['h2'] }, async () => {
+http.request({ host: '127.0.0.1', port, method: 'CONNECT', path: `${host}:${originPort}` }).on('connect', (r, socket) =>
+{
+    const options = { socket, servername: host, ca: fs.readFileSync(ca), ALPNProtocols: ['h2'] }
+    const secure = tls.connect(options, async () => {
         const session = http2.connect(`https://${host}:${originPort}`, { createConnection: () => secure })
         const all = await Promise.all([...Array(20).keys()].map((n) => new Promise((done, fail) => {
             const stream = session.request({ ':method': 'POST', ':path': '/echo' }); let text = ''
@@ -155,8 +160,10 @@ class Page { public static void main(String[] a) throws Exception {
 
 
 def form_job(at, name, written, kind="image/png"):
-    form = (f'--b0\r\nContent-Disposition: form-data; name="file"; filename="{written}"\r\nContent-Type: {kind}\r\n\r\n'
-            "\x01\x02\r\n--b0--\r\n").encode()
+    form = (
+        f'--b0\r\nContent-Disposition: form-data; name="file"; filename="{written}"\r\nContent-Type: {kind}\r\n'
+        "\r\n\x01\x02\r\n--b0--\r\n"
+    ).encode()
     with at.socket() as connection:
         connection.sendall(
             f"POST {at.target('/echo')} HTTP/1.1\r\nHost: {at.host}:{at.port}\r\nConnection: close\r\n"

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import origin
-from registry import Skipped, Wrong
+from registry import Wrong
 
 HOST = "origin.localhost"
 PLAIN = "version: 1\nlisten: ['127.0.0.1:0']\nadmin: off\nlog: {format: json, exchanges: exchanges.log}\n"
@@ -233,7 +233,9 @@ class At:
     def curl(self, *arguments, status=0):
         """The output of curl; a first argument that begins with a slash is a path of the origin."""
         version = "--http2" if self.way == "intercepted-h2" else "--http1.1"
-        arguments = [f"{self.base}{each}" if str(each).startswith("/") and not exists(each) else each for each in arguments]
+        arguments = [
+            f"{self.base}{each}" if str(each).startswith("/") and not exists(each) else each for each in arguments
+        ]
         return self.run("curl", "-sS", "--suppress-connect-headers", version, *arguments, status=status)
 
     def pintle(self, *arguments, **options):
