@@ -475,7 +475,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         self.writes.failAll(error)
         self.loop.execute {
             // A full buffer may be followed by another one.
-            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && !self.inputClosed { self.readReady() }
+            for _ in 0..<Self.mostReadsBeforeFailing where self.state == .active && !self.inputClosed {
+                self.readReady()
+            }
             self.fail(error)
         }
     }

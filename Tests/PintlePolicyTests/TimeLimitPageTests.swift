@@ -9,7 +9,8 @@ import Testing
 /// The page of time limits says what the program does.
 struct TimeLimitPageTests {
     @Test func `LOOK-74 the page of time limits has every default`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..").standardized
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+            .standardized
         let page = try String(contentsOf: root.appendingPathComponent("docs/timeouts.md"), encoding: .utf8)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
             row.split(separator: "|").prefix(2).map { $0.trimmingCharacters(in: .whitespaces) }

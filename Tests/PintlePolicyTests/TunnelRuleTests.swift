@@ -242,7 +242,8 @@ struct OwnNameTests {
     }
 
     @Test(arguments: ["authorization: {bearer: t}", "headers: {set: {Cookie: a=b}}"])
-    func `LOOK-101 credentials without hosts are for requests to the proxy itself, in every form`(rules: String) throws {
+    func `LOOK-101 credentials without hosts are for requests to the proxy itself, in every form`(rules: String) throws
+    {
         let policy = try policy("routes: [{name: gate, upstream: \"https://u.example\", request: {\(rules)}}]")
         for form in [RouteQuery.Form.proxy, .gateway] {
             let routes = ["http://any.example/", "http://localhost/"].map { url in

@@ -149,7 +149,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let failure = error as? TLSFailure, failure.isOfHandshake {
-            if let tunnel { tunnel.handshakeFailed(failure) } else { self.lane.noteHandshakeFailure(of: self.client, "\(failure)") }
+            self.tunnel?.handshakeFailed(failure)
+            if self.tunnel == nil { self.lane.noteHandshakeFailure(of: self.client, "\(failure)") }
         }
         context.close(promise: nil)
     }

@@ -240,6 +240,7 @@ extension Lane {
     /// Logs a handshake of a client that has failed.
     func noteHandshakeFailure(of client: Client?, _ reason: String) {
         self.active.logger.info(
-            LogKeys.handshakeFailed, metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
+            LogKeys.handshakeFailed,
+            metadata: [LogKeys.client: "\(client?.description ?? "")", LogKeys.reason: "\(reason)"])
     }
 }

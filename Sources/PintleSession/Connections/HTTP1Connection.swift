@@ -197,7 +197,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         case .stream(.some(let length)): self.outgoing = .length(left: length)
         case .stream(nil): self.outgoing = .chunks
         }
-        if case .length(let left) = self.outgoing, left <= UInt64(HTTP1Amounts.togetherLimit), transfer.nextStep == .bytes {
+        if case .length(let left) = self.outgoing, left <= UInt64(HTTP1Amounts.togetherLimit),
+            transfer.nextStep == .bytes
+        {
             self.stagePiece(of: transfer)
         }
     }
@@ -411,7 +413,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
             else { return nil }
             let piped = self.piped ?? PipedBytes(on: self.loop)
             self.piped = piped
-            guard case .outcome(let outcome) = piped.fill(from: self.descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
+            guard
+                case .outcome(let outcome) = piped.fill(
+                    from: self.descriptor, atMost: min(missing, PipedBytes.mostAtOnce))
             else { return nil }
             guard case .bytes(let count) = outcome else { return outcome }
             self.response.skip(count)

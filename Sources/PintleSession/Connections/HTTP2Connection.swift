@@ -168,7 +168,9 @@ private final class ConnectionHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection nothing can be understood any more.
-        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway) else { return }
+        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway) else {
+            return
+        }
         self.isBroken = error is any NIOHTTP2Error
         context.close(promise: nil)
     }

@@ -158,7 +158,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             length: head.length + 6, kind: Kind.settings, flags: head.flags, stream: UInt32(clamping: head.stream))
         for number in 0..<count {
             let place = index + Self.headSize + 6 * number
-            guard let name: UInt16 = bytes.getInteger(at: place), let value: UInt32 = bytes.getInteger(at: place + 2) else {
+            guard let name: UInt16 = bytes.getInteger(at: place), let value: UInt32 = bytes.getInteger(at: place + 2)
+            else {
                 break
             }
             switch name {
@@ -196,7 +197,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             // The server has sent nothing yet that could be acknowledged.
             self.dropsOwnAcknowledgement = false
             promise?.succeed()
-        case Kind.settings: context.write(self.wrapOutboundOut(.byteBuffer(self.announcing(bytes, head))), promise: promise)
+        case Kind.settings:
+            context.write(self.wrapOutboundOut(.byteBuffer(self.announcing(bytes, head))), promise: promise)
         default: context.write(data, promise: promise)
         }
     }

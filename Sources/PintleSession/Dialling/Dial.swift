@@ -170,7 +170,8 @@ final class Dial {
     }
 
     private func failToLookUp() {
-        let message = "\(self.target.dialledHost) has no address within \(min(self.target.lookupLimit ?? self.target.timeLimit, self.target.timeLimit).inWords)"
+        let message =
+            "\(self.target.dialledHost) has no address within \(min(self.target.lookupLimit ?? self.target.timeLimit, self.target.timeLimit).inWords)"
         self.dialler.end(self, SessionError(.dnsFailure, message))
     }
 

@@ -662,7 +662,9 @@ package final class Transfer {
 
     /// True for types of content that may have nothing to say for long.
     private static func isStream(_ type: String) -> Bool {
-        ["text/event-stream", "application/grpc"].contains { type.utf8.count >= $0.utf8.count && type.lowercased().hasPrefix($0) }
+        ["text/event-stream", "application/grpc"].contains {
+            type.utf8.count >= $0.utf8.count && type.lowercased().hasPrefix($0)
+        }
     }
 
     private func failToWait() {

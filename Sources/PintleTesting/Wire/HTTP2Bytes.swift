@@ -80,11 +80,14 @@ package enum HTTP2Bytes {
     /// The head of a request without content, in as many frames as it takes.
     package static func sections(_ fields: [Field], on stream: Int = 1) -> [UInt8] {
         let block = self.block(fields)
-        let pieces = stride(from: 0, to: block.count, by: 1 << 14).map { Array(block[$0..<min($0 + 1 << 14, block.count)]) }
+        let pieces = stride(from: 0, to: block.count, by: 1 << 14).map {
+            Array(block[$0..<min($0 + 1 << 14, block.count)])
+        }
         return pieces.enumerated().flatMap { number, piece in
             let end = number == pieces.count - 1 ? Flag.endHeaders : 0
             return self.frame(
-                number == 0 ? Kind.headers : Kind.continuation, number == 0 ? end | Flag.endStream : end, on: stream, piece)
+                number == 0 ? Kind.headers : Kind.continuation, number == 0 ? end | Flag.endStream : end, on: stream,
+                piece)
         }
     }
 

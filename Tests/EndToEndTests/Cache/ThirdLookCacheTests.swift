@@ -101,7 +101,11 @@ struct ThirdLookCacheTests {
         let origin = try ScriptedOrigin { connection in
             while true {
                 let request = try connection.readRequest()
-                let isFirst = request.head.startLine.contains("/a") && order.change { $0 += 1; return $0 } == 1
+                let isFirst =
+                    request.head.startLine.contains("/a")
+                    && order.change {
+                        $0 += 1; return $0
+                    } == 1
                 if isFirst { _ = try order.wait(for: "the newer answer to be kept") { $0 >= 10 } }
                 try connection.send(
                     response(isFirst ? "old" : "new", fields: "Cache-Control: max-age=600\r\n"))
@@ -123,7 +127,9 @@ struct ThirdLookCacheTests {
         let origin = try ScriptedOrigin { connection in
             while true {
                 _ = try connection.readRequest()
-                let count = number.change { $0 += 1; return $0 }
+                let count = number.change {
+                    $0 += 1; return $0
+                }
                 try connection.send(
                     response("\(count)", fields: "Cache-Control: \(count == 2 ? "no-store" : "max-age=600")\r\n"))
             }

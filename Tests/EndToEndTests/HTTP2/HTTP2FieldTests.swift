@@ -60,7 +60,10 @@ struct HTTP2FieldTests {
 
         func call(_ path: String, on stream: Int) -> [UInt8] {
             Bytes.headers(
-                [(":method", "POST"), (":scheme", "https"), (":authority", self.host), (":path", path), ("te", "trailers")],
+                [
+                    (":method", "POST"), (":scheme", "https"), (":authority", self.host), (":path", path),
+                    ("te", "trailers"),
+                ],
                 Flag.endHeaders, on: stream) + Bytes.data("message", on: stream)
         }
     }
@@ -114,7 +117,8 @@ struct HTTP2FieldTests {
             routes: [{name: all, upstream: "https://localhost:\(origin.httpsPort)/"}]
             """)
         let head = "\(kind.prefix { $0 != " " }) /counted/%@ HTTP/1.1\r\nHost: localhost\r\n"
-        let more = kind == "GET" ? "\r\n" : kind == "POST" ? "Content-Length: 0\r\n\r\n" : "Content-Length: 7\r\n\r\ncontent"
+        let more =
+            kind == "GET" ? "\r\n" : kind == "POST" ? "Content-Length: 0\r\n\r\n" : "Content-Length: 7\r\n\r\ncontent"
         let statuses = Watched<[Int]>([])
         for name in 0..<8 {
             Thread.detachNewThread {

@@ -112,7 +112,8 @@ extension HTTP2Case {
             HTTP2Case("behind the end", Bytes.headers(Self.get) + more(), .goAway(.protocolError)).withRequest,
             HTTP2Case("behind DATA", Self.post() + Bytes.data("a", isLast: false) + more(), .goAway(.protocolError))
                 .withRequest,
-            HTTP2Case("more than sixty-four", open + [UInt8]((0..<80).flatMap { _ in more(0) }), .goAway(.enhanceYourCalm)),
+            HTTP2Case(
+                "more than sixty-four", open + [UInt8]((0..<80).flatMap { _ in more(0) }), .goAway(.enhanceYourCalm)),
         ]
     }
 }

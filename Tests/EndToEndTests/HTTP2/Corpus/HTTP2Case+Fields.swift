@@ -126,7 +126,8 @@ extension HTTP2Case {
                 "a section of 224,000 bytes",
                 Bytes.frame(Kind.headers, Flag.endStream, on: 1, Bytes.block(Self.get))
                     + (0..<16).flatMap { _ in
-                        Bytes.frame(Kind.continuation, 0, on: 1, Bytes.literal("x", String(repeating: "v", count: 14_000)))
+                        Bytes.frame(
+                            Kind.continuation, 0, on: 1, Bytes.literal("x", String(repeating: "v", count: 14_000)))
                     }, .goAway(.protocolError)),
             HTTP2Case(
                 ":path of 16 KiB",
