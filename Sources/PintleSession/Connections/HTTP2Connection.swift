@@ -167,10 +167,11 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { self.connection.closed(brokenFrames: self.isBroken) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The streams are told of theirs; after one of the connection nothing can be understood any more.
-        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway) else {
-            return
-        }
+        // The streams are told of theirs; after one of the connection nothing can be understood any more. What was begun behind
+        // the peer's GOAWAY has not left, and the codec calls that an error of the connection.
+        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway),
+            !(error is NIOHTTP2Errors.IOOnClosedConnection)
+        else { return }
         self.isBroken = error is any NIOHTTP2Error
         context.close(promise: nil)
     }
