@@ -146,7 +146,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.isClosed = true
         if self.streams.isEmpty { self.pool.unkeep(self) }
         self.host.http2.removeAll { $0 === self }
-        for stream in self.streams.values { stream.failed(brokenFrames ? .brokenFrames : .closed) }
+        for stream in self.streams.values { stream.connectionEnded(brokenFrames: brokenFrames) }
         self.pool.closed(at: self.host)
     }
 }

@@ -15,6 +15,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private let connection: HTTP2Connection
     private let limits: HeadLimits
     private var channel: (any Channel)?
+    /// True once the head of the request was given to the codec.
+    private var hasBegun = false
     private var hasHead = false
     private var hasAnswer = false
     private var hasSentAll = false
@@ -60,6 +62,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard let transfer, let channel else { return }
         // A stream that is begun now would be an error of the connection, and take the others with it.
         guard !self.connection.takesNoMore else { return self.failed(.unseen) }
+        self.hasBegun = true
         transfer.beganToSend()
         let request = transfer.request
         let isStreamed = if case .stream = request.body { true } else { false }
@@ -240,6 +243,11 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         // A stream that has ended both ways is closed (RFC 9113 §5.1). Servers count resets against their clients.
         self.leave(resetting: !self.isEndWritten)
         transfer.finished(trailers: trailers)
+    }
+
+    /// The connection is over, and the stream with it.
+    func connectionEnded(brokenFrames: Bool) {
+        self.failed(!self.hasBegun ? .unseen : brokenFrames ? .brokenFrames : .closed)
     }
 
     func failed(_ failure: CarrierFailure) {
