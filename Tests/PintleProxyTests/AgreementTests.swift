@@ -158,15 +158,12 @@ struct AgreementTests {
     struct Explained: CustomStringConvertible {
         var lines: [String] = []
         var problem: String?
-        /// The head alone is explained: a body may still break what is demanded of it.
-        var isOfGateway = false
 
         var description: String { self.problem ?? self.lines.joined(separator: "\n") }
 
         func has(_ beginning: String) -> Bool { self.lines.contains { $0.hasPrefix(beginning) } }
 
         func allows(_ served: Outcome) -> Bool {
-            if self.isOfGateway { return self.problem == "bad-request" }
             switch served {
             case .sent(let text):
                 guard self.problem == nil, let line = self.lines.first(where: { $0.hasPrefix("sent to ") }) else {
@@ -188,7 +185,6 @@ struct AgreementTests {
 
     private static func explained(_ head: RequestHead, _ policy: Policy) -> Explained {
         var explained = Explained()
-        if case .origin = head.target { explained.isOfGateway = true }
         do throws(Problem) {
             explained.lines = try Explanation(policy, head).lines.map(\.description)
         } catch {

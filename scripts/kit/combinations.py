@@ -41,6 +41,8 @@ MADE = {
     "route.request.uri_methods": [["GET"]], "clients.allow": [["127.0.0.0/8"]], "destinations.connect_ports": ["any", 443],
     "destinations.ports": ["any", [80, 443]], "cache.path": [folder + "/cache"], "via": ["off", "other"],
     "log.exchanges": ["off", "-"], "route.coalesce": [{}, {"max_active": 1}, {"max_active": 2, "order": "lifo"}],
+    # To intercept, an authority of the user would be needed.
+    "route.connect": ["tunnel", "verify", "deny"],
     "route.cache": [{"policy": p} for p in ("protocol", "ignore_local", "prefer_cache", "only_cache", "off")],
 }
 

@@ -161,13 +161,14 @@ extension NameDial: TurnEndWork {
 }
 
 extension SessionError.Code {
-    /// How much the failure of one address says about a host with several: what was answered says more than what was not
-    /// tried, by rule or for want of a route.
+    /// How much the failure of one address says about a host with several: a rule of ours more than an answer, and that more
+    /// than what was not tried for want of a route.
     fileprivate var weight: Int {
         switch self {
-        case .exhausted: 3
+        case .exhausted: 4
+        case .addressDenied: 3
         case .connectionRefused: 2
-        case .networkUnreachable, .addressDenied: 0
+        case .networkUnreachable: 0
         default: 1
         }
     }

@@ -35,7 +35,7 @@ import Testing
         let address = try #require(report.objects("servers").first?.objects("addresses").first)
         #expect(address["versions"] as? [String] == ["TLS 1.2", "TLS 1.3"])
         let signatures = address.objects("handshakes").map { $0.text("signature") }
-        #expect(signatures == ["RSA-PSS", "ECDSA", "RSA-PSS", "ECDSA", ""])
+        #expect(signatures == ["RSA-PSS", "ECDSA", "RSA-PSS", "ECDSA", "", ""])
         #expect(address.objects("chains").map { $0.text("verdict") } == ["trusted", "pin-mismatch"])
     }
 

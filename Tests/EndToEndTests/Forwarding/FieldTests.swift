@@ -34,7 +34,7 @@ struct FieldTests {
         let fields = "sErVer: odd\r\nSet-Cookie: a=1\r\nX-Z: 1\r\nSet-Cookie: b=2\r\nx-a:   spaced\t\r\nX-Empty:\r\n"
         let origin = try ScriptedOrigin(answering: response("done", fields: fields))
         let answer = try self.pintle.ask(get(origin.port))
-        let seen = answer.head.fields.filter { !["Via", "Content-Length"].contains($0.name) }
+        let seen = answer.head.fields.filter { !["Via", "Content-Length", "Date"].contains($0.name) }
             .map { "\($0.name)=\($0.value)" }
         #expect(seen == ["sErVer=odd", "Set-Cookie=a=1", "X-Z=1", "Set-Cookie=b=2", "x-a=spaced", "X-Empty="])
         #expect(answer["Via"] == "1.1 pintle")
@@ -64,7 +64,8 @@ struct FieldTests {
             + "Proxy-Authenticate: Basic realm=x\r\nUpgrade: h2c\r\nTrailer: X-T\r\nX-Kept: 3\r\n"
         let origin = try ScriptedOrigin(answering: response("done", fields: fields))
         let answer = try self.pintle.ask(get(origin.port))
-        #expect(answer.head.fields.map(\.name).sorted() == ["Content-Length", "Via", "X-Kept"], "\(answer.head)")
+        #expect(
+            answer.head.fields.map(\.name).sorted() == ["Content-Length", "Date", "Via", "X-Kept"], "\(answer.head)")
     }
 
     @Test func `Via is appended to what other proxies wrote, on both ways`() throws {
