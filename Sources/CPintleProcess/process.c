@@ -22,13 +22,13 @@ static uint64_t bit(int number) { return UINT64_C(1) << (number - 1); }
 
 // MARK: Before main
 
-// Of the Swift runtime, which otherwise looks for the arguments below the environment in memory. A library that is preloaded
-// and sets a variable before main moves the environment elsewhere, and there would be no arguments.
+// Gives the Swift runtime the arguments. By itself it looks for them below the environment in memory, and finds none if a
+// preloaded library has set a variable before main, which moves the environment elsewhere.
 void _swift_stdlib_overrideUnsafeArgvArgc(char **arguments, int count);
 
 // glibc gives constructors what main gets. The program runs them after those of preloaded libraries.
 __attribute__((constructor)) static void take_arguments(int count, char **arguments) {
-    // What is opened later must not get the number of a standard stream, where log lines would go into it.
+    // A descriptor that is opened later must not get the number of a standard stream: log lines would go into it.
     for (int number = 0; number <= STDERR_FILENO; number++) {
         if (fcntl(number, F_GETFD) != -1 || errno != EBADF) continue;
         // The lowest number that is free is this one.

@@ -55,7 +55,7 @@ struct PNGTextBudget {
     private mutating func add(_ packed: ArraySlice<UInt8>, within budget: WorkBudget) throws(ImageError) {
         var count = self.byteCount
         var hasMemory = true
-        // What is no deflate coding libpng leaves out, and what it has made of it until then was counted.
+        // libpng passes over a text that is no deflate coding; the bytes that came of it until then were counted.
         _ = try? packed.withUnsafeBytes { input in
             try ContentDecoder([.deflate], limit: .max).decode(input) { piece in
                 count += piece.count

@@ -60,7 +60,7 @@ package struct Preflight: Sendable {
         var seen: Set<[String]> = []
         self.cases = await old.verdictsRelied().compactMap { use, trust, dated in
             let verdict = dated.verdict
-            // What a program decided itself was not verified.
+            // A verdict that a program gave itself is no verification.
             guard verdict.isTrusted, !verdict.decidedByHook,
                 now.seconds - dated.moment.seconds < Self.age, let choice = Self.choice(for: use, in: new.policy)
             else { return nil }

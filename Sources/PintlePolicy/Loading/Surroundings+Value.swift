@@ -59,7 +59,7 @@ package struct ValueReference {
         (self.lead, self.source) = (String(text[...space]), String(rest))
     }
 
-    /// Whether a text that stands for itself has something in it that looks like a reference.
+    /// True if a text that stands for itself has something in it that looks like a reference.
     package static func isSuspected(in text: String) -> Bool {
         guard ValueReference(text) == nil else { return false }
         return ["env:", "file:"].contains { mark in

@@ -43,7 +43,7 @@ struct YAMLSlip {
     private static let besideNothing =
         "the line begins in a column that no line above it has; begin it in the column of the one that it belongs beside"
 
-    /// Whether a colon behind `before` would be the first one of its line that ends a key.
+    /// True if a colon behind `before` would be the first one of its line that ends a key.
     private static func isFirstColon(_ before: Substring.UnicodeScalarView) -> Bool {
         !before.contains(":") && !before.contains("{") && !before.contains("[")
     }

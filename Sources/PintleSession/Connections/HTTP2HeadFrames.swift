@@ -65,8 +65,9 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     private var hasSettings = false
     private var dropsAcknowledgement = true
     private var frameSize = HTTP2HeadFrames.frameSizes.least
-    // What is written.
+    /// The bytes that are left of the frame that is being written.
     private var leftToWrite = 0
+    /// True until the acknowledgement of the settings that were made up here for the codec is left out.
     private var dropsOwnAcknowledgement: Bool
 
     /// - Parameter limit: the size of heads that the peer is told of, in bytes.

@@ -4,7 +4,7 @@ package import NIOCore
 package import PintleLoop
 
 extension Probe {
-    /// What came of probing the addresses of a host.
+    /// The outcome of probing the addresses of a host.
     package struct Race: Sendable {
         /// The first result that was wanted.
         package let winner: ProbeResult?
