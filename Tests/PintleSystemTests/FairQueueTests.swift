@@ -19,13 +19,27 @@ struct FairQueueTests {
 
     @Test func `a job that is taken out leaves the turns of the others`() {
         var queue = FairQueue<String?, Int>()
-        for number in 1...2 { queue.append(number, of: nil) }
-        queue.append(10, of: "b")
-        queue.removeFirst(of: "b") { $0 == 11 }
-        #expect(queue.count == 3)
-        queue.removeFirst(of: nil) { $0 == 1 }
-        #expect(queue.popFirst() == 2)
-        queue.removeFirst(of: "b") { $0 == 10 }
-        #expect(queue.popFirst() == nil && queue.count == 0 && queue.count(of: "b") == 0)
+        let first = queue.append(1, of: nil)
+        queue.append(2, of: nil)
+        let other = queue.append(10, of: "b")
+        let left = [queue.remove(first), queue.remove(first)]
+        #expect(left == [1, nil] && queue.count == 2 && queue.popFirst() == 2)
+        #expect(queue.remove(other) == 10 && queue.popFirst() == nil)
+        #expect(queue.count == 0 && queue.count(of: "b") == 0)
+        // Its client comes again, and the old ticket is nobody's.
+        queue.append(11, of: "b")
+        #expect(queue.remove(other) == nil && queue.popFirst() == 11)
+    }
+
+    @Test func `LOOK-93 a hundred thousand jobs and clients that leave are no work that grows with their number`() {
+        let count = 100_000
+        var queue = FairQueue<Int, Int>()
+        for clients in [1, count] {
+            let tickets = (0..<count).map { queue.append($0, of: $0 % clients) }
+            for step in 0..<count { queue.remove(tickets[(count / 2 + step) % count]) }
+            #expect(queue.count == 0)
+            for number in 0..<count { queue.append(number, of: number % clients) }
+            #expect((0..<count).allSatisfy { _ in queue.popFirst() != nil } && queue.count == 0)
+        }
     }
 }

@@ -1,49 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleCache
+internal import PintleSystem
 
 /// The answers that are on their way from origins, by their keys, in the order in which they were asked for.
 struct AnswersUnderWay {
     /// The latest one of a key, which others may join, is the last.
-    private var flights: [CacheKey: [Flight]] = [:]
+    private var flights: [CacheKey: WaitingLine<Flight>] = [:]
     /// Those for answers to one client alone.
-    private var watches: [CacheKey: [RemovalWatch]] = [:]
+    private var watches: [CacheKey: WaitingLine<RemovalWatch>] = [:]
     /// Counts the requests.
     private var number: UInt64 = 0
 
-    var allFlights: [Flight] { self.flights.values.flatMap(\.self) }
-    var allWatches: [RemovalWatch] { self.watches.values.flatMap(\.self) }
+    var allFlights: [Flight] { self.flights.values.flatMap(\.all) }
+    var allWatches: [RemovalWatch] { self.watches.values.flatMap(\.all) }
 
     /// The flight of a key that others may join, or a new one.
     mutating func flight(for key: CacheKey, joining: Bool) -> (flight: Flight, isNew: Bool) {
-        if joining, let flight = self.flights[key]?.last, !flight.isRevoked { return (flight, false) }
+        if joining, let flight = self.flights[key]?.lastElement, !flight.isRevoked { return (flight, false) }
         self.number += 1
         let flight = Flight(key, number: self.number)
-        self.flights[key, default: []].append(flight)
+        self.flights[key, default: WaitingLine()].append(flight, number: self.number)
         return (flight, true)
     }
 
     mutating func end(_ flight: Flight) {
-        self.flights[flight.key]?.removeAll { $0 === flight }
+        self.flights[flight.key]?.remove(flight.number)
         if self.flights[flight.key]?.isEmpty == true { self.flights[flight.key] = nil }
     }
 
     mutating func watch(_ key: CacheKey) -> RemovalWatch {
         self.number += 1
         let watch = RemovalWatch(key, number: self.number)
-        self.watches[key, default: []].append(watch)
+        self.watches[key, default: WaitingLine()].append(watch, number: self.number)
         return watch
     }
 
     mutating func end(_ watch: RemovalWatch) {
-        self.watches[watch.key]?.removeAll { $0 === watch }
+        self.watches[watch.key]?.remove(watch.number)
         if self.watches[watch.key]?.isEmpty == true { self.watches[watch.key] = nil }
     }
 
     /// The answers to the same key that were asked for earlier.
     func earlier(than source: any AnswerUnderWay) -> [any AnswerUnderWay] {
-        let flights: [any AnswerUnderWay] = self.flights[source.key] ?? []
-        let watches: [any AnswerUnderWay] = self.watches[source.key] ?? []
+        let flights: [any AnswerUnderWay] = self.flights[source.key]?.all ?? []
+        let watches: [any AnswerUnderWay] = self.watches[source.key]?.all ?? []
         return (flights + watches).filter { $0.number < source.number }
     }
 }

@@ -27,11 +27,10 @@ final class WorkPool: Sendable {
 
     /// A job that was taken on.
     struct Ticket: Sendable, Equatable {
-        fileprivate let number: UInt64
-        fileprivate let client: Client?
+        fileprivate let place: FairQueue<Client?, Job>.Ticket
         fileprivate let flag: Flag
 
-        static func == (left: Ticket, right: Ticket) -> Bool { left.number == right.number }
+        static func == (left: Ticket, right: Ticket) -> Bool { left.flag === right.flag }
     }
 
     /// Why a job was not taken on, in words for a problem.
@@ -49,16 +48,16 @@ final class WorkPool: Sendable {
     }
 
     fileprivate struct Job: Sendable {
-        let ticket: Ticket
+        /// Tells it from all other jobs.
+        let flag: Flag
         let limits: Limits
         let work: Work
     }
 
     fileprivate struct State {
         var waiting = FairQueue<Client?, Job>()
-        var running: Set<UInt64> = []
+        var running: Set<ObjectIdentifier> = []
         var workers = 0
-        var lastNumber: UInt64 = 0
     }
 
     /// The most jobs that wait, of all clients and of one.
@@ -109,10 +108,8 @@ final class WorkPool: Sendable {
                     // The workers that there are come to it.
                 }
             }
-            state.lastNumber += 1
-            let ticket = Ticket(number: state.lastNumber, client: client, flag: flag)
-            state.waiting.append(Job(ticket: ticket, limits: limits, work: work), of: client)
-            return .success(ticket)
+            let place = state.waiting.append(Job(flag: flag, limits: limits, work: work), of: client)
+            return .success(Ticket(place: place, flag: flag))
         }
         return try outcome.get()
     }
@@ -125,8 +122,8 @@ final class WorkPool: Sendable {
     func cancel(_ ticket: Ticket, givingBack bytes: Int = 0) -> Bool {
         ticket.flag.isSet.store(true, ordering: .relaxed)
         let wasWaiting = self.state.withLockedValue { state in
-            guard state.running.contains(ticket.number) else {
-                state.waiting.removeFirst(of: ticket.client) { $0.ticket == ticket }
+            guard state.running.contains(ObjectIdentifier(ticket.flag)) else {
+                state.waiting.remove(ticket.place)
                 return true
             }
             ticket.flag.owed.wrappingAdd(bytes, ordering: .relaxed)
@@ -150,12 +147,12 @@ final class WorkPool: Sendable {
     private func runJob() -> Int? {
         guard let job = self.state.withLockedValue({ $0.next() }) else { return nil }
         self.run(job)
-        self.state.withLockedValue { _ = $0.running.remove(job.ticket.number) }
-        return job.ticket.flag.owed.load(ordering: .relaxed)
+        self.state.withLockedValue { _ = $0.running.remove(ObjectIdentifier(job.flag)) }
+        return job.flag.owed.load(ordering: .relaxed)
     }
 
     private func run(_ job: Job) {
-        let (flag, limits) = (job.ticket.flag, job.limits)
+        let (flag, limits) = (job.flag, job.limits)
         guard !flag.isSet.load(ordering: .relaxed) else { return }
         let end = Self.processorTime() + limits.processorTime
         let budget = WorkBudget(
@@ -187,7 +184,7 @@ extension WorkPool.State {
             self.workers -= 1
             return nil
         }
-        self.running.insert(job.ticket.number)
+        self.running.insert(ObjectIdentifier(job.flag))
         return job
     }
 }

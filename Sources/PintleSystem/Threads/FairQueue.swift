@@ -1,47 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Keeps jobs that wait, of clients who take turns: one with many does not keep the others waiting.
+///
+/// Every change takes the same time, however many jobs and clients there are.
 package struct FairQueue<Client: Hashable, Job> {
+    /// A job that waits, or has waited.
+    package struct Ticket {
+        fileprivate let number: UInt64
+        fileprivate let client: Client
+    }
+
+    fileprivate struct Waiting {
+        /// The client's number among those that take turns.
+        var turn: UInt64
+        var jobs = WaitingLine<Job>()
+    }
+
     /// The clients with waiting jobs, the one whose turn it is first.
-    private var turns: [Client] = []
-    private var jobs: [Client: [Job]] = [:]
+    private var turns = WaitingLine<Client>()
+    private var clients: [Client: Waiting] = [:]
+    private var lastNumber: UInt64 = 0
     /// The number of jobs that wait.
     package private(set) var count = 0
 
     package init() {}
 
     /// The number of jobs of one client that wait.
-    package func count(of client: Client) -> Int { self.jobs[client]?.count ?? 0 }
+    package func count(of client: Client) -> Int { self.clients[client]?.jobs.count ?? 0 }
 
     /// Puts a job behind the others of its client.
-    package mutating func append(_ job: Job, of client: Client) {
-        if self.jobs[client] == nil { self.turns.append(client) }
-        self.jobs[client, default: []].append(job)
+    @discardableResult
+    package mutating func append(_ job: Job, of client: Client) -> Ticket {
+        self.lastNumber += 1
+        if self.clients[client] == nil {
+            self.turns.append(client, number: self.lastNumber)
+            self.clients[client] = Waiting(turn: self.lastNumber)
+        }
+        self.clients[client]?.jobs.append(job, number: self.lastNumber)
         self.count += 1
+        return Ticket(number: self.lastNumber, client: client)
     }
 
     /// Takes the first job of the client whose turn it is, and lets the next client have its turn.
     package mutating func popFirst() -> Job? {
-        guard !self.turns.isEmpty else { return nil }
-        let client = self.turns.removeFirst()
-        guard let job = self.jobs[client]?.removeFirst() else {
+        guard let client = self.turns.popFirst()?.element else { return nil }
+        guard let job = self.clients[client]?.jobs.popFirst()?.element else {
             preconditionFailure("BUG: a client without jobs has a turn")
         }
-        if self.count(of: client) == 0 { self.jobs[client] = nil } else { self.turns.append(client) }
         self.count -= 1
+        guard self.count(of: client) > 0 else {
+            self.clients[client] = nil
+            return job
+        }
+        self.lastNumber += 1
+        self.turns.append(client, number: self.lastNumber)
+        self.clients[client]?.turn = self.lastNumber
         return job
     }
 
-    /// Takes a job out before its turn; nothing happens where it does not wait.
-    package mutating func removeFirst(of client: Client, where isWanted: (Job) -> Bool) {
-        guard let place = self.jobs[client]?.firstIndex(where: isWanted) else { return }
-        self.jobs[client]?.remove(at: place)
+    /// Takes a job out before its turn; nil if it does not wait any more.
+    @discardableResult
+    package mutating func remove(_ ticket: Ticket) -> Job? {
+        guard let job = self.clients[ticket.client]?.jobs.remove(ticket.number) else { return nil }
         self.count -= 1
-        if self.count(of: client) == 0 {
-            self.jobs[client] = nil
-            self.turns.removeAll { $0 == client }
+        if let waiting = self.clients[ticket.client], waiting.jobs.isEmpty {
+            self.turns.remove(waiting.turn)
+            self.clients[ticket.client] = nil
         }
+        return job
     }
 }
+
+extension FairQueue.Ticket: Sendable where Client: Sendable {}
+
+extension FairQueue.Waiting: Sendable where Client: Sendable, Job: Sendable {}
 
 extension FairQueue: Sendable where Client: Sendable, Job: Sendable {}
