@@ -32,8 +32,9 @@ struct BodyState {
     }
 
     private struct Place {
-        /// The bytes that were read.
+        /// The bytes that were read, and those that were when readers were marked last; nil for a reader that came later.
         var offset: UInt64
+        var mark: UInt64?
         /// The bytes that have come from the disk, and are not given yet.
         var found: Result<ByteBuffer, SessionError>?
         /// Wakes a reader that waits for the disk.
@@ -64,6 +65,10 @@ struct BodyState {
         didSet { self.share?.shrink(to: self.kept) }
     }
     private var places: [Int: Place] = [:]
+    /// The readers that were let go, until they close.
+    private var letGo: Set<Int> = []
+    /// The bytes that had come when readers were marked last.
+    private var countAtMark: UInt64 = 0
     private var nextNumber = 0
     /// True once nobody may begin to read any more.
     private var isClosed = false
@@ -225,6 +230,7 @@ struct BodyState {
     }
 
     mutating func close(_ number: Int) {
+        if self.letGo.remove(number) != nil { return }
         guard let place = self.places.removeValue(forKey: number) else {
             preconditionFailure("BUG: a reader closes twice")
         }
@@ -234,6 +240,7 @@ struct BodyState {
     }
 
     mutating func next(_ number: Int, wake: @escaping @Sendable () -> Void) -> (SharedBody.Next, Question?) {
+        if self.letGo.contains(number) { return (.end(Self.tooSlow), nil) }
         guard var place = self.places[number] else { preconditionFailure("BUG: a closed reader reads") }
         defer { self.places[number] = place }
         if let found = place.found {
@@ -283,6 +290,35 @@ struct BodyState {
         (place.found, place.wake, place.isAsking) = (bytes, nil, false)
         self.places[number] = place
         return wake
+    }
+
+    // MARK: Slow readers
+
+    private static let tooSlow = SessionError(
+        .cancelled, "the client read too slowly, and other clients waited for the same answer")
+
+    /// Begins to measure how much readers read.
+    mutating func markReaders() {
+        self.countAtMark = self.count
+        for (number, place) in self.places { self.places[number]?.mark = place.offset }
+    }
+
+    /// Lets go of readers that have hardly read since they were marked, where others wait that have read all there is.
+    ///
+    /// - Returns: true where the body waits for its readers, and less than a window has come since they were marked.
+    mutating func letStragglersGo() -> Bool {
+        let window = UInt64(SharedBody.window)
+        guard case .unread = self.keeping, !self.hasRoom, self.count - self.countAtMark < window else { return false }
+        guard self.atEnd > 0, let first = self.pieces.first else { return true }
+        for (number, place) in self.places where place.offset < self.count {
+            guard let mark = place.mark, place.offset - mark < window else { continue }
+            // One that moves, and is not the last, may be about to read the rest.
+            guard place.offset == mark || place.offset < first.end else { continue }
+            self.close(number)
+            self.letGo.insert(number)
+        }
+        self.drop()
+        return true
     }
 
     // MARK: Places

@@ -86,6 +86,9 @@ final class CachedOrigin: OriginStream {
     private let loop: Loop
     private let turns: AnswerTurns
     private var wantsTurn = false
+    /// Fires when the request has waited for too long for its turn at the origin; it has one wait in all.
+    private var patience: LoopTimer?
+    private var waitDeadline: NIODeadline?
     private let open: (TransferRequest, any TransferDelegate) -> any OriginStream
     private var delegate: (any TransferDelegate)?
     private var fetch: OriginFetch?
@@ -232,6 +235,7 @@ final class CachedOrigin: OriginStream {
         switch boarding {
         case .waiting(let number):
             self.state = .waiting(flight, number: number)
+            defer { self.limitWaiting(for: flight) }
             guard isNew else { return }
             var errand = OriginFetch.Errand(
                 request: self.request, mode: self.use.mode ?? .ignoreLocal, keeps: self.use.mode != nil)
@@ -247,6 +251,31 @@ final class CachedOrigin: OriginStream {
             self.wantTurn()
         case .gone: self.askAlone(key, reason)
         }
+    }
+
+    /// Lets the request wait for its turn at the origin no longer than the origin may be silent.
+    private func limitWaiting(for flight: Flight) {
+        guard self.use.queue != nil, !flight.isAsked else { return }
+        let deadline = self.waitDeadline ?? .now() + self.transfer.timeout
+        let patience = LoopTimer { [weak self] in self?.hasWaitedForTurn() }
+        self.loop.arm(patience, at: deadline)
+        (self.patience, self.waitDeadline) = (patience, deadline)
+    }
+
+    private func hasWaitedForTurn() {
+        // By now the origin may be asked, which has a time-out of its own.
+        guard case .waiting(let flight, let number) = self.state, !flight.isAsked, let queue = self.use.queue else {
+            return
+        }
+        let key = self.transfer.timeoutKey.map { " (\($0))" } ?? ""
+        self.state = .failed(queue.lateness(after: "\(self.transfer.timeout.inWords)\(key)"))
+        self.wantTurn()
+        flight.leave(number)
+    }
+
+    private func endWaiting() {
+        if let patience { self.loop.disarm(patience) }
+        self.patience = nil
     }
 
     /// True where an answer that has begun to come before would be one from the cache.
@@ -274,6 +303,7 @@ final class CachedOrigin: OriginStream {
     private func arrived(_ landing: Landing) {
         // Gone in the meantime.
         guard case .waiting = self.state else { return landing.close() }
+        self.endWaiting()
         self.state = .landed(landing)
         self.wantTurn()
     }
@@ -421,6 +451,7 @@ final class CachedOrigin: OriginStream {
     private func end() {
         self.past?.ended(isCut: true)
         self.past = nil
+        self.endWaiting()
         self.state = .over
         self.delegate = nil
     }

@@ -58,6 +58,7 @@ final class Flight: AnswerUnderWay {
         /// Zero is the number of who has caused the flight, whenever that one boards.
         var nextNumber = 1
         var isRevoked = false
+        var isAsked = false
         /// Called, on any thread, when nobody waits or reads any more.
         var whenUnwanted: (@Sendable () -> Void)?
     }
@@ -130,6 +131,12 @@ final class Flight: AnswerUnderWay {
     func watch(whenUnwanted: (@Sendable () -> Void)?) {
         self.state.withLockedValue { $0.whenUnwanted = whenUnwanted }
     }
+
+    /// Notes that the origin is asked.
+    func noteAsked() { self.state.withLockedValue { $0.isAsked = true } }
+
+    /// False while the request waits for its turn.
+    var isAsked: Bool { self.state.withLockedValue { $0.isAsked } }
 
     /// Has nothing of it stored, nor given to who comes later: it may be out of date.
     func revoke() { self.state.withLockedValue { $0.isRevoked = true } }

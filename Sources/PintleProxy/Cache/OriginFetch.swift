@@ -58,6 +58,10 @@ final class OriginFetch {
     var isForStore = false
     /// True where a request without conditions follows, since the answer to the first one says nothing.
     private var asksAgain = false
+    /// Fires some time after the body began to wait for its readers.
+    private var readerWatch: LoopTimer?
+    /// The time in which readers take a window of a body that waits for them, or are too slow.
+    private static let patience = TimeAmount.seconds(10)
 
     init(
         _ transfer: TransferRequest, _ errand: Errand, in flight: Flight, store: AnswerStore, queue: RouteQueue?,
@@ -78,7 +82,15 @@ final class OriginFetch {
         // Until the end the flight holds what flies.
         self.flight.watch { box.run { $0.giveUpIfUnwanted() } }
         guard let queue else { return self.ask(with: self.errand.conditions) }
-        self.ticket = queue.enter { box.run { $0.begin() } }
+        do throws(SessionError) {
+            self.ticket = try queue.enter(of: self.transfer.client) { box.run { $0.begin() } }
+        } catch {
+            if let validated = self.errand.validated, let stale = self.stale(validated, after: .status(503)) {
+                return self.deliver(stale, from: .stale, by: nil)
+            }
+            self.close()
+            self.flight.land(.failure(error))
+        }
     }
 
     private func begin() {
@@ -87,6 +99,7 @@ final class OriginFetch {
     }
 
     private func ask(with conditions: Fields) {
+        self.flight.noteAsked()
         var transfer = self.transfer
         if !conditions.isEmpty {
             transfer.fields = CacheRules.validating(self.errand.request, with: conditions).fields
@@ -123,8 +136,34 @@ final class OriginFetch {
     private func leaveOrigin() {
         if self.isOver { return }
         self.isOver = true
-        if let ticket { self.queue?.leave(ticket) }
+        self.leaveQueue()
+        if let readerWatch { self.loop.disarm(readerWatch) }
         self.flight.watch(whenUnwanted: nil)
+    }
+
+    /// Gives the place at the origin back. Nothing happens the second time.
+    private func leaveQueue() {
+        if let ticket { self.queue?.leave(ticket) }
+        self.ticket = nil
+    }
+
+    // MARK: Slow readers
+
+    /// Measures the readers for whom the body waits, unless that is being done.
+    private func watchReaders(of body: SharedBody) {
+        if self.readerWatch?.isArmed == true { return }
+        let watch = self.readerWatch ?? LoopTimer { [weak self] in self?.lookAtReaders() }
+        self.readerWatch = watch
+        body.markReaders()
+        self.loop.arm(watch, at: self.loop.turnTime + Self.patience)
+    }
+
+    /// Sees to it that readers who are too slow hold up nobody else: no other reader of this answer, and no other request of
+    /// the route. They cost no more than a window each, and go on alone.
+    private func lookAtReaders() {
+        guard let body = self.answer?.body, !self.isOver else { return }
+        if body.letStragglersGo() { self.leaveQueue() }
+        if !body.hasRoom { self.watchReaders(of: body) }
     }
 
     // MARK: The answer
@@ -295,6 +334,7 @@ extension OriginFetch: TransferDelegate {
         if self.isForStore, answer.body.isIncomplete { self.noteUnkept() }
         if goesOn || self.isOver { return }
         self.stream?.pauseReading()
+        self.watchReaders(of: answer.body)
         let box = LoopBound(self, loop: self.loop)
         answer.body.whenRoom { box.run { $0.stream?.resumeReading() } }
     }

@@ -80,6 +80,22 @@ final class SharedBody: Sendable {
         if hasRoom { resume() }
     }
 
+    /// True where the source may go on.
+    var hasRoom: Bool { self.state.withLockedValue { $0.hasRoom } }
+
+    /// Begins to measure how much readers read.
+    func markReaders() { self.state.withLockedValue { $0.markReaders() } }
+
+    /// Lets go of readers that have hardly read since they were marked, where others wait that have read all there is: the end
+    /// that they find is an error.
+    ///
+    /// - Returns: true where the body waits for its readers, and less than a window has come since they were marked.
+    func letStragglersGo() -> Bool {
+        let (areSlow, resume) = self.state.withLockedValue { ($0.letStragglersGo(), $0.takeResume()) }
+        resume?()
+        return areSlow
+    }
+
     /// Ends the body, well where `error` is nil.
     func finish(_ error: SessionError?) {
         let (wakes, store) = self.state.withLockedValue { state in

@@ -81,15 +81,62 @@ struct FlightTests {
     }
 
     @Test(arguments: [CoalescingRules.Order.fifo, .lifo])
-    func `a queue lets in as many as may, in its order, and forgets who leaves`(order: CoalescingRules.Order) {
+    func `a queue lets in as many as may, in its order, and forgets who leaves`(order: CoalescingRules.Order) throws {
         let queue = RouteQueue(most: 2, order: order)
         let started = NIOLockedValueBox<[Int]>([])
-        let tickets = (0..<6).map { number in queue.enter { started.withLockedValue { $0.append(number) } } }
+        let tickets = try (0..<6).map { number in try queue.enter { started.withLockedValue { $0.append(number) } } }
         #expect(started.withLockedValue { $0 } == [0, 1])
         queue.leave(tickets[3])
         queue.leave(tickets[0])
         queue.leave(tickets[0])
         queue.leave(tickets[1])
         #expect(started.withLockedValue { $0 } == (order == .fifo ? [0, 1, 2, 4] : [0, 1, 5, 4]))
+    }
+
+    @Test(arguments: [CoalescingRules.Order.fifo, .lifo])
+    func `LOOK-93 a hundred thousand requests that leave a queue are no work that grows with their number`(
+        order: CoalescingRules.Order
+    ) throws {
+        let count = 100_000
+        let queue = RouteQueue(most: 1, order: order, mostWaiting: count, mostOfClient: count)
+        let started = NIOLockedValueBox(0)
+        let tickets = try (0...count).map { _ in try queue.enter { started.withLockedValue { $0 += 1 } } }
+        for step in 0..<count { queue.leave(tickets[1 + (count / 2 + step) % count]) }
+        #expect(started.withLockedValue { $0 } == 1)
+        for _ in 0..<count { _ = try queue.enter { started.withLockedValue { $0 += 1 } } }
+        queue.leave(tickets[0])
+        #expect(started.withLockedValue { $0 } == 2)
+    }
+
+    @Test func `LOOK-93 a hundred thousand flights of one key that end are no work that grows with their number`() {
+        var underWay = AnswersUnderWay()
+        let flights = (0..<100_000).map { _ in underWay.flight(for: Self.key, joining: false).flight }
+        let watches = flights.map { underWay.watch($0.key) }
+        for flight in flights { underWay.end(flight) }
+        for watch in watches { underWay.end(watch) }
+        #expect(underWay.allFlights.isEmpty && underWay.allWatches.isEmpty)
+    }
+
+    @Test func `LOOK-77 no client has more than its share of a queue, which has a bound`() throws {
+        let queue = RouteQueue(most: 1, order: .fifo, mostWaiting: 3, mostOfClient: 2)
+        let started = NIOLockedValueBox<[Int]>([])
+        func enter(_ number: Int, of client: UInt64) throws(SessionError) -> RouteQueue.Ticket {
+            try queue.enter(of: TransferClient(0, client)) { started.withLockedValue { $0.append(number) } }
+        }
+        let tickets = try (0..<3).map { try enter($0, of: 1) }
+        #expect { try enter(3, of: 1) } throws: { error in
+            (error as? SessionError)?.code == .overloaded && "\(error)".contains("2 requests of this client")
+        }
+        _ = try enter(4, of: 2)
+        #expect { try enter(5, of: 3) } throws: { error in
+            (error as? SessionError)?.code == .overloaded && "\(error)".contains("3 requests wait")
+        }
+        // One that leaves, and one that has its turn, give their shares back.
+        queue.leave(tickets[1])
+        queue.leave(tickets[1])
+        queue.leave(tickets[0])
+        #expect(started.withLockedValue { $0 } == [0, 2])
+        for number in 6...7 { _ = try enter(number, of: 1) }
+        #expect(throws: SessionError.self) { try enter(8, of: 1) }
     }
 }

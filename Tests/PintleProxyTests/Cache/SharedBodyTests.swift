@@ -96,4 +96,58 @@ struct SharedBodyTests {
         _ = body.close(slow)
         #expect(resumed.withLockedValue { $0 })
     }
+
+    /// A body of which one reader has read all there is, and for which its source waits.
+    private func heldUpBody() throws -> (body: SharedBody, quick: SharedBody.Reader, slow: [SharedBody.Reader]) {
+        let body = SharedBody(limit: 1)
+        let slow = try (0..<3).map { _ in try #require(body.open()) }
+        let quick = try #require(body.open())
+        while body.append(Self.piece(1, 64 * 1024)) {}
+        _ = self.drain(body, quick)
+        return (body, quick, slow)
+    }
+
+    @Test func `LOOK-77 readers that hardly read are let go where others wait for them`() throws {
+        let (body, quick, slow) = try self.heldUpBody()
+        // One stands further on than the others.
+        _ = body.next(slow[1], wake: {})
+        body.markReaders()
+        let resumed = NIOLockedValueBox(false)
+        body.whenRoom { resumed.withLockedValue { $0 = true } }
+        // The last one moves, though hardly.
+        _ = body.next(slow[2], wake: {})
+        #expect(body.letStragglersGo() && body.hasRoom && resumed.withLockedValue { $0 })
+        for reader in slow.prefix(2) {
+            guard case .end(let error?) = body.next(reader, wake: {}) else {
+                return #expect(Bool(false), "it was let go")
+            }
+            #expect(error.message.contains("too slowly"))
+            #expect(!body.close(reader))
+        }
+        #expect(self.drain(body, slow[2]).count == 3 * 64 * 1024)
+        #expect(body.append(Self.piece(2, 10)))
+        #expect(self.drain(body, quick).count == 10 && self.drain(body, slow[2]).count == 10)
+        #expect(!body.close(slow[2]) && body.close(quick))
+    }
+
+    @Test func `LOOK-77 readers that nobody waits for stay, and so do those that read`() throws {
+        let (body, quick, slow) = try self.heldUpBody()
+        _ = body.append(Self.piece(1, 1))
+        body.markReaders()
+        // Nobody has read all there is.
+        #expect(body.letStragglersGo() && !body.hasRoom)
+        _ = self.drain(body, quick)
+        // A window has come since.
+        for reader in slow { _ = self.drain(body, reader) }
+        while body.append(Self.piece(1, 64 * 1024)) {}
+        _ = self.drain(body, quick)
+        #expect(!body.letStragglersGo() && !body.hasRoom)
+        for reader in slow { #expect(self.drain(body, reader).count >= SharedBody.window) }
+        // Readers that were let go do not keep a body open.
+        while body.append(Self.piece(1, 64 * 1024)) {}
+        body.markReaders()
+        _ = self.drain(body, quick)
+        #expect(body.letStragglersGo() && body.close(quick) && body.closeIfUnread())
+        for reader in slow { #expect(body.close(reader)) }
+    }
 }
