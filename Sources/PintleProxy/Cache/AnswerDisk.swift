@@ -18,6 +18,7 @@ final class AnswerDisk: Sendable {
         case remove(KeptAnswer, CacheKey)
         case learn(CacheKey, Lesson)
         case purge(AnswerStore.Selection, @Sendable (Int) -> Void)
+        case clear(@Sendable (Int) -> Void)
     }
 
     /// The consequences of an answer that went past the cache for what is stored.
@@ -30,8 +31,9 @@ final class AnswerDisk: Sendable {
     private struct State {
         /// The memory that work takes which is not done, in bytes.
         var waiting = 0
-        /// Removals that are not done: until then nothing is read.
-        var purges = 0
+        /// The answers and heads that the disk was given so far.
+        var written: UInt64 = 0
+        var removals = PendingRemovals()
         /// True while everything is to be removed, since more is to be removed than can be remembered.
         var isClearing = false
 
@@ -43,6 +45,26 @@ final class AnswerDisk: Sendable {
             self.waiting += cost
             return true
         }
+
+        /// Has everything removed. Nothing is kept until all is gone, so that what is removed meanwhile is gone with it.
+        mutating func clear() {
+            self.isClearing = true
+            self.removals.add(.all, written: self.written)
+        }
+    }
+
+    /// A removal that was noted, and is to be carried out.
+    struct Removal: Sendable {
+        fileprivate enum Way {
+            case own
+            /// By one that waits already.
+            case covered
+            /// Together with everything else.
+            case clearing
+        }
+
+        fileprivate let selection: AnswerStore.Selection
+        fileprivate let way: Way
     }
 
     let cache: DiskCache
@@ -52,10 +74,10 @@ final class AnswerDisk: Sendable {
     /// The memory that answers may take until they are written, in bytes: more than a disk takes in a moment is not kept there.
     private static let mostWaiting = 32 << 20
     /// The memory that answers and removals together may take until they are carried out, in bytes.
-    private static let mostWaitingWithRemovals = 48 << 20
+    private let mostWithRemovals: Int
 
-    init(_ cache: DiskCache) {
-        self.cache = cache
+    init(_ cache: DiskCache, mostWithRemovals: Int = 48 << 20) {
+        (self.cache, self.mostWithRemovals) = (cache, mostWithRemovals)
         let (works, queue) = AsyncStream.makeStream(of: Work.self)
         self.queue = queue
         let state = self.state
@@ -106,7 +128,11 @@ final class AnswerDisk: Sendable {
     /// - Returns: false where there is no room, and nothing comes of it.
     @discardableResult
     private func enqueue(_ work: Work, cost: Int) -> Bool {
-        guard self.state.withLockedValue({ $0.reserve(cost, of: Self.mostWaiting) }) else { return false }
+        let isReserved = self.state.withLockedValue { state in
+            state.written += 1
+            return state.reserve(cost, of: Self.mostWaiting)
+        }
+        guard isReserved else { return false }
         if case .enqueued = self.queue.yield(work) { return true }
         return false
     }
@@ -114,14 +140,13 @@ final class AnswerDisk: Sendable {
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
         let cost = Self.cost(of: answer, key)
         let (isQueued, clears) = self.state.withLockedValue { state in
-            let isQueued = state.reserve(cost, of: Self.mostWaitingWithRemovals)
+            let isQueued = state.reserve(cost, of: self.mostWithRemovals)
             let clears = !isQueued && !state.isClearing
-            // Nothing is kept until all is gone, so that what is removed meanwhile is gone with it.
-            if clears { state.isClearing = true }
+            if clears { state.clear() }
             return (isQueued, clears)
         }
         if isQueued { self.queue.yield(.remove(answer, key)) }
-        if clears { self.purge(.all) { _ in self.state.withLockedValue { $0.isClearing = false } } }
+        if clears { self.queue.yield(.clear { _ in }) }
     }
 
     /// The memory that a piece of work about an answer takes, in bytes, on the high side.
@@ -129,10 +154,33 @@ final class AnswerDisk: Sendable {
         answer.cost + key.url.utf8.count + 128 + (request.map { 2 * $0.fields.byteCount + 128 } ?? 0)
     }
 
-    /// - Parameter done: told how many there were, on any thread.
-    func purge(_ selection: AnswerStore.Selection, done: @escaping @Sendable (Int) -> Void) {
-        self.state.withLockedValue { $0.purges += 1 }
-        if case .enqueued = self.queue.yield(.purge(selection, done)) { return }
+    /// Notes a removal: from now on nothing is read that it covers.
+    ///
+    /// - Parameter isCounted: false if nobody asks how many answers there were.
+    func begin(_ selection: AnswerStore.Selection, isCounted: Bool) -> Removal {
+        let way = self.state.withLockedValue { state -> Removal.Way in
+            if state.isClearing || !isCounted && state.removals.has(selection, written: state.written) {
+                return .covered
+            }
+            guard state.reserve(selection.cost, of: self.mostWithRemovals) else {
+                state.clear()
+                return .clearing
+            }
+            state.removals.add(selection, written: state.written)
+            return .own
+        }
+        return Removal(selection: selection, way: way)
+    }
+
+    /// Carries a removal out, once.
+    ///
+    /// - Parameter done: told how many answers there were, on any thread.
+    func carryOut(_ removal: Removal, done: @escaping @Sendable (Int) -> Void) {
+        switch removal.way {
+        case .own: if case .enqueued = self.queue.yield(.purge(removal.selection, done)) { return }
+        case .clearing: if case .enqueued = self.queue.yield(.clear(done)) { return }
+        case .covered: break
+        }
         done(0)
     }
 
@@ -174,7 +222,17 @@ final class AnswerDisk: Sendable {
                 case .tag(let tag): try? await cache.remove(tag: tag)
                 case .all: try? await cache.removeAll()
                 }
-            state.withLockedValue { $0.purges -= 1 }
+            state.withLockedValue { state in
+                state.removals.end(selection)
+                state.waiting -= selection.cost
+            }
+            done(count ?? 0)
+        case .clear(let done):
+            let count = try? await cache.removeAll()
+            state.withLockedValue { state in
+                state.removals.end(.all)
+                state.isClearing = false
+            }
             done(count ?? 0)
         }
     }
@@ -267,10 +325,11 @@ final class AnswerDisk: Sendable {
     ///
     /// - Returns: nil where it takes none, or it cannot be read.
     func find(_ key: CacheKey, choosing choose: @Sendable ([StoredResponse]) -> Int?) async -> StoredAnswerOnDisk? {
-        guard self.isReadable else { return nil }
+        guard !self.removes(key.url, tags: []) else { return nil }
         let stored = await Self.stored(key, self.cache)
         guard !stored.isEmpty, let index = choose(stored.map(\.response)),
-            let reader = try? await self.cache.reader(of: stored[index].entry), self.isReadable
+            let reader = try? await self.cache.reader(of: stored[index].entry),
+            !self.removes(key.url, tags: stored[index].response.tags)
         else { return nil }
         return StoredAnswerOnDisk(response: stored[index].response, reader: reader)
     }
@@ -285,8 +344,10 @@ final class AnswerDisk: Sendable {
         }
     }
 
-    /// False where what is read may be removed by something that is on its way.
-    private var isReadable: Bool { self.state.withLockedValue { $0.purges } == 0 }
+    /// True if an answer is to be removed by something that is on its way.
+    private func removes(_ url: String, tags: [String]) -> Bool {
+        self.state.withLockedValue { $0.removals.cover(url, tags: tags) }
+    }
 }
 
 /// An answer whose body is on disk, and open.

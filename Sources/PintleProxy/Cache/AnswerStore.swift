@@ -34,8 +34,6 @@ package final class AnswerStore: Sendable {
     private let disk = NIOLockedValueBox<AnswerDisk?>(nil)
     /// The answers on disk that are being read into memory, by the numbers of their entries.
     private let loads = NIOLockedValueBox<[Int64: Task<KeptAnswer?, Never>]>([:])
-    /// Counts the removals, so that what was read before one is not kept after it.
-    private let removals = NIOLockedValueBox<UInt64>(0)
     /// The longest body that is kept, in bytes: no single one takes the place of all others.
     private let longestBody: Int
     /// Memory that runs short empties this one.
@@ -78,17 +76,19 @@ package final class AnswerStore: Sendable {
         then found: @escaping @Sendable (KeptAnswer?) -> Void
     ) {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return found(nil) }
-        let removals = self.removals.withLockedValue { $0 }
+        // What is read before a removal neither answers nor is kept after it.
+        let watch = self.watch(key)
         Task {
+            defer { self.end(watch) }
             let stored = await disk.find(key) { stored in
                 switch self.rules.decision(for: request, among: stored, mode: mode, now: .now()) {
                 case .answer(let index, _, _, _), .validate(let index, _, _): index
                 case .forward, .miss: nil
                 }
             }
-            guard let stored, let answer = await self.load(stored, at: key, removals),
-                self.removals.withLockedValue({ $0 }) == removals
-            else { return found(nil) }
+            guard let stored else { return found(nil) }
+            watch.note(tags: stored.response.tags)
+            guard let answer = await self.load(stored, under: watch), !watch.isRevoked else { return found(nil) }
             found(answer)
         }
     }
@@ -96,15 +96,15 @@ package final class AnswerStore: Sendable {
     /// Reads an answer into memory, and keeps it there, once for all who want it at the time. One for which there is no room
     /// stays on the disk.
     ///
-    /// - Parameter removals: how many there were before it was found.
-    private func load(_ stored: StoredAnswerOnDisk, at key: CacheKey, _ removals: UInt64) async -> KeptAnswer? {
+    /// - Parameter watch: has noticed removals since before it was found.
+    private func load(_ stored: StoredAnswerOnDisk, under watch: RemovalWatch) async -> KeptAnswer? {
         let id = stored.reader.entry.id
         let load = self.loads.withLockedValue { loads -> Task<KeptAnswer?, Never>? in
             if let load = loads[id] { return load }
             guard let share = self.reserve(stored.reader.entry.length) else { return nil }
             let load = Task {
                 let answer = await stored.inMemory()
-                if let answer { self.keep(loaded: answer, at: key, removals) }
+                if let answer { self.keep(loaded: answer, under: watch) }
                 self.loads.withLockedValue { $0[id] = nil }
                 // Its memory is counted where it is kept by now.
                 withExtendedLifetime(share) {}
@@ -117,13 +117,11 @@ package final class AnswerStore: Sendable {
         return await load.value
     }
 
-    private func keep(loaded answer: KeptAnswer, at key: CacheKey, _ removals: UInt64) {
+    private func keep(loaded answer: KeptAnswer, under watch: RemovalWatch) {
         let released = self.memory.withLockedValue { memory -> [KeptAnswer] in
-            guard self.removals.withLockedValue({ $0 }) == removals,
-                !memory.answers(for: key).contains(where: answer.isLike)
-            else { return [] }
+            guard !watch.isRevoked, !memory.answers(for: watch.key).contains(where: answer.isLike) else { return [] }
             defer { self.purge(&memory) }
-            return memory.keep(answer, at: key) { _ in false }
+            return memory.keep(answer, at: watch.key) { _ in false }
         }
         withExtendedLifetime(released) {}
     }
@@ -297,7 +295,7 @@ package final class AnswerStore: Sendable {
 
     /// Removes the answers of URLs, since a request has changed what is there (RFC 9111 §4.4).
     func invalidate(_ urls: [String]) {
-        for url in urls { self.purge(.url(url)) { _ in } }
+        for url in urls { self.purge(.url(url), isCounted: false) { _ in } }
     }
 
     /// Removes answers, in memory at once. What is on its way to a client arrives, and is not kept.
@@ -305,7 +303,13 @@ package final class AnswerStore: Sendable {
     /// - Parameter done: told, on any thread, how many there were when those on disk are gone, too: an answer that is in both
     ///   counts once.
     package func purge(_ selection: Selection, done: @escaping @Sendable (Int) -> Void) {
-        self.removals.withLockedValue { $0 += 1 }
+        self.purge(selection, isCounted: true, done: done)
+    }
+
+    private func purge(_ selection: Selection, isCounted: Bool, done: @escaping @Sendable (Int) -> Void) {
+        // The disk first, so that nothing is read from there into a memory that was purged.
+        let disk = self.disk.withLockedValue { $0 }
+        let removal = disk?.begin(selection, isCounted: isCounted)
         let (flights, watches) = self.underWay.withLockedValue { ($0.allFlights, $0.allWatches) }
         for flight in flights where selection.covers(flight.key.url, tags: flight.tags) { flight.revoke() }
         for watch in watches { watch.meet(selection) }
@@ -315,8 +319,8 @@ package final class AnswerStore: Sendable {
             self.count { $0.purged += UInt64(all) }
             done(all)
         }
-        guard let disk = self.disk.withLockedValue({ $0 }) else { return tell(0) }
-        disk.purge(selection, done: tell)
+        guard let disk, let removal else { return tell(0) }
+        disk.carryOut(removal, done: tell)
     }
 
     /// In steps: loops wait for the same lock.

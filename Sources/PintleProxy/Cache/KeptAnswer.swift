@@ -37,6 +37,7 @@ struct KeptAnswer: Sendable {
         (self.judged, self.body, self.byteCount) = (AnswerStore.rules.judged(response), body, byteCount)
         var cost = body.pieces.reduce(Self.fixedCost) { $0 + $1.storageCapacity + 64 }
         response.head.fields.forEachLine { cost += $1.count + 64 }
+        for field in response.selecting { cost += field.name.utf8.count + (field.value?.count ?? 0) + 64 }
         self.cost = response.tags.reduce(cost) { $0 + $1.utf8.count + 32 }
     }
 

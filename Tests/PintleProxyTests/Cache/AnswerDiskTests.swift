@@ -22,8 +22,9 @@ import Testing
 
     init() throws { self.folder = try TemporaryFolder() }
 
-    private func open() async throws -> AnswerDisk {
-        AnswerDisk(try await DiskCache.open("\(self.folder.path)/cache", capacity: 100 << 20) { _ in })
+    private func open(mostWithRemovals: Int = 48 << 20) async throws -> AnswerDisk {
+        let cache = try await DiskCache.open("\(self.folder.path)/cache", capacity: 100 << 20) { _ in }
+        return AnswerDisk(cache, mostWithRemovals: mostWithRemovals)
     }
 
     private func key(_ number: Int) -> CacheKey { CacheKey(partition: "p", url: "http://a.test/\(number)") }
@@ -37,7 +38,59 @@ import Testing
         }
         #expect(most > 20 << 20 && most <= 32 << 20)
         // Nothing has to be written any more.
-        await withCheckedContinuation { done in disk.purge(.all) { _ in done.resume() } }
+        await self.purge(.all, on: disk)
+        await disk.close()
+    }
+
+    @discardableResult
+    private func purge(_ selection: AnswerStore.Selection, on disk: AnswerDisk) async -> Int {
+        let removal = disk.begin(selection, isCounted: true)
+        return await withCheckedContinuation { done in disk.carryOut(removal) { done.resume(returning: $0) } }
+    }
+
+    private func find(_ number: Int, on disk: AnswerDisk) async -> StoredAnswerOnDisk? {
+        await disk.find(self.key(number)) { $0.isEmpty ? nil : 0 }
+    }
+
+    @Test func `LOOK-89 what is not to be removed is read while removals wait`() async throws {
+        let disk = try await self.open()
+        for number in 0..<2 { disk.keep(Self.answer, at: self.key(number), for: Self.request) }
+        while disk.cache.statistics.entries < 2 { await Task.yield() }
+        let removals = [.url(self.key(0).url), .tag("news"), .prefix("http://b.test/")]
+            .map { disk.begin($0, isCounted: true) }
+        #expect(await self.find(0, on: disk) == nil)
+        #expect(await self.find(1, on: disk) != nil)
+        for removal in removals {
+            await withCheckedContinuation { done in disk.carryOut(removal) { _ in done.resume() } }
+        }
+        disk.keep(Self.answer, at: self.key(0), for: Self.request)
+        while disk.cache.statistics.entries < 2 { await Task.yield() }
+        #expect(await self.find(0, on: disk) != nil)
+        await disk.close()
+    }
+
+    @Test func `LOOK-89 removals that wait are counted, and there are only so many`() async throws {
+        let disk = try await self.open(mostWithRemovals: 64 << 10)
+        disk.keep(Self.answer, at: self.key(0), for: Self.request)
+        while disk.waitingBytes > 0 { await Task.yield() }
+        var removals = [disk.begin(.url(self.key(1).url), isCounted: false)]
+        let waiting = disk.waitingBytes
+        #expect(waiting > 0)
+        // One that waits does for equal ones, until something is written that it may not find.
+        removals.append(disk.begin(.url(self.key(1).url), isCounted: false))
+        #expect(disk.waitingBytes == waiting)
+        removals += (2..<1000).map { disk.begin(.url(self.key($0).url), isCounted: false) }
+        #expect(disk.waitingBytes > 60 << 10 && disk.waitingBytes <= 64 << 10)
+        // They are more than can be remembered: all go, and nothing is read until then.
+        #expect(await self.find(0, on: disk) == nil)
+        for removal in removals { disk.carryOut(removal) { _ in } }
+        while disk.cache.statistics.entries > 0 || disk.waitingBytes > 0 { await Task.yield() }
+        // Everything is as before when the last one is done, which is a moment later.
+        while disk.cache.statistics.entries == 0 {
+            if disk.waitingBytes == 0 { disk.keep(Self.answer, at: self.key(0), for: Self.request) }
+            await Task.yield()
+        }
+        #expect(await self.find(0, on: disk) != nil)
         await disk.close()
     }
 

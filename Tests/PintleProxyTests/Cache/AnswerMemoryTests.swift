@@ -68,4 +68,19 @@ struct AnswerMemoryTests {
         let kept = memory.answers(for: Self.key(1))
         #expect(memory.count == 1 && kept.count == 1)
     }
+
+    @Test func `LOOK-89 values of fields that Vary names count`() {
+        func answer(_ length: Int) -> KeptAnswer {
+            let value = SelectingField(name: "x-a", value: [UInt8](repeating: 1, count: length))
+            return KeptAnswer(
+                StoredResponse(
+                    head: ResponseHead(status: 200), requestTime: .now(), responseTime: .now(), selecting: [value],
+                    length: 1),
+                [ByteBuffer(string: "a")])
+        }
+        #expect(answer(64 << 10).cost - answer(0).cost == 64 << 10)
+        var memory = AnswerMemory(capacity: 1 << 20, preferredUsage: 1 << 19, variantLimit: 32)
+        for number in 0..<100 { _ = memory.keep(answer(64 << 10), at: Self.key(number)) { _ in false } }
+        #expect(memory.count < 18 && memory.usage >= memory.count * 64 << 10)
+    }
 }
