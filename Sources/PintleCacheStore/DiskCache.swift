@@ -57,18 +57,13 @@ package final class DiskCache: Sendable {
     ///   - capacity: in bytes of disk (1 MiB…).
     ///   - largestEntry: in bytes of disk; a quarter of the capacity unless given.
     ///   - report: is told of events, on any thread; it must not wait.
-    /// - Throws: `inUse`, `newerVersion`, and what the system says. A damaged index is no error: it is put aside, and told.
+    /// - Throws: `inUse`, `newerVersion`, `unusable` if another user could change what is there, and what the system says. A damaged index is no error: it is put aside, and told.
     package static func open(
         _ folder: String, capacity: UInt64 = DiskCache.defaultCapacity, largestEntry: UInt64? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) async throws(DiskCacheError) -> DiskCache {
         try await ThreadPool.shared.result { () throws(DiskCacheError) in
-            let place = CacheFolder(path: folder)
-            do throws(SystemError) {
-                try FileWriting.makeFolder(folder, mode: 0o700)
-            } catch {
-                throw DiskCacheError(error, folder, "made")
-            }
+            let place = try CacheFolder(folder)
             let lock = try FolderLock(place)
             let index = try Self.openIndex(place, idsAbove: 0, report)
             let capacity = max(capacity, Self.leastCapacity)
@@ -84,7 +79,7 @@ package final class DiskCache: Sendable {
         _ folder: CacheFolder, idsAbove id: Int64, _ report: (Event) -> Void
     ) throws(DiskCacheError) -> CacheIndex {
         do throws(DiskCacheError) {
-            return try CacheIndex(folder.index, idsAbove: id)
+            return try folder.openIndex(idsAbove: id)
         } catch {
             guard error.code == .damagedIndex else { throw error }
             do throws(SystemError) {
@@ -92,7 +87,7 @@ package final class DiskCache: Sendable {
             } catch {
                 throw DiskCacheError(error, folder.index, "put aside, though it is damaged")
             }
-            let index = try CacheIndex(folder.index, idsAbove: id)
+            let index = try folder.openIndex(idsAbove: id)
             report(.indexReplaced(place: folder.damagedIndex, reason: error.description))
             return index
         }
@@ -147,18 +142,22 @@ package final class DiskCache: Sendable {
     /// - Throws: `gone`, `damagedEntry`; the entry is removed then.
     package func reader(of entry: Entry) async throws(DiskCacheError) -> Reader {
         guard let layout = BodyLayout(header: entry.header, length: entry.length) else { throw .gone(entry.url) }
-        let path = self.folder.file(of: entry.header)
-        let opened = await self.files.result { () -> Result<BodyFile?, SystemError> in
-            Result { () throws(SystemError) in
-                let file = try BodyFile.open(path)
-                return try file.header() == entry.header ? file : nil
+        let (folder, path) = (self.folder, self.folder.file(of: entry.header))
+        let opened = await self.files.result { () -> Result<BodyFile?, UntrustedPlace> in
+            Result { () throws(UntrustedPlace) in
+                let file = try folder.open(entry.header)
+                do throws(SystemError) {
+                    return try file.header() == entry.header ? file : nil
+                } catch {
+                    throw UntrustedPlace(path, error)
+                }
             }
         }
         switch opened {
         case .success(let file?):
             self.noteUse(of: entry)
             return Reader(entry, layout, file, self)
-        case .failure(let error) where error.code != ENOENT && error.code != EIO:
+        case .failure(let error) where error.system?.code != ENOENT && error.system?.code != EIO:
             // Without descriptors or rights the entry is as good as it was.
             throw DiskCacheError(error, path, "read")
         case .success(nil), .failure:
@@ -200,15 +199,16 @@ package final class DiskCache: Sendable {
         do throws(DiskCacheError) {
             try await self.makeRoom()
             let header = BodyHeader(generation: index.generation, id: id)
-            let (path, folder) = (self.folder.file(of: header), self.folder.folder(of: header))
+            let (folder, path) = (self.folder, self.folder.file(of: header))
             let file = try await self.files.result { () throws(DiskCacheError) in
-                do throws(SystemError) {
-                    let file = try BodyFile.create(path, in: folder)
-                    try file.write(header.bytes)
-                    return file
-                } catch {
+                let file: BodyFile
+                do throws(UntrustedPlace) { file = try folder.create(header) } catch {
                     throw DiskCacheError(error, path, "written")
                 }
+                do throws(SystemError) { try file.write(header.bytes) } catch {
+                    throw DiskCacheError(error, path, "written")
+                }
+                return file
             }
             let entry = Entry(
                 id: id, key: key, url: url, head: head, length: 0, tags: tags, generation: index.generation)
@@ -460,7 +460,7 @@ package final class DiskCache: Sendable {
             do throws(SystemError) { try place.setIndexAside() } catch {
                 throw DiskCacheError(error, place.index, "put aside, though it is damaged")
             }
-            let index = try CacheIndex(place.index, idsAbove: lastID)
+            let index = try place.openIndex(idsAbove: lastID)
             let sweep = OrphanSweep(place, index)
             self.ledger.withLock { $0.begin(with: index) }
             self.sweep.withLock { $0 = sweep }

@@ -11,7 +11,7 @@ package struct DiskCacheError: Error, Sendable, Hashable, CustomStringConvertibl
         case inUse = "in-use"
         /// A newer version of Pintle wrote the index.
         case newerVersion = "newer-version"
-        /// The folder or the index cannot be used at all, as where permissions are missing.
+        /// The folder or the index cannot be used at all, as where permissions are missing, or another user could change it.
         case unusable
         /// The index contradicts itself; a new one takes its place.
         case damagedIndex = "damaged-index"
@@ -44,6 +44,15 @@ package struct DiskCacheError: Error, Sendable, Hashable, CustomStringConvertibl
     init(_ error: SystemError, _ path: String, _ action: String) {
         let isFull = [ENOSPC, EDQUOT, EFBIG].contains(error.code)
         self.init(isFull ? .noSpace : .device, "\(path) cannot be \(action): \(error)")
+    }
+
+    /// A place that the system refuses, or that another user could change.
+    init(_ place: UntrustedPlace, _ path: String, _ action: String) {
+        if let error = place.system {
+            self.init(error, path, action)
+        } else {
+            self.init(.unusable, place.description)
+        }
     }
 
     static func closed(_ folder: String) -> DiskCacheError { Self(.closed, "\(folder): the cache is closed") }

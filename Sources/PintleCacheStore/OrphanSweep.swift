@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import PintleSystem
 
 /// Removes files that no index knows: bodies that were being written when a process was killed, bodies of an index that was
@@ -25,7 +24,7 @@ final class OrphanSweep: Sendable {
         self.folder = folder
         self.index = index
         let own = CacheFolder.name(of: index.generation)
-        self.others = FolderListing.names(in: folder.bodies, upTo: Self.batch).filter { $0 != own }
+        self.others = ((try? folder.bodies().names().next(Self.batch)) ?? []).filter { $0 != own }
     }
 
     /// Begins. Where there is no thread for it, orphans stay until the cache is opened again.
@@ -44,68 +43,44 @@ final class OrphanSweep: Sendable {
     func stop() { self.isStopped.withLock { $0 = true } }
 
     private func sweep() {
-        for name in self.others { self.removeAll(in: "\(self.folder.bodies)/\(name)") }
+        if let bodies = try? self.folder.bodies() { for name in self.others { self.removeAll(name, in: bodies) } }
+        guard let bodies = try? self.folder.bodies(of: self.index.generation) else { return }
         for number in 0..<CacheFolder.spread {
-            let folder = self.folder.folder(number, of: self.index.generation)
+            guard let folder = try? bodies.folder(CacheFolder.folder(number)) else { continue }
             self.forEachBatch(in: folder) { self.removeUnknown($0, in: folder) }
         }
     }
 
     /// Removes the folder of another generation.
-    private func removeAll(in folder: String) {
-        self.forEachBatch(in: folder) { names in
-            for name in names {
-                let inner = "\(folder)/\(name)"
-                self.forEachBatch(in: inner) { files in for file in files { unlink("\(inner)/\(file)") } }
-                rmdir(inner)
+    private func removeAll(_ name: String, in bodies: TrustedFolder) {
+        if let generation = try? bodies.folder(name) {
+            self.forEachBatch(in: generation) { names in
+                for name in names {
+                    if let inner = try? generation.folder(name) {
+                        self.forEachBatch(in: inner) { files in for file in files { inner.remove(file) } }
+                    }
+                    generation.removeFolder(name)
+                }
             }
         }
-        rmdir(folder)
+        bodies.removeFolder(name)
     }
 
-    private func removeUnknown(_ names: [String], in folder: String) {
+    private func removeUnknown(_ names: [String], in folder: TrustedFolder) {
         // Ids of this session are being written, or removed by whoever gives them up.
         let ids = names.compactMap { Int64($0, radix: 16) }.filter { $0 < self.index.firstID }
         // An index that cannot be asked knows them all.
         guard !ids.isEmpty, let known = try? self.index.known(ids) else { return }
-        for id in ids where !known.contains(id) { unlink("\(folder)/\(String(id, radix: 16))") }
+        for id in ids where !known.contains(id) { folder.remove(CacheFolder.name(of: id)) }
     }
 
-    /// Calls `body` with the names in a folder, in batches; none where the folder is not there.
-    private func forEachBatch(in folder: String, _ body: ([String]) -> Void) {
-        guard let listing = FolderListing(folder) else { return }
+    /// Calls `body` with the names in a folder, in batches; none if it cannot be listed.
+    private func forEachBatch(in folder: TrustedFolder, _ body: ([String]) -> Void) {
+        guard let listing = try? folder.names() else { return }
         while !self.isStopped.withLock({ $0 }) {
             let names = listing.next(Self.batch)
             if names.isEmpty { return }
             body(names)
         }
-    }
-}
-
-/// The names in a folder, a batch after the other.
-private final class FolderListing {
-    private let stream: OpaquePointer
-
-    init?(_ folder: String) {
-        guard let stream = opendir(folder) else { return nil }
-        self.stream = stream
-    }
-
-    deinit { closedir(self.stream) }
-
-    /// Up to `count` names; none at the end.
-    func next(_ count: Int) -> [String] {
-        var names: [String] = []
-        while names.count < count, let item = readdir(self.stream) {
-            let name = withUnsafePointer(to: &item.pointee.d_name) { place in
-                place.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
-
-    static func names(in folder: String, upTo count: Int) -> [String] {
-        FolderListing(folder)?.next(count) ?? []
     }
 }

@@ -25,7 +25,7 @@ struct HistoryFile {
 
     /// Runs `body` while no other process does so with the same file.
     func withLock<Result>(_ body: () throws -> Result) throws -> Result {
-        let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open("\(self.path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw HistoryError("\(self.path).lock cannot be opened: \(SystemError.last)")
         }

@@ -11,25 +11,17 @@ final class BodyFile: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Makes a file, with the folders above it that are missing. What a process that was killed has left in its place is
-    /// overwritten. It can be read, too.
-    static func create(_ path: String, in folder: String) throws(SystemError) -> BodyFile {
-        let flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
-        var descriptor = DescriptorReserve.admitted(Glibc.open(path, flags, 0o600))
-        if descriptor < 0, errno == ENOENT {
-            try FileWriting.makeFolder(folder, mode: 0o700)
-            descriptor = DescriptorReserve.admitted(Glibc.open(path, flags, 0o600))
-        }
-        guard descriptor >= 0 else { throw .last }
-        return BodyFile(descriptor)
+    /// Makes a file. What a process that was killed has left in its place is overwritten. It can be read, too.
+    static func create(_ name: String, in folder: TrustedFolder) throws(UntrustedPlace) -> BodyFile {
+        let file = BodyFile(try folder.open(name, O_RDWR | O_CREAT))
+        // Only now is it known whose it is.
+        guard ftruncate(file.descriptor, 0) == 0 else { throw UntrustedPlace("\(folder.path)/\(name)", .last) }
+        return file
     }
 
     /// Opens a file for reading.
-    static func open(_ path: String) throws(SystemError) -> BodyFile {
-        let descriptor = DescriptorReserve.admitted(
-            Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
-        guard descriptor >= 0 else { throw .last }
-        return BodyFile(descriptor)
+    static func open(_ name: String, in folder: TrustedFolder) throws(UntrustedPlace) -> BodyFile {
+        BodyFile(try folder.open(name, O_RDONLY))
     }
 
     /// Appends bytes.

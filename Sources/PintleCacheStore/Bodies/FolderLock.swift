@@ -10,8 +10,7 @@ final class FolderLock: Sendable {
 
     /// Takes the lock, or throws at once where another has it.
     init(_ folder: CacheFolder) throws(DiskCacheError) {
-        let descriptor = open(folder.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw DiskCacheError(.last, folder.lock, "opened") }
+        let descriptor = try folder.openLock()
         self.descriptor = descriptor
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let error = SystemError.last

@@ -21,26 +21,30 @@ package struct AuthorityFolder: Sendable, Hashable {
         guard self.isFilled else {
             throw TrustError.identity(self.path, "no authority there; make one with `pintle ca init`")
         }
-        try self.check(self.path, "the folder")
-        try self.check(self.keyFile, "the key")
+        let (folder, keyMode) = try self.trustedFolder()
+        try self.check(folder.permissions, of: self.path, "the folder", wanted: "700")
+        if let keyMode { try self.check(keyMode, of: self.keyFile, "the key", wanted: "600") }
         return try CertificateAuthority(certificateFile: self.certificateFile, keyFile: self.keyFile)
     }
 
+    /// The folder, with the permissions of the key in it, where nobody else may change anything.
+    private func trustedFolder() throws(TrustError) -> (TrustedFolder, keyMode: UInt32?) {
+        do throws(UntrustedPlace) {
+            let folder = try TrustedFolder(self.path)
+            try folder.check("ca.pem")
+            return (folder, try folder.check("ca.key"))
+        } catch {
+            throw TrustError.identity(error.path, error.reason)
+        }
+    }
+
     /// Whoever reads the key can stand in for every server to those who trust the authority.
-    private func check(_ path: String, _ thing: String) throws(TrustError) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw TrustError.identity(path, "\(SystemError.last)") }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw TrustError.identity(path, "\(thing) belongs to another user; make an authority of your own")
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            let wanted = status.st_mode & S_IFMT == S_IFDIR ? "700" : "600"
-            throw TrustError.identity(
-                path,
-                "others may read \(thing) (mode \(mode)), and with it stand in for every server; `chmod \(wanted) \(path)`, or "
-                    + "make a new authority where somebody may have read it")
-        }
+    private func check(_ mode: UInt32, of path: String, _ thing: String, wanted: String) throws(TrustError) {
+        guard mode & 0o077 != 0 else { return }
+        throw TrustError.identity(
+            path,
+            "others may read \(thing) (mode \(String(mode & 0o777, radix: 8))), and with it stand in for every server; "
+                + "`chmod \(wanted) \(path)`, or make a new authority where somebody may have read it")
     }
 
     /// Puts a new authority there, where none is.
@@ -49,10 +53,13 @@ package struct AuthorityFolder: Sendable, Hashable {
     package func keep(_ authority: CertificateAuthority) throws(TrustError) {
         let key = Array(try authority.keyPEM().utf8)
         let certificate = Array(authority.certificatePEM.utf8)
-        var file = self.path
+        do throws(UntrustedPlace) {
+            _ = try TrustedFolder(self.path, making: 0o700)
+        } catch {
+            throw TrustError.identity(error.path, error.system.map { "cannot be written: \($0)" } ?? error.reason)
+        }
+        var file = self.keyFile
         do throws(SystemError) {
-            try FileWriting.makeFolder(self.path, mode: 0o700)
-            file = self.keyFile
             try FileWriting.create(self.keyFile, with: key, mode: 0o600)
             file = self.certificateFile
             try FileWriting.create(self.certificateFile, with: certificate)

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import FoundationEssentials
 internal import Glibc
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 struct Env: ParsableCommand {
@@ -70,6 +71,12 @@ struct Env: ParsableCommand {
             authority = try DataFolder.authority(for: policy.configuration.interception)
         } catch {
             throw CommandFailure(.incomplete, "pintle env: \(error.message)")
+        }
+        // Programs trust what is written there.
+        do throws(UntrustedPlace) {
+            _ = try TrustedFolder(folder, making: 0o755)
+        } catch {
+            throw CommandFailure(.incomplete, "pintle env: \(error)")
         }
         return try TrustFiles.write(for: authority.certificate, into: folder, inherited)
     }

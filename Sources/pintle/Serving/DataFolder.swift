@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// Where a user keeps what is not to be lost: `$XDG_DATA_HOME/pintle`, else `~/.local/share/pintle`.
@@ -16,10 +17,17 @@ enum DataFolder {
 
     /// Reads the authority that a configuration names.
     ///
-    /// - Throws: `.unreadableIdentity` where there is none, or others may read its key.
+    /// - Throws: `.unreadableIdentity` where there is none, or others may read its key or change its files.
     static func authority(for interception: InterceptionConfiguration) throws(TrustError) -> CertificateAuthority {
         switch interception.authority {
         case .files(let files):
+            do throws(UntrustedPlace) {
+                for file in [files.certificate.value, files.key?.value].compactMap(\.self) {
+                    try TrustedFile.check(file)
+                }
+            } catch {
+                throw TrustError(code: .unreadableIdentity, message: "\(error)")
+            }
             return try CertificateAuthority(
                 certificateFile: files.certificate.value, keyFile: files.key?.value, password: files.password)
         case .ofUser:

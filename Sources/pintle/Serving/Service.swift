@@ -134,8 +134,15 @@ struct Service {
 
     /// Lets `pintle reload` find this process.
     private func openControl(_ desk: ControlDesk, _ logger: Logger) -> ControlSocket? {
-        guard let folder = StateFolder.sockets, StateFolder.make(folder) else {
-            logger.warning("no folder for a control socket can be written, so `pintle reload` finds no proxy here")
+        guard let folder = StateFolder.sockets else {
+            logger.warning(
+                "`pintle reload` finds no proxy here: neither XDG_STATE_HOME nor HOME says where sockets may be")
+            return nil
+        }
+        do throws(UntrustedPlace) {
+            _ = try TrustedFolder(folder, making: 0o700)
+        } catch {
+            logger.warning("`pintle reload` finds no proxy here: \(error)")
             return nil
         }
         do throws(ControlSocket.Failure) {

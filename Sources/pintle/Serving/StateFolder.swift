@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-internal import Glibc
 
 /// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else
 /// `~/.local/state/pintle`.
@@ -11,15 +10,6 @@ enum StateFolder {
 
     /// The control sockets of running proxies, one for each process: `run/PID.sock`.
     static var sockets: String? { self.path.map { $0 + "/run" } }
-
-    /// Makes a folder for this user alone, with those that it is in.
-    ///
-    /// - Returns: whether it is there now.
-    static func make(_ path: String) -> Bool {
-        try? FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        return access(path, W_OK | X_OK) == 0
-    }
 }
 
 /// The folders of a user, as the XDG Base Directory Specification has them.

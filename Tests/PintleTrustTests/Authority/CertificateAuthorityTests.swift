@@ -157,6 +157,21 @@ struct CertificateAuthorityTests {
         #expect(error.code == .unreadableIdentity && error.message.hasPrefix("\(path): others may read the \(what)"))
     }
 
+    @Test(arguments: ["", "/ca.key", "/ca.pem"])
+    func `LOOK-97 an authority that others may change is not used`(what: String) throws {
+        let place = AuthorityFolder("\(self.folder.path)/ca")
+        try place.keep(try CertificateAuthority(named: "Test CA"))
+        chmod(place.path + what, what.isEmpty ? 0o720 : 0o620)
+        let error = try #require(throws: TrustError.self) { try place.read() }
+        #expect(error.code == .unreadableIdentity)
+        #expect(error.message.hasPrefix("\(place.path + what): its group may change what is there"))
+        guard geteuid() == 0 else { return }
+        chmod(place.path + what, what.isEmpty ? 0o700 : 0o600)
+        chown(place.path + what, 54_321, 54_321)
+        let other = try #require(throws: TrustError.self) { try place.read() }
+        #expect(other.message.hasPrefix("\(place.path + what): it belongs to another user (54321)"))
+    }
+
     @Test func `a certificate that is no authority's is refused`() throws {
         let pki = TestPKI()
         let leaf = try pki.leaf("leaf", dns: ["a.test"], signedBy: try pki.root("Root"))
