@@ -122,7 +122,8 @@ struct SerializerRuleTests {
         ("response: {body: xml, remove_nulls: true}", "needs body: json; nothing else has nulls to remove"),
         ("response: {structured_suffixes: true}", "needs content_types or a body rule"),
         ("response: {on_violation: placeholder}", "placeholder needs placeholder: {file: …}"),
-        ("response: {placeholder: {file: /f}}", "is never sent; set on_violation: placeholder"),
+        ("response: {placeholder: {file: /f, failures: off}}", "is never sent; name failures, or set on_violation"),
+        ("response: {placeholder: {file: /f, failures: [dns]}}", "must be dns-failure, connect-failure"),
         (
             "response: {on_violation: placeholder, placeholder: {file: /nowhere}}", "there is no file /nowhere"
         ),

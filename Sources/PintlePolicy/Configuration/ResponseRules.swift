@@ -46,7 +46,20 @@ package struct ResponseRules: Sendable, Equatable {
         case placeholder
     }
 
-    /// What is sent in place of a response that breaks the rules.
+    /// A way in which an origin fails to answer; its names are those of the problems.
+    package enum OriginFailure: String, Sendable, CaseIterable {
+        case dnsFailure = "dns-failure"
+        case connectFailure = "connect-failure"
+        case connectTimeout = "connect-timeout"
+        case networkUnreachable = "network-unreachable"
+        case tlsFailure = "tls-failure"
+        case certificateInvalid = "certificate-invalid"
+        case pinMismatch = "pin-mismatch"
+        case upstreamTimeout = "upstream-timeout"
+        case upstreamProtocol = "upstream-protocol"
+    }
+
+    /// What is sent in place of a response that breaks the rules, is late or does not come.
     package struct Placeholder: Sendable, Equatable {
         /// Its bytes; read when the configuration is loaded.
         package var body: [UInt8]
@@ -54,6 +67,8 @@ package struct ResponseRules: Sendable, Equatable {
         package var mediaType: String
         /// Default 200.
         package var status: UInt16 = 200
+        /// The failures of the origin that it stands for. Default: all.
+        package var failures = Set(OriginFailure.allCases)
 
         package init(body: [UInt8], mediaType: String) {
             self.body = body
@@ -76,7 +91,7 @@ package struct ResponseRules: Sendable, Equatable {
     package var removeNulls = false
     /// Default `reject`.
     package var onViolation: OnViolation = .reject
-    /// Given with `placeholder` or ``placeholderAfter``, and only then.
+    /// Default nil: clients are told what is wrong.
     package var placeholder: Placeholder?
     /// How long the client waits for the head of a response before it gets the placeholder; nil for as long as it takes.
     /// Default nil. The response goes on into the cache where the route has one.

@@ -99,7 +99,7 @@ extension KeySet {
     static let body = KeySet("routes[].response.body", ["json", "image"])
     static let bodyJSON = KeySet("routes[].response.body.json", ["fragments", "schema"])
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
-    static let placeholder = KeySet("routes[].response.placeholder", ["file", "status"])
+    static let placeholder = KeySet("routes[].response.placeholder", ["file", "status", "failures"])
 
     /// Every map with fixed keys in the main file. Maps with keys of the user's choice (`trust`, header and parameter maps) are not
     /// here.

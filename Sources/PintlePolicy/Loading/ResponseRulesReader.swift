@@ -74,6 +74,9 @@ enum ResponseRulesReader {
         if let node = map["status"], [204, 304].contains(placeholder.status) {
             node.report("a response with this status has no content")
         }
+        map.read("failures", into: &placeholder.failures) { node in
+            node.isOff ? [] : node.values { $0.choice(ResponseRules.OriginFailure.self) }.map(Set.init)
+        }
         return placeholder
     }
 
@@ -84,8 +87,10 @@ enum ResponseRulesReader {
         if let node = map["placeholder_after"], map["placeholder"] == nil {
             node.report("needs placeholder: {file: …}")
         }
-        if let node = map["placeholder"], rules.onViolation != .placeholder, rules.placeholderAfter == nil {
-            node.report("is never sent; set on_violation: placeholder, or placeholder_after")
+        if let node = map["placeholder"], rules.placeholder?.failures.isEmpty == true, rules.onViolation != .placeholder,
+            rules.placeholderAfter == nil
+        {
+            node.report("is never sent; name failures, or set on_violation: placeholder, or placeholder_after")
         }
     }
 }

@@ -32,6 +32,14 @@ package struct OwnResponse {
         for kind in violation.kinds { self.head.fields.append("Pintle-Violation", kind.rawValue) }
     }
 
+    /// The answer in place of one that does not come; `Proxy-Status` says why (RFC 9209).
+    ///
+    /// - Parameter time: of the answer. Default: now.
+    package init(_ placeholder: ResponseRules.Placeholder, for problem: Problem, at time: UnixTime = .now) {
+        self.init(placeholder, at: time)
+        self.head.fields.append("Proxy-Status", ProblemWriter.proxyStatus(problem))
+    }
+
     /// The answer in place of one that is late.
     ///
     /// - Parameter time: of the answer. Default: now.

@@ -32,12 +32,16 @@ package enum ProblemWriter {
         var head = ResponseHead(status: problem.status, reason: problem.name.title)
         head.fields.append("Date", HTTPDate.text(context.time.seconds))
         head.fields.append("Content-Type", context.json ? "application/problem+json" : "text/plain; charset=utf-8")
-        let details = Self.quoted(problem.detail.cut(to: Self.detailLimit))
-        head.fields.append("Proxy-Status", "pintle; error=\(problem.proxyError); details=\(details)")
+        head.fields.append("Proxy-Status", Self.proxyStatus(problem))
         if let challenge = problem.challenge { head.fields.append("Proxy-Authenticate", challenge) }
         if problem.status == 503 { head.fields.append("Retry-After", "1") }
         head.fields.append("Cache-Control", "no-store")
         return (head, context.json ? Self.json(problem, context) : Self.text(problem, context))
+    }
+
+    /// The value of `Proxy-Status` (RFC 9209 §2).
+    static func proxyStatus(_ problem: Problem) -> String {
+        "pintle; error=\(problem.proxyError); details=\(Self.quoted(problem.detail.cut(to: Self.detailLimit)))"
     }
 
     /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.

@@ -75,6 +75,17 @@ package final class RequestPlan: Sendable {
 
     // MARK: Rules
 
+    /// The file that the route has for clients whose origin does not answer as it should.
+    package var placeholder: ResponseRules.Placeholder? { self.decision?.route?.configuration.response.placeholder }
+
+    /// The file that a client gets in place of this problem. None stands for a tunnel, which would take it for its origin.
+    package func placeholder(insteadOf problem: Problem.Name) -> ResponseRules.Placeholder? {
+        guard !self.isTunnel, let failure = ResponseRules.OriginFailure(rawValue: problem.rawValue),
+            let placeholder = self.placeholder, placeholder.failures.contains(failure)
+        else { return nil }
+        return placeholder
+    }
+
     /// The consequence of a breach of a contract.
     package var onViolation: ResponseRules.OnViolation { self.policy.onViolation(on: self.decision?.route) }
 

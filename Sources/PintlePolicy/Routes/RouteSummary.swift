@@ -142,6 +142,12 @@ package struct RouteSummary: CustomStringConvertible {
         if response.removeNulls { wanted[wanted.count - 1] += " without nulls" }
         if let limit = response.maxBody { wanted.append("up to \(limit.spelledAsBytes)") }
         if !wanted.isEmpty { rules.append("\(self.onViolation.verb) \(wanted.joined(separator: ", "))") }
+        if let placeholder = response.placeholder, !placeholder.failures.isEmpty {
+            let failures = ResponseRules.OriginFailure.allCases.filter(placeholder.failures.contains)
+            let all = failures.count == ResponseRules.OriginFailure.allCases.count
+            let named = all ? "every failure of its origin" : failures.map(\.rawValue).joined(separator: ", ")
+            rules.append("answers with a placeholder instead of \(named)")
+        }
         return rules
     }
 

@@ -531,9 +531,12 @@ final class Exchange {
         self.client.cut()
     }
 
-    /// Answers with a problem of Pintle's own.
+    /// Answers with a problem of Pintle's own, or with the route's placeholder if that stands for it.
     func refuse(_ problem: Problem) {
         self.report.note(problem)
+        if let placeholder = self.plan?.placeholder(insteadOf: problem.name) {
+            return self.answer(OwnResponse(placeholder, for: problem), .completed)
+        }
         let context = self.report.context(json: ProblemWriter.acceptsJSON(self.request.accept))
         self.answer(OwnResponse(problem, context), .failed)
     }
@@ -541,11 +544,10 @@ final class Exchange {
     /// Answers in place of a response that breaks its contract.
     private func reject(_ violation: ValidationError) {
         self.report.violated(violation)
-        let problem = Problem(violation)
-        guard self.judge?.onViolation == .placeholder,
-            let placeholder = self.plan?.decision?.route?.configuration.response.placeholder
-        else { return self.refuse(problem) }
-        self.report.problem = problem.name
+        guard self.judge?.onViolation == .placeholder, let placeholder = self.plan?.placeholder else {
+            return self.refuse(Problem(violation))
+        }
+        self.report.problem = Problem(violation).name
         self.answer(OwnResponse(placeholder, for: violation), .completed)
     }
 
@@ -611,9 +613,8 @@ final class Exchange {
                 self.perform(self.opening?.proved(answer))
             }
         case .dial(let address, let patience):
-            let dialler = Dialler(address, for: self.plan?.decision?.route, patience: patience, loop: self.lane.loop)
-            self.dialler = dialler
-            dialler.start { result in
+            self.dialler = Dialler(address, for: self.plan?.decision?.route, patience: patience, loop: self.lane.loop)
+            self.dialler?.start { result in
                 self.dialler = nil
                 self.perform(self.opening?.dialled(result))
             }
@@ -627,8 +628,7 @@ final class Exchange {
 
     /// The origin switches: from here on there are only bytes.
     private func switchProtocols(_ handover: Handover, _ head: ResponseHead) {
-        self.report.upstreamStatus = head.status
-        self.report.upstreamVersion = handover.version
+        (self.report.upstreamStatus, self.report.upstreamVersion) = (head.status, handover.version)
         switch ProtocolSwitch(head, offered: self.offer, to: self.client, self.makeInspection()) {
         case .refused(let reason):
             handover.connection.close()
