@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CPintleProcess
 internal import Glibc
 internal import PintlePolicy
 internal import PintleSystem
@@ -20,6 +21,7 @@ struct Pintle: AsyncParsableCommand {
         ])
 
     static func main() async {
+        pintle_tell_of_fatal_signals()
         guard CommandLine.argc > 1 else {
             // A script whose arguments were lost must not go on as if something had been done.
             Output.error(Self.helpMessage())
