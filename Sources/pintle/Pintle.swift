@@ -32,7 +32,7 @@ struct Pintle: AsyncParsableCommand {
             Glibc.exit(ProcessExit.usage.rawValue)
         }
         do {
-            var command = try Self.parseAsRoot()
+            var command = try Self.parseAsRoot(Array(Inherited.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -128,7 +128,7 @@ enum Output {
     }
 
     /// What steers terminals is escaped: messages quote what peers have sent.
-    static func error(_ text: String) { Self.note("\(text.showable(keepingLines: true))\n") }
+    static func error(_ text: String) { Self.note("\(text.showingSystemBytes.showable(keepingLines: true))\n") }
 
     /// What is written over later: text without a line end of its own.
     static func status(_ text: String) { Self.note(text) }

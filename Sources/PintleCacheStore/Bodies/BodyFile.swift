@@ -15,10 +15,10 @@ final class BodyFile: Sendable {
     /// overwritten. It can be read, too.
     static func create(_ path: String, in folder: String) throws(SystemError) -> BodyFile {
         let flags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
-        var descriptor = DescriptorReserve.admitted(Glibc.open(path, flags, 0o600))
+        var descriptor = DescriptorReserve.admitted(PintleSystem.open(path, flags, 0o600))
         if descriptor < 0, errno == ENOENT {
             try FileWriting.makeFolder(folder, mode: 0o700)
-            descriptor = DescriptorReserve.admitted(Glibc.open(path, flags, 0o600))
+            descriptor = DescriptorReserve.admitted(PintleSystem.open(path, flags, 0o600))
         }
         guard descriptor >= 0 else { throw .last }
         return BodyFile(descriptor)
@@ -27,7 +27,7 @@ final class BodyFile: Sendable {
     /// Opens a file for reading.
     static func open(_ path: String) throws(SystemError) -> BodyFile {
         let descriptor = DescriptorReserve.admitted(
-            Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+            PintleSystem.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
         guard descriptor >= 0 else { throw .last }
         return BodyFile(descriptor)
     }

@@ -29,7 +29,7 @@ package struct AuthorityFolder: Sendable, Hashable {
     /// Whoever reads the key can stand in for every server to those who trust the authority.
     private func check(_ path: String, _ thing: String) throws(TrustError) {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw TrustError.identity(path, "\(SystemError.last)") }
+        guard pathStat(path, &status) == 0 else { throw TrustError.identity(path, "\(SystemError.last)") }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw TrustError.identity(path, "\(thing) belongs to another user; make an authority of your own")
         }

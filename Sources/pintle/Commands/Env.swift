@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import Glibc
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 struct Env: ParsableCommand {
@@ -29,14 +29,14 @@ struct Env: ParsableCommand {
     var unset = false
 
     func run() throws {
-        let inherited = ProcessInfo.processInfo.environment
+        let inherited = Inherited.environment
         let format = self.shell ?? .standard(shell: inherited["SHELL"])
         let text =
             self.unset
             ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
             : format.setting(try self.environment(inherited).variables)
         // As it is: escapes for a terminal would be part of the values.
-        try Output.bytes(Array(text.utf8))
+        try Output.bytes(text.systemBytes)
     }
 
     private func environment(_ inherited: [String: String]) throws(CommandFailure) -> ProxyEnvironment {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
 internal import Glibc
+internal import PintleSystem
 
 /// A proxy of this user's that runs, as commands reach it.
 struct RunningProxy {
@@ -15,7 +15,7 @@ struct RunningProxy {
         guard let folder = StateFolder.sockets else {
             throw CommandFailure(.incomplete, "neither XDG_STATE_HOME nor HOME says where running proxies are found")
         }
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let files = FolderListing.names(in: folder, most: .max)
         let running = files.compactMap { $0.hasSuffix(".sock") ? Int32($0.dropLast(5)) : nil }.filter { process in
             // One that died suddenly leaves its socket behind.
             if kill(process, 0) == 0 || errno == EPERM { return true }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
+internal import PintleSystem
 
 /// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else
 /// `~/.local/state/pintle`.
@@ -16,8 +16,7 @@ enum StateFolder {
     ///
     /// - Returns: whether it is there now.
     static func make(_ path: String) -> Bool {
-        try? FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        do throws(SystemError) { try FileWriting.makeFolder(path, mode: 0o700) } catch {}
         return access(path, W_OK | X_OK) == 0
     }
 }
@@ -26,7 +25,7 @@ enum StateFolder {
 enum UserFolder {
     /// Pintle's part of one of them; nil where the environment names neither it nor a home.
     static func path(_ variable: String, else fallback: String) -> String? {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         // The specification wants a relative path ignored.
         if let folder = environment[variable], folder.hasPrefix("/") { return folder + "/pintle" }
         return environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/\(fallback)/pintle" }

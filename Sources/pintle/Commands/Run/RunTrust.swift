@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// The authority of a private proxy that intercepts, and the files by which its command trusts it. They go with it.
@@ -28,7 +28,7 @@ struct RunTrust: Sendable {
         do throws(CommandFailure) {
             self.files = try TrustFiles.write(for: self.authority.certificate, into: self.folder, environment)
         } catch {
-            try? FileManager.default.removeItem(atPath: self.folder)
+            FileWriting.remove(self.folder)
             throw error
         }
     }
@@ -44,5 +44,5 @@ struct RunTrust: Sendable {
     }
 
     /// Takes the files away.
-    func remove() { try? FileManager.default.removeItem(atPath: self.folder) }
+    func remove() { FileWriting.remove(self.folder) }
 }
