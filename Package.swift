@@ -250,7 +250,7 @@ let package = Package(
             "PintleCommandTests",
             [
                 "pintle", "PintleMessage", "PintleActivity", "PintleSchema", "PintlePolicy", "PintleSession",
-                "PintleProxy", "PintleTrust", nio, arguments,
+                "PintleProxy", "PintleTrust", "CPintleProcess", nio, arguments,
             ]),
         // The binaries themselves are what these tests start.
         tests(

@@ -66,7 +66,19 @@ inTests && /(--listen|listen|bind|SocketAddress).*(:|[pP]ort: *)[1-9][0-9]*[^0-9
     && /(^|[^A-Za-z])((Date|ISO8601Date|Number|ByteCount|Measurement)Formatter|TimeZone|Locale|Calendar|NSRegularExpression)([^A-Za-z]|$)/ {
     breach(FNR, "the program has none of the tables of languages and calendars that this reads (Package.swift)")
 }
-/import CPintleProcess/ && !allowed("pintle") { breach(FNR, "only the program starts processes") }
+# Paths are bytes (PintleSystem/SystemText.swift). Only PintleSystem gives them to the system.
+!inTests && !inExamples && room != "PintleTesting" && room != "PintleSystem" {
+    if (/import PintleSystem/) bytePaths = FILENAME
+    if (/Glibc[.](open|access|rename|unlink|link|mkdir|rmdir|opendir)[(]/ || /FileManager|ProcessInfo|contentsOfFile/ \
+        || /(^|[^A-Za-z.])stat[(].*&/) {
+        breach(FNR, "paths and the environment are bytes: use PintleSystem, and Inherited of the program")
+    }
+    if (/(^|[^A-Za-z.])(open[(].*O_[A-Z]|lstat[(].*&|(access|mkdir|rmdir|unlink|rename|opendir|realpath|readlink)[(])/ \
+        && !/func |^ *\/\// && bytePaths != FILENAME) {
+        breach(FNR, "a path is bytes: import PintleSystem, whose functions take it")
+    }
+}
+/import CPintleProcess/ && !allowed("pintle PintleCommandTests") { breach(FNR, "only the program starts processes") }
 /import GRDB/ && !allowed("PintleAudit PintleCacheStore PintleCacheStoreTests") {
     breach(FNR, "only PintleAudit and PintleCacheStore know the database")
 }

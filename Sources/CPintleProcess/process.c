@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
 #include "CPintleProcess.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +100,11 @@ void pintle_obey(int signal) {
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (signal != SIGSTOP) sigaction(signal, &before, NULL);
+}
+
+int pintle_adopts_orphans(void) {
+    int is_subreaper = 0;
+    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &is_subreaper) == 0 && is_subreaper);
 }
 
 // MARK: The child, between fork and exec: only what is safe in a signal handler
@@ -199,7 +206,13 @@ static void reset_signals(void) {
     pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
-static void run_child(const pintle_child *child, int control, unsigned user, unsigned group) {
+/// Has SIGTERM sent to this process when its parent ends, however that ends. Namespaces and programs with privileges of
+/// their own take that back, so it comes behind the first; for the second nothing can be done.
+static void end_with(pid_t parent) {
+    if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent) _exit(127);
+}
+
+static void run_child(const pintle_child *child, int control, pid_t parent, unsigned user, unsigned group) {
     if (child->port != 0) {
         leave_network(control, user, group);
         switch_loopback_on(control);
@@ -211,10 +224,12 @@ static void run_child(const pintle_child *child, int control, unsigned user, uns
         count = recv(control, &go, 1, 0);
     } while (count < 0 && errno == EINTR);
     if (count != 1) _exit(127);
+    end_with(parent);
     if (child->terminal >= 0) {
         // All signals are blocked here, or SIGTTOU would stop a group that is not in the foreground yet.
         if (setpgid(0, 0) != 0 || tcsetpgrp(child->terminal, getpid()) != 0) fail(control, PINTLE_CHILD_TERMINAL);
     }
+    if (child->port != 0 && pintle_keep_to_network_sockets() != 0) fail(control, PINTLE_CHILD_SOCKETS);
     reset_signals();
     execve(child->program, child->arguments, child->environment);
     fail(control, PINTLE_CHILD_PROGRAM);
@@ -260,6 +275,7 @@ int pintle_fork(const pintle_child *child, pintle_forked *forked) {
         forked->code = errno;
         return -1;
     }
+    pid_t parent = getpid();
     unsigned user = geteuid(), group = getegid();
     // The child begins with everything blocked: no handler of this process may run in it.
     sigset_t all, mask;
@@ -268,7 +284,7 @@ int pintle_fork(const pintle_child *child, pintle_forked *forked) {
     pid_t process = fork();
     if (process == 0) {
         close(ends[0]);
-        run_child(child, ends[1], user, group);
+        run_child(child, ends[1], parent, user, group);
     }
     int code = errno;
     pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -95,7 +95,7 @@ final class LineOutput: Sendable {
     static func open(_ path: String) throws(LogFileError) -> Int32 {
         // A pipe that nobody reads would hold up whoever opens it; as it is, that is an error.
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-        let descriptor = Glibc.open(path, flags, 0o640)
+        let descriptor = PintleSystem.open(path, flags, 0o640)
         guard descriptor >= 0 else { throw LogFileError(path: path, code: errno) }
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         return descriptor

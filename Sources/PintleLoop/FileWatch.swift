@@ -76,7 +76,7 @@ package final class FileWatch: DescriptorWatcher {
             let number = header.loadUnaligned(as: Int32.self)
             let mask = header.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
             let length = Int(header.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-            let name = String(decoding: rest.dropFirst(16).prefix(length).prefix { $0 != 0 }, as: UTF8.self)
+            let name = String(systemBytes: rest.dropFirst(16).prefix(length).prefix { $0 != 0 })
             rest = rest.dropFirst(16 + length)
             // Something was lost, or the folder itself is gone.
             guard mask & UInt32(PINTLE_FILES_LOST | PINTLE_FOLDER_GONE) == 0 else { return true }
@@ -112,7 +112,7 @@ package final class FileWatch: DescriptorWatcher {
         self.numbers = [:]
         var problems: [String] = []
         for folder in folders.keys {
-            let number = pintle_file_watch_add(self.descriptor, folder)
+            let number = folder.withSystemText { pintle_file_watch_add(self.descriptor, $0) }
             if number >= 0 {
                 self.numbers[number] = folder
             } else if errno != ENOENT {
@@ -135,7 +135,7 @@ package struct FileMark: Sendable, Hashable {
     /// Looks at the file at `path`, through symbolic links. One that is not there has a mark, too.
     package init(_ path: String) {
         var status = stat()
-        if stat(path, &status) != 0 { status = stat() }
+        if pathStat(path, &status) != 0 { status = stat() }
         self.device = UInt64(status.st_dev)
         self.number = UInt64(status.st_ino)
         self.size = Int64(status.st_size)
@@ -154,7 +154,7 @@ enum WatchedPlaces {
     /// An empty set of names stands for all.
     static func add(_ path: String, to folders: inout [String: Set<String>]) {
         var links = 0
-        var rest = self.names(path.hasPrefix("/") ? path : "\(self.workingFolder)/\(path)")[...]
+        var rest = self.names(path.hasPrefix("/") ? path : "\(getcwd() ?? "")/\(path)")[...]
         var folder = ""
         while let name = rest.popFirst() {
             guard name != ".." else {
@@ -168,7 +168,7 @@ enum WatchedPlaces {
             case S_IFLNK:
                 self.add(name, in: folder, &folders)
                 links += 1
-                guard links <= self.mostLinks, let target = self.target(of: full) else { return }
+                guard links <= self.mostLinks, let target = readlink(full) else { return }
                 if target.hasPrefix("/") { folder = "" }
                 rest = (self.names(target) + rest)[...]
             case S_IFDIR:
@@ -189,17 +189,5 @@ enum WatchedPlaces {
 
     private static func names(_ path: String) -> [String] {
         path.split(separator: "/").map(String.init).filter { $0 != "." }
-    }
-
-    private static func target(of link: String) -> String? {
-        var space = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(link, &space, space.count)
-        return count > 0 ? String(decoding: space[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
-    }
-
-    private static var workingFolder: String {
-        var space = [CChar](repeating: 0, count: Int(PATH_MAX))
-        guard getcwd(&space, space.count) != nil else { return "" }
-        return String(decoding: space.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

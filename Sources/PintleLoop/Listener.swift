@@ -49,7 +49,7 @@ package final class Listener: DescriptorWatcher {
     package convenience init(
         binding address: SocketAddress, shared: Bool, loop: Loop, accepted: @escaping Acceptance
     ) throws {
-        guard let path = address.pathname, case .unixDomainSocket = address else {
+        guard let path = address.pathOfSocket else {
             let descriptor = try Self.bound(to: address, shared: shared)
             try self.init(listeningOn: descriptor, loop: loop, accepted: accepted)
             return
@@ -220,7 +220,7 @@ extension SocketAddress {
                 $0.withMemoryRebound(to: sockaddr_un.self, capacity: 1) { SocketAddress($0.pointee) }
             }
             // Abstract names begin with a zero.
-            guard address.pathname?.isEmpty == false else { return nil }
+            guard address.pathOfSocket?.isEmpty == false else { return nil }
             self = address
         default: return nil
         }

@@ -5,6 +5,7 @@ package import Dispatch
 internal import Glibc
 internal import NIOConcurrencyHelpers
 package import NIOCore
+internal import PintleSystem
 
 /// One thread with one epoll set: a SwiftNIO event loop that also watches descriptors which it does not own.
 ///
@@ -279,7 +280,7 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
                 let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
                 pintle_name_thread(String(start.name.prefix(15)))
                 Loop.blockBrokenPipeSignals()
-                start.loop.run(start)
+                SignalStack.during { start.loop.run(start) }
                 return nil
             }, Unmanaged.passRetained(start).toOpaque())
         guard code == 0 else { throw IOError(errnoCode: code, reason: "pthread_create") }

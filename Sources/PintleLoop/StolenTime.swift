@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// Processor time that a hypervisor has given to other machines while something here wanted to run.
 ///

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import NIOCore
+internal import PintleSystem
 
 /// The file of a listening Unix socket: taken only where nobody listens, and removed at the end.
 ///
@@ -22,7 +23,7 @@ final class UnixSocketFile {
     ///
     /// - Throws: `IOError`: EADDRINUSE where somebody listens or the file is no socket, or the code of the call that failed.
     static func bind(_ path: String) throws -> (descriptor: Int32, file: UnixSocketFile) {
-        let address = try SocketAddress(unixDomainSocketPath: path)
+        let address = try SocketAddress(pathOfSocket: path)
         let lock = try LockFile("\(path).lock")
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(AF_UNIX, kind, 0)

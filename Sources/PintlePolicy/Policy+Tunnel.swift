@@ -59,21 +59,30 @@ extension Policy {
     /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.
     ///
     /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
-    /// without a name leads to nobody else, but where only listed destinations are allowed it was the name that allowed it.
+    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it. A name
+    /// without a dot is of the local network, and Java sends none such.
     ///
-    /// - Parameter name: as the client spells it; nil where it names none.
-    package func refusal(ofServerName name: String?, inTunnelTo authority: Authority) -> String? {
+    /// - Parameters:
+    ///   - name: as the client spells it; nil if it names none.
+    ///   - isIntercepted: true if the handshake is with this proxy, which then asks the host of the CONNECT.
+    package func refusal(
+        ofServerName name: String?, inTunnelTo authority: Authority, isIntercepted: Bool = false
+    ) -> String? {
         let address = IPAddress(authority.host)
         guard let name else {
-            guard address == nil, self.configuration.destinations.fallback == .deny else { return nil }
-            return "its ClientHello names no server, and destinations.default is deny"
+            guard !isIntercepted, address == nil, authority.host.contains("."),
+                self.configuration.destinations.fallback == .deny
+            else { return nil }
+            return
+                "its ClientHello names no server, and destinations.default is deny; have the client send the name (SNI), "
+                + "intercept the host, or set require_sni_match: off"
         }
         // RFC 6066 §3 forbids addresses here; some clients send one all the same, IPv6 without brackets.
         if let literal = IPAddress(name), literal == address { return nil }
         let named = name.contains(":") ? nil : Authority(name, defaultPort: authority.port)
         if let named, named == authority { return nil }
         guard let address, let named, IPAddress(named.host) == nil else {
-            return "its ClientHello names \(name), not \(authority.host)"
+            return "its ClientHello names \(name), not \(authority.host); a CONNECT for each host keeps them apart"
         }
         let decision = self.destinations.judge(address: address, port: authority.port, asked: named)
         return decision.denial.map { "its ClientHello names \(name), which is denied by \($0)" }

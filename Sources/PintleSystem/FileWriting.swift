@@ -28,7 +28,7 @@ package enum FileWriting {
     /// - Parameter mode: of the file, narrowed by the umask.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
         var status = stat()
-        if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+        if pathStat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             guard status.st_mode & S_IFMT != S_IFDIR else { throw SystemError(EISDIR) }
             return try self.write(bytes, path, O_WRONLY, mode)
         }
@@ -57,7 +57,7 @@ package enum FileWriting {
         switch errno {
         case EEXIST:
             var status = stat()
-            guard stat(path, &status) == 0 else { throw .last }
+            guard pathStat(path, &status) == 0 else { throw .last }
             guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(ENOTDIR) }
         case ENOENT:
             let above = path.split(separator: "/", omittingEmptySubsequences: true).dropLast().joined(separator: "/")
@@ -66,6 +66,17 @@ package enum FileWriting {
             guard mkdir(path, mode) == 0 || errno == EEXIST else { throw .last }
         default: throw .last
         }
+    }
+
+    /// Takes a folder away with everything in it, or a file. What cannot be removed stays.
+    package static func remove(_ path: String) {
+        // Only a folder has this error. What a symbolic link leads to is left alone.
+        guard unlink(path) != 0, errno == EISDIR, let folder = opendir(path) else { return }
+        var names: [String] = []
+        while let entry = readdir(folder) { names.append(String(nameIn: entry)) }
+        closedir(folder)
+        for name in names where name != "." && name != ".." { self.remove("\(path)/\(name)") }
+        rmdir(path)
     }
 
     private static func write(

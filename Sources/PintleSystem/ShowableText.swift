@@ -2,22 +2,24 @@
 
 extension Unicode.Scalar {
     /// Whether the scalar steers terminals, ends a line, turns the direction of writing or cannot be seen: C0 and C1
-    /// controls, U+2028 and U+2029, and the format characters, such as U+202E.
+    /// controls, U+2028 and U+2029, the format characters, such as U+202E, and what stands for a byte (``systemByte``).
     package var isDeceptive: Bool {
         switch self.value {
         case 0x20...0x7E: return false
         case 0...0x9F: return true
         default: break
         }
+        if self.systemByte != nil { return true }
         switch self.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator: return true
         default: return false
         }
     }
 
-    /// The scalar as JSON escapes it: `\u202e`, or two such units.
+    /// The scalar as JSON escapes it: `\u202e`, or two such units. A byte that is not UTF-8 is shown as text, `\\xe9`.
     package var escapedAsInJSON: String {
-        self.utf16.reduce(into: "") { text, unit in
+        if let byte = self.systemByte { return "\\" + byte.asHexadecimalEscape }
+        return self.utf16.reduce(into: "") { text, unit in
             let digits = String(unit, radix: 16)
             text += "\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)"
         }

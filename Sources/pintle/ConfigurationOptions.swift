@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import PintlePolicy
 
 /// The configuration file, found alike by every command.
@@ -28,7 +27,7 @@ struct ConfigurationOptions: ParsableArguments {
     static func load(
         _ file: String?, listen: [ListenAddress]? = nil, telling files: ReadFiles? = nil
     ) throws(CommandFailure) -> (policy: Policy, origin: ConfigurationOrigin) {
-        let system = Surroundings.system(environment: ProcessInfo.processInfo.environment)
+        let system = Surroundings.system(environment: Inherited.environment)
         do throws(ConfigurationError) {
             let surroundings =
                 files.map { files in system.telling({ files.note($0) }, listings: { files.noteListing($0) }) } ?? system

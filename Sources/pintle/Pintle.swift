@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import CPintleProcess
 internal import Glibc
 internal import PintlePolicy
 internal import PintleSystem
@@ -20,6 +21,7 @@ struct Pintle: AsyncParsableCommand {
         ])
 
     static func main() async {
+        pintle_tell_of_fatal_signals()
         guard CommandLine.argc > 1 else {
             // A script whose arguments were lost must not go on as if something had been done.
             Output.error(Self.helpMessage())
@@ -30,7 +32,7 @@ struct Pintle: AsyncParsableCommand {
             Glibc.exit(ProcessExit.usage.rawValue)
         }
         do {
-            var command = try Self.parseAsRoot()
+            var command = try Self.parseAsRoot(Array(Inherited.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -126,7 +128,7 @@ enum Output {
     }
 
     /// What steers terminals is escaped: messages quote what peers have sent.
-    static func error(_ text: String) { Self.note("\(text.showable(keepingLines: true))\n") }
+    static func error(_ text: String) { Self.note("\(text.showingSystemBytes.showable(keepingLines: true))\n") }
 
     /// What is written over later: text without a line end of its own.
     static func status(_ text: String) { Self.note(text) }

@@ -137,6 +137,21 @@ struct DestinationSpellingTests {
         #expect(decision.destination.denial == "destinations.deny[0] \"169.254.0.0/16\"")
     }
 
+    @Test(arguments: [
+        ("api.example", false, false), ("api.example", true, true), ("db", false, true), ("10.0.0.1", false, true),
+    ])
+    func `LOOK-113 a handshake without a name passes where it leads nowhere else`(
+        host: String, isIntercepted: Bool, passes: Bool
+    ) throws {
+        let policy = try policy("destinations: {default: deny, allow: [api.example, db, \"10.0.0.0/8\"]}")
+        let authority = try #require(Authority("\(host):443", defaultPort: nil))
+        let refusal = policy.refusal(ofServerName: nil, inTunnelTo: authority, isIntercepted: isIntercepted)
+        #expect((refusal == nil) == passes, "\(refusal ?? "")")
+        #expect(refusal?.contains("have the client send the name (SNI), intercept the host") ?? true)
+        let other = policy.refusal(ofServerName: "other.example", inTunnelTo: authority, isIntercepted: isIntercepted)
+        #expect((other == nil) == (host == "10.0.0.1"))
+    }
+
     @Test(arguments: [("0x7f.1", true), ("127.1", true), ("127.0.0.2", false), ("0x7f.2", false)])
     func `LOOK-17 server names are read so, too`(name: String, passes: Bool) throws {
         let authority = try #require(Authority("127.0.0.1:443", defaultPort: nil))

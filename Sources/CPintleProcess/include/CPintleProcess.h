@@ -17,6 +17,10 @@ char **pintle_environment(void);
 /// Names the calling thread; at most 15 bytes.
 void pintle_name_this_thread(const char *name);
 
+/// Writes a line to standard error when SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS or SIGFPE ends this process. Handlers that
+/// are there already, such as that of Swift's backtraces, then run as before.
+void pintle_tell_of_fatal_signals(void);
+
 /// One signal that came, as it is written into the pipe.
 typedef struct {
     int32_t number;
@@ -31,6 +35,10 @@ void pintle_catch_signals(uint64_t signals, int pipe);
 /// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU.
 void pintle_obey(int signal);
 
+/// 1 if this process becomes the parent of processes that theirs have left: process 1 of its namespace, or a subreaper
+/// (prctl(2)); else 0.
+int pintle_adopts_orphans(void);
+
 /// The program of a child, and its place. The pointers are read during pintle_fork alone.
 typedef struct {
     /// A path; nothing is searched.
@@ -39,7 +47,8 @@ typedef struct {
     char *const *environment;
     /// The terminal in whose foreground it runs with a process group of its own; -1 to stay in this process's group.
     int32_t terminal;
-    /// A port of 127.0.0.1 to listen on inside a network of its own; 0 to stay in this process's network.
+    /// A port of 127.0.0.1 to listen on inside a network of its own, with no sockets but Unix, IPv4, IPv6 and netlink; 0 to stay
+    /// in this process's network.
     int32_t port;
 } pintle_child;
 
@@ -51,6 +60,7 @@ typedef enum {
     PINTLE_CHILD_LOOPBACK,
     PINTLE_CHILD_LISTENER,
     PINTLE_CHILD_TERMINAL,
+    PINTLE_CHILD_SOCKETS,
     PINTLE_CHILD_PROGRAM,
 } pintle_child_step;
 
@@ -66,8 +76,9 @@ typedef struct {
     int32_t code;
 } pintle_forked;
 
-/// Forks. A child in a network of its own hands over its listener; every child then waits to be told to go on, and ends
-/// when nobody can tell it any more. Returns 0, or -1 with step and code; there is no child then.
+/// Forks. The child's program gets SIGTERM when the calling thread ends: call from one that outlives it. A child in a network
+/// of its own hands over its listener; every child then waits to be told to go on, and ends when nobody can tell it any
+/// more. Returns 0, or -1 with step and code; there is no child then.
 int pintle_fork(const pintle_child *child, pintle_forked *forked);
 /// Lets the child run its program. Returns 0 when it does, else -1 with step and code; there is no child then.
 int pintle_execute(pintle_forked *forked);

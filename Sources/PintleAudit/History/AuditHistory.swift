@@ -69,7 +69,7 @@ package struct AuditHistory: Sendable {
         var configuration = Configuration()
         configuration.busyMode = .timeout(Self.patience)
         configuration.journalMode = .wal
-        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let queue = try DatabaseQueue(path: path.pathForLibraries(), configuration: configuration)
         let isNewer = try queue.read { try HistorySchema.migrator.hasBeenSuperseded($0) }
         guard !isNewer else {
             throw HistoryError("\(path): a newer version of pintle wrote this history; use that, or --history FILE")

@@ -20,7 +20,9 @@ package enum ReportText {
                 case .privateUse, .unassigned: false
                 default: !scalar.isDeceptive || keepingLines && scalar == "\n"
                 }
-            if isVisible {
+            if let byte = scalar.systemByte {
+                shown += byte.asHexadecimalEscape
+            } else if isVisible {
                 shown.unicodeScalars.append(scalar)
             } else {
                 shown += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
@@ -68,7 +70,7 @@ package enum ReportText {
     /// A path as a reference in a URI (RFC 3986): relative ones stay so, absolute ones get the scheme `file`.
     package static func uri(ofFile path: String) -> String {
         let plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/".utf8
-        let encoded = path.utf8.reduce(into: "") { encoded, byte in
+        let encoded = path.systemBytes.reduce(into: "") { encoded, byte in
             if plain.contains(byte) {
                 encoded.unicodeScalars.append(UnicodeScalar(byte))
             } else {

@@ -36,14 +36,14 @@ final class CacheIndex: Sendable {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { try IndexSchema.prepareWriter($0) }
-            self.writer = try DatabaseQueue(path: path, configuration: configuration)
+            self.writer = try DatabaseQueue(path: path.pathForLibraries(), configuration: configuration)
             let start = try self.writer.write { try Self.begin($0, above: id >> Self.sessionShift, path) }
             (self.generation, self.firstID) = (start.generation, start.session << Self.sessionShift)
             (self.firstUse, self.atStart) = (start.use, start.statistics)
             var reading = Configuration()
             reading.readonly = true
             reading.prepareDatabase { try IndexSchema.boundMemory($0) }
-            self.reader = try DatabaseQueue(path: path, configuration: reading)
+            self.reader = try DatabaseQueue(path: path.pathForLibraries(), configuration: reading)
         } catch {
             throw Self.error(error, path)
         }

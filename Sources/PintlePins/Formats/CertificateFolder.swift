@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 package import PintleTrust
 
 /// Certificates in files, as AFNetworking takes them from an app's bundle: a `.cer` file of DER for each.
@@ -44,11 +45,7 @@ package enum CertificateFolder {
     }
 
     /// The path from the root, so that a configuration may name it from any folder.
-    static func absolute(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
-        defer { free(resolved) }
-        return String(cString: resolved)
-    }
+    static func absolute(_ path: String) -> String { realpath(path) ?? path }
 
     /// The files for the certificates of `sets`, and what is lost.
     ///

@@ -87,7 +87,8 @@ enum ResponseRulesReader {
         if let node = map["placeholder_after"], map["placeholder"] == nil {
             node.report("needs placeholder: {file: …}")
         }
-        if let node = map["placeholder"], rules.placeholder?.failures.isEmpty == true, rules.onViolation != .placeholder,
+        if let node = map["placeholder"], rules.placeholder?.failures.isEmpty == true,
+            rules.onViolation != .placeholder,
             rules.placeholderAfter == nil
         {
             node.report("is never sent; name failures, or set on_violation: placeholder, or placeholder_after")

@@ -50,7 +50,7 @@ package struct Surroundings: Sendable {
             exists: { access($0, F_OK) == 0 })
         surroundings.machineName = Self.nameOfThisMachine
         surroundings.matches = { Self.paths(matching: $0) }
-        surroundings.identity = { Self.realPath(of: $0) ?? $0 }
+        surroundings.identity = { realpath($0) ?? $0 }
         return surroundings
     }
 
@@ -83,14 +83,8 @@ package struct Surroundings: Sendable {
     private static func paths(matching pattern: String) -> [String] {
         var found = glob_t()
         defer { globfree(&found) }
-        guard glob(pattern, 0, nil, &found) == 0 else { return [] }
-        return (0..<Int(found.gl_pathc)).compactMap { index in found.gl_pathv[index].map { String(cString: $0) } }
-    }
-
-    private static func realPath(of path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
+        guard pattern.withSystemText({ glob($0, 0, nil, &found) }) == 0 else { return [] }
+        return (0..<Int(found.gl_pathc)).compactMap { index in found.gl_pathv[index].map { String(systemText: $0) } }
     }
 
     private static var nameOfThisMachine: String? {

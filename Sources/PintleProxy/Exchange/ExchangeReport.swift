@@ -204,6 +204,13 @@ final class ExchangeReport {
         if problem.breaksContract { self.violated(.unserializableRequest) }
     }
 
+    /// Notes that a tunnel is broken off for its client's handshake.
+    func noteRefusedHello(_ reason: String) {
+        let rule = "destinations.require_sni_match"
+        (self.rule, self.problem) = (rule, .destinationDenied)
+        self.error = "the tunnel is broken off by \(rule): \(reason)"
+    }
+
     /// Notes that the other end was not trusted, where the problem says so.
     ///
     /// - Parameter verdict: on the chain that it has shown, if it has shown one.

@@ -51,9 +51,10 @@ final class InterceptedTunnel {
         self.serverName = serverName
         let policy = self.active.policy
         if policy.configuration.destinations.requiresSNIMatch,
-            let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority)
+            let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority, isIntercepted: true)
         {
-            self.refusal = "the tunnel is broken off by destinations.require_sni_match: \(reason)"
+            self.refusal = reason
+            self.reportDenial(reason)
             return .refused
         }
         let hosts = [self.authority.host] + (serverName.map { [$0] } ?? [])
@@ -65,6 +66,16 @@ final class InterceptedTunnel {
         }
         if let identity = self.interception.certificates.identity(for: names) { return .identity(identity) }
         return self.issue(for: names) ? .later : .refused
+    }
+
+    /// Counts and logs that the policy refuses the handshake: the CONNECT itself was allowed, and is over for the log.
+    private func reportDenial(_ reason: String) {
+        let head = RequestHead(method: "CONNECT", target: .authority(self.authority))
+        let request = ReceivedRequest(head, .none)
+        let report = ExchangeReport(request, of: self.client, on: self.lane, inside: self)
+        report.note(request.plan(by: self.active.policy), in: self.active)
+        report.noteRefusedHello(reason)
+        report.close(.failed, in: self.active)
     }
 
     /// Has a certificate issued on another thread.

@@ -73,7 +73,7 @@ struct ListenerGroup: Sendable {
                 return (listener, lane)
             }
         case .unix(let path):
-            let address = try SocketAddress(unixDomainSocketPath: path)
+            let address = try SocketAddress(pathOfSocket: path)
             let listener = try Listener(binding: address, shared: false, loop: lanes[0].loop, accepted: deal)
             return [(listener, lanes[0])]
         }

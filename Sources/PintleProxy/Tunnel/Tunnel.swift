@@ -146,10 +146,7 @@ final class Tunnel {
     }
 
     private func refuseHello(_ reason: String) {
-        let rule = "destinations.require_sni_match"
-        self.report.rule = rule
-        self.report.problem = .destinationDenied
-        self.report.error = "the tunnel is broken off by \(rule): \(reason)"
+        self.report.noteRefusedHello(reason)
         self.outcome = .failed
         if !self.hasRelayed(.down) {
             // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).

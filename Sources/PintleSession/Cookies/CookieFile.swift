@@ -52,7 +52,7 @@ final class CookieFile: Sendable {
 
     private func contents() throws(CookieFileError) -> [UInt8] {
         var status = stat()
-        guard stat(self.path, &status) == 0 else {
+        guard pathStat(self.path, &status) == 0 else {
             let error = SystemError.last
             if error.code == ENOENT { return [] }
             throw CookieFileError(.unreadable, self.path, "it cannot be read: \(error)")

@@ -65,13 +65,13 @@ final class DownloadFile {
     ) throws(SessionError) -> (file: OpenFile, isNew: Bool) {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
         while true {
-            let new = Glibc.open(path, flags | O_CREAT | O_EXCL, isTemporary ? 0o600 : 0o666)
+            let new = PintleSystem.open(path, flags | O_CREAT | O_EXCL, isTemporary ? 0o600 : 0o666)
             guard new < 0, errno == EEXIST, !isTemporary else {
                 guard new >= 0 else { throw .cannotWrite(path, errno) }
                 if let file = try Self.lock(new, path) { return (file, true) }
                 continue
             }
-            let old = Glibc.open(path, flags)
+            let old = PintleSystem.open(path, flags)
             // Another download may have moved or removed it just now.
             guard old >= 0 || errno == ENOENT else { throw .cannotWrite(path, errno) }
             if old >= 0, let file = try Self.lock(old, path) { return (file, false) }

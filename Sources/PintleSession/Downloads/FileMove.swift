@@ -34,8 +34,11 @@ enum FileMove {
         if lstat(destination, &status) == 0, ![S_IFREG, S_IFLNK, S_IFDIR].contains(status.st_mode & S_IFMT) {
             return EEXIST
         }
-        if replacing { return Glibc.rename(path, destination) == 0 ? 0 : errno }
-        guard pintle_rename_new(path, destination) != 0 else { return 0 }
+        if replacing { return PintleSystem.rename(path, destination) == 0 ? 0 : errno }
+        let isRenamed = path.withSystemText { path in
+            destination.withSystemText { pintle_rename_new(path, $0) } == 0
+        }
+        guard !isRenamed else { return 0 }
         // Not every kernel and file system knows how.
         guard errno == EINVAL || errno == ENOSYS else { return errno }
         // Unlike rename, a link is never made over a file that is there.

@@ -59,7 +59,7 @@ final class FileReader: BodyReader {
     /// - Throws: ``SessionError`` with `unreadableSource`, naming the file and the system's reason.
     static func open(_ path: String) async throws(SessionError) -> FileReader {
         let opened = try await ThreadPool.shared.resultForRun { () throws(SessionError) -> (OpenFile, UInt64) in
-            let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            let descriptor = PintleSystem.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
             guard descriptor >= 0 else { throw Self.unreadable(path, errno) }
             let file = OpenFile(descriptor: descriptor, path: path)
             var status = stat()

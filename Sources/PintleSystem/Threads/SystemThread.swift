@@ -19,7 +19,8 @@ package enum SystemThread {
             &thread, nil,
             { argument in
                 guard let argument else { preconditionFailure("BUG: the thread has lost its argument") }
-                Unmanaged<Start>.fromOpaque(argument).takeRetainedValue().body()
+                let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                SignalStack.during { start.body() }
                 return nil
             }, start.toOpaque())
         guard code == 0 else {

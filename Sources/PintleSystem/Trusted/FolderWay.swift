@@ -22,9 +22,8 @@ final class FolderWay {
     init(to path: String, making mode: UInt32?) throws(UntrustedPlace) {
         self.left = Self.names(path)
         if !path.hasPrefix("/") {
-            guard let start = getcwd(nil, 0) else { throw UntrustedPlace(path, .last) }
-            defer { free(start) }
-            self.left += Self.names(String(cString: start))
+            guard let start = getcwd() else { throw UntrustedPlace(path, .last) }
+            self.left += Self.names(start)
         }
         try self.enter("/", from: AT_FDCWD, as: "")
         while let name = self.left.popLast() { try self.step(to: name, making: mode) }
@@ -52,7 +51,7 @@ final class FolderWay {
         guard FileTrust.isTrusted(status.st_uid) else { throw .linkOfOther(next, status.st_uid) }
         self.links += 1
         guard self.links <= Self.mostLinks else { throw UntrustedPlace(next, SystemError(ELOOP)) }
-        let target = try self.target(of: name, next)
+        guard let target = readlink(name, in: self.descriptor) else { throw UntrustedPlace(next, .last) }
         self.left += Self.names(target)
         if target.hasPrefix("/") { try self.enter("/", from: AT_FDCWD, as: "") }
     }
@@ -62,12 +61,5 @@ final class FolderWay {
         guard next >= 0 else { throw UntrustedPlace(place, .last) }
         if self.descriptor >= 0 { close(self.descriptor) }
         (self.descriptor, self.place) = (next, place)
-    }
-
-    private func target(of name: String, _ place: String) throws(UntrustedPlace) -> String {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlinkat(self.descriptor, name, &bytes, bytes.count)
-        guard count > 0 else { throw UntrustedPlace(place, .last) }
-        return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -155,9 +155,7 @@ package final class FolderNames {
     package func next(_ count: Int) -> [String] {
         var names: [String] = []
         while names.count < count, let item = readdir(self.stream) {
-            let name = withUnsafePointer(to: &item.pointee.d_name) { place in
-                place.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+            let name = String(nameIn: item)
             if name != ".", name != ".." { names.append(name) }
         }
         return names

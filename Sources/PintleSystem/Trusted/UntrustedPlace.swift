@@ -81,7 +81,7 @@ package enum TrustedFile {
     /// Judges a file: nobody but this user and root may change it. One that is missing passes.
     package static func check(_ path: String) throws(UntrustedPlace) {
         var status = stat()
-        guard stat(path, &status) == 0 else { return }
+        guard pathStat(path, &status) == 0 else { return }
         try FileTrust.check(status, path)
     }
 }

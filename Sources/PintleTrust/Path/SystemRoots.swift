@@ -35,7 +35,7 @@ struct SystemRoots: Sendable {
         var files: [String] = []
         let environment = (getenv("SSL_CERT_FILE"), getenv("SSL_CERT_DIR"))
         let file = environment.0 ?? UnsafeMutablePointer(mutating: X509_get_default_cert_file())
-        if let file { files.append(String(cString: file)) }
+        if let file { files.append(String(systemText: file)) }
         let folders = environment.1 ?? UnsafeMutablePointer(mutating: X509_get_default_cert_dir())
         let isReplaced = environment.0 != nil || environment.1 != nil
         let bundle = isReplaced ? nil : self.commonBundles.first { access($0, R_OK) == 0 }
@@ -43,7 +43,7 @@ struct SystemRoots: Sendable {
             files.append(bundle)
         } else if let folders {
             // The folder holds one file for each root; a bundle beside it has the same ones.
-            for folder in String(cString: folders).split(separator: ":") {
+            for folder in String(systemText: folders).split(separator: ":") {
                 files += self.hashedFiles(in: String(folder))
             }
         }

@@ -33,7 +33,7 @@ enum CertificateFiles {
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {
-            names.append(self.name(of: entry))
+            names.append(String(nameIn: entry))
         }
         return names
     }
@@ -66,14 +66,8 @@ enum CertificateFiles {
 
     private static func mode(of path: String) throws(TrustError) -> mode_t {
         var status = stat()
-        guard stat(path, &status) == 0 else { throw self.unreadable(path) }
+        guard pathStat(path, &status) == 0 else { throw self.unreadable(path) }
         return status.st_mode
-    }
-
-    private static func name(of entry: UnsafeMutablePointer<dirent>) -> String {
-        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
     }
 
     private static func unreadable(_ path: String) -> TrustError {

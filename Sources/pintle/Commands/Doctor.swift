@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import CPintleProcess
-internal import FoundationEssentials
 internal import Glibc
 internal import PintlePolicy
 internal import PintleSystem
@@ -37,7 +36,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let clients = try self.chosen()
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         let signals: SignalPipe
         do throws(SystemError) {
             signals = try SignalPipe(ClientRun.signals)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import Glibc
 internal import PintlePolicy
 internal import PintleSystem
@@ -30,14 +29,14 @@ struct Env: ParsableCommand {
     var unset = false
 
     func run() throws {
-        let inherited = ProcessInfo.processInfo.environment
+        let inherited = Inherited.environment
         let format = self.shell ?? .standard(shell: inherited["SHELL"])
         let text =
             self.unset
             ? format.unsetting(ProxyEnvironment.names(trusting: Self.hasTrustFiles))
             : format.setting(try self.environment(inherited).variables)
         // As it is: escapes for a terminal would be part of the values.
-        try Output.bytes(Array(text.utf8))
+        try Output.bytes(text.systemBytes)
     }
 
     private func environment(_ inherited: [String: String]) throws(CommandFailure) -> ProxyEnvironment {
@@ -78,7 +77,7 @@ struct Env: ParsableCommand {
         } catch {
             throw CommandFailure(.incomplete, "pintle env: \(error)")
         }
-        return try TrustFiles.write(for: authority.certificate, into: folder, inherited)
+        return try TrustFiles.write(for: authority.certificate, policy.configuration, into: folder, inherited)
     }
 
     /// True where there may be variables that name them.

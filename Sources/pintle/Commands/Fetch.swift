@@ -102,7 +102,7 @@ struct Fetch: AsyncParsableCommand {
     var metrics = false
 
     func run() async throws {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         var options = self
         try OutputDevice.redirect(&options.output)
         let plan = try FetchPlan(options, surroundings: .system(environment: environment))

@@ -122,7 +122,7 @@ final class ControlSocket: Sendable {
     private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        let bytes = path.systemBytes
         let fits = withUnsafeMutableBytes(of: &address.sun_path) { place in
             guard bytes.count < place.count else { return false }
             place.copyBytes(from: bytes)

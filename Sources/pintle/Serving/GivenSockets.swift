@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
 internal import NIOCore
 internal import PintleLoop
@@ -21,7 +20,7 @@ struct GivenSockets: Sendable {
     ///
     /// - Throws: naming the descriptor that is no listening stream socket.
     static func taken() throws(CommandFailure) -> GivenSockets {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         // They may be meant for a process that started this one.
         guard let text = environment["LISTEN_FDS"], environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid() else {
@@ -55,7 +54,7 @@ struct GivenSockets: Sendable {
         guard let address = SocketAddress(boundTo: descriptor) else {
             throw refusal("is bound to neither an IP address nor a path")
         }
-        if let path = address.pathname, address.port == nil {
+        if let path = address.pathOfSocket {
             guard !isTLS else { throw refusal("is a Unix socket, on which no TLS is spoken; give it another name") }
             return ListenAddress(unixSocket: path)
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import PintleActivity
 internal import PintleLoop
 internal import PintleSystem
@@ -15,7 +14,7 @@ final class ReadFiles: Sendable {
     /// Takes note of a file, and of the files in a folder. The first mark counts: what is read twice must not change
     /// in between.
     func note(_ path: String) {
-        let members = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        let members = FolderListing.names(in: path, most: .max)
         let paths = [path] + members.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }
         self.files.withLock { files in
             for path in paths where files[path] == nil { files[path] = FileMark(path) }

@@ -38,7 +38,7 @@ struct Service {
         }
         if !PublicSuffixes.areKnown { logger.warning("\(PublicSuffixes.missing)") }
         ServingParts.warnOfShadowedPins(self.policy, self.origin, logger)
-        let limit = try StallWatch.limit(in: ProcessInfo.processInfo.environment)
+        let limit = try StallWatch.limit(in: Inherited.environment)
         let engine = try ServingParts.engine(
             self.policy.configuration, guardian: StallWatch.guardian(limit, logger))
         let counters = Counters(routes: self.policy.routes.routes.map(\.name))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
 internal import PintleSystem
 
@@ -29,7 +28,7 @@ struct ServiceManager: Sendable {
     /// - Returns: nil where nobody wants to hear anything.
     /// - Throws: when the environment names what is no address.
     static func taken() throws(CommandFailure) -> ServiceManager? {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
         guard let path = environment["NOTIFY_SOCKET"], !path.isEmpty else { return nil }
         guard let address = Self.address(path) else {
@@ -55,7 +54,7 @@ struct ServiceManager: Sendable {
     }
 
     private static func address(_ path: String) -> [UInt8]? {
-        var name = Array(path.utf8)
+        var name = path.systemBytes
         guard name.count > 1, path.hasPrefix("/") || path.hasPrefix("@") else { return nil }
         // An abstract name begins with a zero, and has none at its end.
         if path.hasPrefix("@") { name[0] = 0 } else { name.append(0) }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
-
 /// Where running proxies and audits keep what outlives them or what others must find: `$XDG_STATE_HOME/pintle`, else
 /// `~/.local/state/pintle`.
 enum StateFolder {
@@ -16,7 +14,7 @@ enum StateFolder {
 enum UserFolder {
     /// Pintle's part of one of them; nil where the environment names neither it nor a home.
     static func path(_ variable: String, else fallback: String) -> String? {
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         // The specification wants a relative path ignored.
         if let folder = environment[variable], folder.hasPrefix("/") { return folder + "/pintle" }
         return environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/\(fallback)/pintle" }

@@ -24,7 +24,7 @@ struct PlaceholderForFailureTests {
         let answer = try Curl.run(proxy: pintle.port, ["http://127.0.0.1:\(try FreePort.find())/"])
         #expect(answer.status == 203 && answer.text == "nothing to see", "\(answer)")
         #expect(answer["Proxy-Status"]?.hasPrefix("pintle; error=") == true, "\(answer)")
-        let line = try pintle.logLine { $0["event"] as? String == "exchange" }
+        let line = try pintle.waitForExchanges(1)[0]
         #expect(line["problem"] as? String == "connect-failure", "\(line)")
     }
 

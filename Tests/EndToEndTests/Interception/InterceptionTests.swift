@@ -129,6 +129,29 @@ struct InterceptionTests {
         #expect("\(line)".contains("destinations.require_sni_match") && "\(line)".contains("hidden.test"), "\(line)")
     }
 
+    @Test func `LOOK-113 a handshake for another host is a denial in log and counters`() throws {
+        let pintle = try self.pintle()
+        let client = try pintle.connect()
+        try client.send("CONNECT \(self.host) HTTP/1.1\r\nHost: \(self.host)\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        try client.send(HelloBytes("hidden.test", isNew: true).record)
+        _ = try client.readToEnd()
+        let line = try pintle.waitForExchanges(2)[1]
+        #expect(line["decision"] as? String == "deny" && line["mode"] as? String == "intercept", "\(line)")
+        #expect(line["rule"] as? String == "destinations.require_sni_match", "\(line)")
+        #expect((line["error"] as? String)?.contains("hidden.test, not localhost; a CONNECT for each") == true, "\(line)")
+    }
+
+    @Test func `LOOK-113 a handshake without a name is served where others are denied`() throws {
+        let pintle = try self.pintle(
+            "interception: {hosts: [localhost]}\ndestinations: {default: deny, allow: [localhost]}")
+        let client = try pintle.connect()
+        try client.send("CONNECT \(self.host) HTTP/1.1\r\nHost: \(self.host)\r\n\r\n")
+        #expect(try client.readHead().status == 200)
+        try client.send(HelloBytes(nil, isNew: true).record)
+        #expect(try client.read(1)[0] == 22, "a ServerHello")
+    }
+
     @Test func `a hello that comes together with its CONNECT is read`() throws {
         let pintle = try self.pintle()
         let client = try pintle.connect()

@@ -47,6 +47,24 @@ struct RunInterceptionTests {
         #expect(summary["requests"] as? Int == 1 && summary["tunnels"] as? Int == 1, "\(report)")
     }
 
+    @Test(arguments: [
+        (variable: "CURL_CA_BUNDLE", configuration: ""), (variable: "SSL_CERT_FILE", configuration: ""),
+        (variable: "LANG", configuration: ", extra_roots: [root.pem]"),
+    ])
+    func `LOOK-115 what the user or the configuration trusts is trusted beside the authority`(
+        variable: String, configuration: String
+    ) throws {
+        // Only the name is intercepted; the address is a host under a private authority.
+        try self.site.folder.write(
+            "version: 1\ntrust: {site: {hosts: [localhost], roots: [root.pem]}, extra: {hosts: [a.test]\(configuration)}}\n",
+            to: "pintle.yaml")
+        let other = "https://127.0.0.1:\(self.site.origin.httpsPort)/hello"
+        let process = try self.run(
+            ["run", "--intercept", "localhost", "--", "curl", "--silent", "--show-error", self.url, other],
+            variable == "LANG" ? [:] : [variable: "\(self.site.folder.path)/root.pem"])
+        #expect(process.exitCode == 0 && process.output == ["hellohello"], "\(process.lines)")
+    }
+
     @Test func `what a route forbids in a tunnel fails the run`() throws {
         try self.site.folder.write(
             """

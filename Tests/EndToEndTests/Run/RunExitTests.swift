@@ -97,6 +97,17 @@ struct RunExitTests {
         #expect(process.output == ["ready", "got 15"], "\(process.lines)")
     }
 
+    /// Networks of their own may need users of their own, which take the command's link to its parent away.
+    @Test(arguments: [[], OwnNetworks.isAvailable ? ["--isolate"] : []])
+    func `LOOK-110 a command whose proxy was killed gets SIGTERM`(options: [String]) throws {
+        let process = try self.stage.start(options, Self.listener("if number == 15: os._exit(0)"))
+        try process.waitForLine("the command") { $0 == "ready" }
+        process.signal(SIGKILL)
+        // The command has its output too, so this waits for both.
+        #expect(try process.waitForExit() == 128 + SIGKILL)
+        #expect(process.output == ["ready", "got 15"], "\(process.lines)")
+    }
+
     @Test func `a stopped command goes on when Pintle is told to`() throws {
         let process = try self.stage.start([
             "/bin/sh", "-c", "echo $$; kill -STOP $$; echo on; exit 3",

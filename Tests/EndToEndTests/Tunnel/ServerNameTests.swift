@@ -53,7 +53,7 @@ struct ServerNameTests {
         #expect(
             log["error"] as? String
                 == "the tunnel is broken off by destinations.require_sni_match: its ClientHello names "
-                + "hidden.example, not localhost", "\(log)")
+                + "hidden.example, not localhost; a CONNECT for each host keeps them apart", "\(log)")
         #expect(log["rule"] as? String == "destinations.require_sni_match" && log["decision"] as? String == "deny")
         #expect(log["bytes_in"] as? Int == 0 && log["mode"] as? String == "tunnel", "\(log)")
         try self.listener.origin.waitUntilQuiet()
@@ -88,10 +88,7 @@ struct ServerNameTests {
                 "deny: [any.example]", "127.0.0.1", "any.example",
                 "names any.example, which is denied by destinations.deny[0] \"any.example\""
             ),
-            (
-                "default: deny, allow: [localhost]", "localhost", nil,
-                "names no server, and destinations.default is deny"
-            ),
+            ("default: deny, allow: [localhost]", "localhost", nil, nil),
             ("default: deny, allow: [localhost]", "localhost", "localhost", nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", nil, nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", "any.example", nil),
@@ -106,7 +103,7 @@ struct ServerNameTests {
         guard let refusal else { return try self.listener.wait(for: hello) }
         #expect(try client.readToEnd().bytes == Self.alert)
         let log = try pintle.waitForExchanges(1)[0]
-        #expect((log["error"] as? String)?.hasSuffix(": its ClientHello \(refusal)") == true, "\(log)")
+        #expect((log["error"] as? String)?.contains(": its ClientHello \(refusal)") == true, "\(log)")
         #expect(self.listener.received.current.isEmpty)
     }
 

@@ -32,6 +32,25 @@ struct ProxyEnvironmentTests {
                 + "-Dhttp.nonProxyHosts=")
     }
 
+    @Test func `LOOK-115 a variable that names certificates already gets a file of its own`() throws {
+        let named = ProxyEnvironment.certificates(
+            namedIn: ["CURL_CA_BUNDLE": "/own.pem", "NODE_EXTRA_CA_CERTS": "/node.pem", "SSL_CERT_FILE": ""])
+        #expect(
+            named.map { "\($0.variable)=\($0.path)" } == [
+                "CURL_CA_BUNDLE=/own.pem", "REQUESTS_CA_BUNDLE=/own.pem", "PIP_CERT=/own.pem",
+                "NODE_EXTRA_CA_CERTS=/node.pem",
+            ])
+        let trust = ProxyEnvironment.Trust(
+            bundle: "/d/bundle.pem", authority: "/d/ca.pem", javaStore: "/d/store.p12", javaStorePassword: "changeit",
+            wgetConfiguration: "/d/wgetrc", aptConfiguration: "/d/apt.conf",
+            merged: ["CURL_CA_BUNDLE": "/d/own.pem", "DENO_CERT": "/d/deno.pem"])
+        let environment = ProxyEnvironment(proxy: try self.address("127.0.0.1:3128"), trust: trust)
+        #expect(self.value("CURL_CA_BUNDLE", environment) == "/d/own.pem")
+        #expect(self.value("SSL_CERT_FILE", environment) == "/d/bundle.pem")
+        #expect(self.value("DENO_CERT", environment) == "/d/deno.pem")
+        #expect(self.value("NODE_EXTRA_CA_CERTS", environment) == "/d/ca.pem")
+    }
+
     @Test func `files for certificates are told where something may be intercepted`() throws {
         let trust = ProxyEnvironment.Trust(
             bundle: "/d/bundle.pem", authority: "/d/ca.pem", javaStore: "/d d/store.p12", javaStorePassword: "changeit",

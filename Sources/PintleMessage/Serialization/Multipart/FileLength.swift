@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// How long a file is.
 enum FileLength {
@@ -9,7 +10,7 @@ enum FileLength {
     /// - Throws: `.unreadableFile` for what is missing, is no regular file, or may not be read.
     static func ofRegularFile(at path: String) throws(SerializationError) -> UInt64 {
         var attributes = stat()
-        guard stat(path, &attributes) == 0 else {
+        guard pathStat(path, &attributes) == 0 else {
             throw SerializationError(
                 .unreadableFile, "there is no such file, or a folder above it may not be entered.", path: path)
         }

@@ -152,7 +152,7 @@ struct Audit: AsyncParsableCommand {
     private func audit(
         _ policy: Policy, _ list: TargetList, _ settings: Auditor.Settings, _ origin: ConfigurationOrigin
     ) async throws(CommandFailure) -> AuditReport {
-        let display = AuditProgress(terminal: Terminal(environment: ProcessInfo.processInfo.environment))
+        let display = AuditProgress(terminal: Terminal(environment: Inherited.environment))
         defer { display.end() }
         do {
             let auditor = try Auditor(policy, list, settings)
@@ -174,7 +174,7 @@ struct Audit: AsyncParsableCommand {
     /// The audit was made and reported; that it is not remembered is worth a word, not the exit code.
     private func remember(_ report: AuditReport) {
         guard self.history != "off" else { return }
-        let environment = ProcessInfo.processInfo.environment
+        let environment = Inherited.environment
         guard let path = self.history ?? HistoryLocation.path(environment: environment) else {
             return Output.error("pintle audit: no history is kept: neither $XDG_STATE_HOME nor $HOME is set")
         }

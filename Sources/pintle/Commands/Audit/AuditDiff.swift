@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import FoundationEssentials
 internal import PintleAudit
 internal import PintleTrust
 
@@ -59,7 +58,7 @@ struct AuditDiff: ParsableCommand {
     }
 
     private func path() throws(CommandFailure) -> String {
-        guard let path = self.audit.history ?? HistoryLocation.path(environment: ProcessInfo.processInfo.environment)
+        guard let path = self.audit.history ?? HistoryLocation.path(environment: Inherited.environment)
         else {
             throw CommandFailure(
                 .incomplete, "pintle audit diff: neither $XDG_STATE_HOME nor $HOME is set; give --history")

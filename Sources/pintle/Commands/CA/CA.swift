@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import PintleSystem
 internal import PintleTrust
 
 struct CA: ParsableCommand {
@@ -60,7 +61,8 @@ struct CAInit: ParsableCommand {
         do {
             let authority = try CertificateAuthority(named: "Pintle CA", permitting: permitted)
             try folder.keep(authority)
-            try Output.data(folder.certificateFile)
+            // A path is for the next command: its bytes as they are.
+            try Output.bytes("\(folder.certificateFile)\n".systemBytes)
             Output.error("made \(authority.certificate.subject), valid until \(authority.certificate.notAfter)")
             Output.error(
                 "its key, \(folder.keyFile), is for you alone; `pintle ca trust` says how programs come to trust it")

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Glibc
 internal import PintleActivity
 internal import PintlePolicy
@@ -68,7 +67,7 @@ struct DoctorStage {
     private static func remove(_ folder: String, _ origins: [DoctorOrigin], _ trust: RunTrust?) {
         for origin in origins { origin.stop() }
         trust?.remove()
-        try? FileManager.default.removeItem(atPath: folder)
+        FileWriting.remove(folder)
     }
 
     /// Leads to the origins alone: whatever else a program asks for stays on this machine.

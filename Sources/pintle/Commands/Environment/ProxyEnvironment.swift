@@ -8,7 +8,7 @@ struct ProxyEnvironment: Sendable, Equatable {
     struct Trust: Sendable, Equatable {
         /// PEM with the system's roots and the proxy's authority: most programs read it in place of the system's roots.
         var bundle: String
-        /// PEM with the proxy's authority alone, for programs that add it to their own roots.
+        /// PEM with the proxy's authority and the configuration's extra roots, for programs that add them to their own roots.
         var authority: String
         /// A PKCS#12 store with what `bundle` has.
         var javaStore: String
@@ -17,6 +17,9 @@ struct ProxyEnvironment: Sendable, Equatable {
         var wgetConfiguration: String
         /// The same for apt.
         var aptConfiguration: String
+        /// By the name of a variable, the file that it gets in place of `bundle` or `authority`: it also has the certificates that
+        /// the variable named before. Default none.
+        var merged: [String: String] = [:]
     }
 
     struct Variable: Sendable, Equatable {
@@ -42,10 +45,20 @@ struct ProxyEnvironment: Sendable, Equatable {
         variables.append(Variable(Self.nodeName, "1"))
         if let options = self.options { variables.append(Variable(Self.javaName, options)) }
         guard let trust else { return variables }
-        variables += Self.bundleNames.map { Variable($0, trust.bundle) }
+        variables += Self.bundleNames.map { Variable($0, trust.merged[$0] ?? trust.bundle) }
         variables.append(Variable(Self.wgetName, trust.wgetConfiguration))
         variables.append(Variable(Self.aptName, trust.aptConfiguration))
-        return variables + Self.authorityNames.map { Variable($0, trust.authority) }
+        return variables + Self.authorityNames.map { Variable($0, trust.merged[$0] ?? trust.authority) }
+    }
+
+    /// The variables by which an environment names certificates already, with their files and folders.
+    static func certificates(namedIn environment: [String: String]) -> [(variable: String, path: String)] {
+        (self.bundleNames + self.authorityNames).compactMap { name in
+            let path = ([name] + (self.readOtherwise[name] ?? [])).lazy.compactMap { environment[$0] }.first {
+                !$0.isEmpty
+            }
+            return path.map { (name, $0) }
+        }
     }
 
     /// Every name that ``variables`` may have.
@@ -69,6 +82,13 @@ struct ProxyEnvironment: Sendable, Equatable {
         "SSL_CERT_FILE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO", "PIP_CERT", "AWS_CA_BUNDLE",
         "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "BUNDLE_SSL_CA_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
         "NIX_SSL_CERT_FILE",
+    ]
+    /// What programs read if the variable is not set.
+    private static let readOtherwise = [
+        "CURL_CA_BUNDLE": ["SSL_CERT_FILE"], "REQUESTS_CA_BUNDLE": ["CURL_CA_BUNDLE"],
+        "PIP_CERT": ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"], "AWS_CA_BUNDLE": ["REQUESTS_CA_BUNDLE"],
+        "CARGO_HTTP_CAINFO": ["SSL_CERT_FILE"], "BUNDLE_SSL_CA_CERT": ["SSL_CERT_FILE"],
+        "NIX_SSL_CERT_FILE": ["SSL_CERT_FILE"],
     ]
     private static let wgetName = "WGETRC"
     private static let aptName = "APT_CONFIG"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintlePolicy
 internal import PintleSystem
 internal import PintleTrust
 
@@ -10,16 +11,19 @@ enum TrustFiles {
     ///
     /// - Parameters:
     ///   - authority: whose certificates clients are shown.
+    ///   - configuration: whose extra roots are trusted, too.
     ///   - folder: made where it is missing.
-    ///   - environment: in which the programs would run; wget goes on reading the configuration that it names.
+    ///   - environment: in which the programs would run. The certificates that its variables name stay trusted, and wget and apt
+    ///     go on reading the configurations that it names.
     static func write(
-        for authority: Certificate, into folder: String, _ environment: [String: String]
+        for authority: Certificate, _ configuration: Configuration, into folder: String, _ environment: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust {
-        let trust = ProxyEnvironment.Trust(
+        let added = try Self.extraRoots(of: configuration) + [authority]
+        var trust = ProxyEnvironment.Trust(
             bundle: folder + "/bundle.pem", authority: folder + "/authority.pem", javaStore: folder + "/store.p12",
             javaStorePassword: CAExport.storePassword, wgetConfiguration: folder + "/wgetrc",
             aptConfiguration: folder + "/apt.conf")
-        let all = SystemCertificates.current() + [authority]
+        let all = SystemCertificates.current() + added
         let store: [UInt8]
         do throws(TrustError) {
             store = try TrustStore.pkcs12(of: all, password: trust.javaStorePassword)
@@ -27,12 +31,19 @@ enum TrustFiles {
             throw CommandFailure(.incomplete, "\(trust.javaStore): \(error.message)")
         }
         // The user's own configurations may have secrets, and stand in two of them.
-        let files: [(String, [UInt8], mode: UInt32)] = [
+        var files: [(String, [UInt8], mode: UInt32)] = [
             (trust.bundle, Array(PEMText.certificates(all).utf8), 0o644),
-            (trust.authority, Array(PEMText.certificates([authority]).utf8), 0o644), (trust.javaStore, store, 0o644),
+            (trust.authority, Array(PEMText.certificates(added).utf8), 0o644), (trust.javaStore, store, 0o644),
             (trust.wgetConfiguration, Self.wgetConfiguration(naming: trust.bundle, environment), 0o600),
             (trust.aptConfiguration, Self.aptConfiguration(naming: trust.bundle, environment), 0o600),
         ]
+        for (variable, path) in ProxyEnvironment.certificates(namedIn: environment) {
+            guard let named = Self.certificates(path, of: variable) else { continue }
+            // A shell that has these variables already names the file itself.
+            let merged = PEMText.certificates(named.filter { !added.contains($0) } + added)
+            trust.merged[variable] = "\(folder)/\(variable).pem"
+            files.append(("\(folder)/\(variable).pem", Array(merged.utf8), 0o644))
+        }
         var file = folder
         do throws(SystemError) {
             try FileWriting.makeFolder(folder)
@@ -44,6 +55,28 @@ enum TrustFiles {
             throw CommandFailure(.incomplete, "\(file): cannot be written: \(error)")
         }
         return trust
+    }
+
+    private static func extraRoots(of configuration: Configuration) throws(CommandFailure) -> [Certificate] {
+        var roots: [Certificate] = []
+        for path in configuration.trust.flatMap(\.extraRoots).map(\.value) {
+            do throws(TrustError) {
+                roots += try Certificate.load(path: path).filter { !roots.contains($0) }
+            } catch {
+                throw CommandFailure(.incomplete, error.message)
+            }
+        }
+        return roots
+    }
+
+    /// The certificates of a file or folder; nil, and a line on standard error, if they cannot be read: programs could not
+    /// read them either.
+    private static func certificates(_ path: String, of variable: String) -> [Certificate]? {
+        do throws(TrustError) { return try Certificate.load(path: path) } catch {
+            Output.error(
+                "\(variable) names certificates that cannot be read, and is set to the system's: \(error.message)")
+            return nil
+        }
     }
 
     /// The user's own configuration, and a line behind it, where it counts.

@@ -31,7 +31,10 @@ extension FetchBody {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .unreadable(name) }
         if path != "-", status.st_mode & S_IFMT == S_IFREG {
-            guard let data = try? Data(contentsOf: URL(fileURLWithPath: path), options: .alwaysMapped) else {
+            guard
+                let data = try? Data(
+                    contentsOf: URL(fileURLWithPath: "/proc/self/fd/\(descriptor)"), options: .alwaysMapped)
+            else {
                 throw .unreadable(name)
             }
             try Self.refuse(data.withUnsafeBytes(Self.problem), in: name)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import Glibc
 internal import NIOCore
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleSystem
 internal import PintleTrust
 
 /// What a command line of `fetch` asks for, checked as a whole before anything is sent.
@@ -191,13 +193,13 @@ struct FetchPlan {
             guard method == "GET" else { throw .usage("--resume: only GET can go on where it ended, not \(method)") }
             guard !fields.contains("Range") else { throw .usage("--resume asks for a range itself; leave Range out") }
         }
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        var status = stat()
+        let isFolder = pathStat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         if options.parallel != nil {
-            guard exists, isFolder.boolValue else { throw .usage("-o \(path): is no folder; make it first") }
+            guard isFolder else { throw .usage("-o \(path): is no folder; make it first") }
             return .folder(path)
         }
-        guard !path.isEmpty, !(exists && isFolder.boolValue) else {
+        guard !path.isEmpty, !isFolder else {
             throw .usage("-o \(path): is a folder; name a file in it")
         }
         return .file(path)

@@ -10,7 +10,7 @@ enum OutputDevice {
     /// - Throws: where it cannot be opened.
     static func redirect(_ output: inout String?) throws(CommandFailure) {
         var status = stat()
-        guard let path = output, stat(path, &status) == 0 else { return }
+        guard let path = output, pathStat(path, &status) == 0 else { return }
         guard ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { return }
         let descriptor = open(path, O_WRONLY | O_CLOEXEC)
         guard descriptor >= 0, dup2(descriptor, STDOUT_FILENO) >= 0 else {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import FoundationEssentials
+internal import Glibc
 internal import PintleAudit
 internal import PintlePins
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// What audits have seen of a configuration's hosts, for the commands that look at its pins.
@@ -20,8 +21,8 @@ struct AuditedKeys: ParsableArguments {
     /// - Throws: where the history that was asked for cannot be read.
     func seen(of origin: ConfigurationOrigin) throws(CommandFailure) -> [String: SeenKeys] {
         guard self.history != "off" else { return [:] }
-        let path = self.history ?? HistoryLocation.path(environment: ProcessInfo.processInfo.environment)
-        guard let path, self.history != nil || FileManager.default.fileExists(atPath: path) else { return [:] }
+        let path = self.history ?? HistoryLocation.path(environment: Inherited.environment)
+        guard let path, self.history != nil || access(path, F_OK) == 0 else { return [:] }
         do throws(HistoryError) {
             let chains = try AuditHistory.existing(path)
                 .seenChains(configuration: origin.path ?? "embedded default")

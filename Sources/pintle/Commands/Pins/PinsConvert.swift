@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-internal import Foundation
+internal import Glibc
 internal import PintlePins
 internal import PintlePolicy
 internal import PintleSystem
@@ -63,7 +63,7 @@ struct PinsConvert: ParsableCommand {
     }
 
     func run() throws {
-        let surroundings = Surroundings.system(environment: ProcessInfo.processInfo.environment)
+        let surroundings = Surroundings.system(environment: Inherited.environment)
         let text: String?
         do throws(PinFormatError) {
             var content = try self.from.read(path: self.file, surroundings)
@@ -115,7 +115,7 @@ struct PinsConvert: ParsableCommand {
         } catch {
             throw PinFormatError(.unwritable, "\(folder) cannot be made: \(error)")
         }
-        if let taken = files.first(where: { FileManager.default.fileExists(atPath: "\(folder)/\($0.name)") }) {
+        if let taken = files.first(where: { access("\(folder)/\($0.name)", F_OK) == 0 }) {
             throw PinFormatError(
                 .unwritable, "\(folder)/\(taken.name) is there already; name an empty folder with --out")
         }

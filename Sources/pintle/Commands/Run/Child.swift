@@ -16,26 +16,9 @@ struct ChildCommand: Sendable {
 
     /// The environment of this process with other values.
     static func environment(with variables: [ProxyEnvironment.Variable]) -> [[UInt8]] {
-        var entries: [[UInt8]] = []
         let own = Set(variables.map(\.name))
-        var next = pintle_environment()
-        while let place = next, let entry = place.pointee {
-            let bytes = Array(UnsafeBufferPointer(start: entry, count: strlen(entry))).map(UInt8.init(bitPattern:))
-            let name = String(decoding: bytes.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
-            if !own.contains(name) { entries.append(bytes) }
-            next = place + 1
-        }
-        return entries + variables.map { Array("\($0.name)=\($0.value)".utf8) }
-    }
-
-    /// The last words of the command line of this process.
-    static func lastWords(_ count: Int) -> [[UInt8]] {
-        let all = Int(CommandLine.argc)
-        return (max(0, all - count)..<all).compactMap { index in
-            CommandLine.unsafeArgv[index].map { word in
-                UnsafeBufferPointer(start: word, count: strlen(word)).map(UInt8.init(bitPattern:))
-            }
-        }
+        let others = Inherited.variables.filter { !own.contains(String($0.prefix { $0 != "=" })) }
+        return (others + variables.map { "\($0.name)=\($0.value)" }).map(\.systemBytes)
     }
 }
 
@@ -71,7 +54,7 @@ struct Child {
         let (words, variables) = (texts(arguments), texts(self.command.environment))
         // The child has a copy of its own.
         defer { for text in words + variables { text?.deallocate() } }
-        let code = program.withCString { program in
+        let code = program.withSystemText { program in
             words.withUnsafeBufferPointer { words in
                 variables.withUnsafeBufferPointer { variables in
                     var child = pintle_child(
@@ -101,7 +84,7 @@ struct Child {
             throw failure
         }
         let shell = "/bin/sh"
-        let words = [Array(shell.utf8), Array(self.command.program.utf8)] + self.command.arguments.dropFirst()
+        let words = [Array(shell.utf8), self.command.program.systemBytes] + self.command.arguments.dropFirst()
         try self.fork(shell, words)
         guard pintle_execute(&self.forked) == 0 else { throw self.failure }
     }

@@ -44,6 +44,28 @@ struct ChildLaunch: Sendable {
         // Before there is a child: its end must not be missed.
         let signals = try self.catchSignals()
         let modes = TerminalModes()
+        // One thread from the fork to the end of the command, which the kernel takes for orphaned when that thread ends.
+        let (proxy, result) = try await ThreadPool.shared.result { () throws(CommandFailure) in
+            try self.attend(signals, logger, take)
+        }
+        let ended: Ended
+        do throws(CommandFailure) {
+            ended = try result.get()
+        } catch {
+            await proxy.stop(within: .zero)
+            throw error
+        }
+        if case .killed = ended.end { modes?.restore() }
+        await proxy.stop(within: self.policy.configuration.limits.drainTimeout)
+        return ended
+    }
+
+    // MARK: Steps
+
+    /// Starts the proxy and the command, and blocks the thread until the command has ended.
+    private func attend(
+        _ signals: SignalPipe, _ logger: Logger, _ take: @escaping @Sendable (ExchangeRecord) -> Void
+    ) throws(CommandFailure) -> (PrivateProxy, Result<Ended, CommandFailure>) {
         let terminal = ForegroundTerminal()
         // It has made its network, and waits there for a proxy.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
@@ -56,22 +78,14 @@ struct ChildLaunch: Sendable {
             isolated?.abandon()
             throw error
         }
-        let ended: Ended
-        do throws(CommandFailure) {
+        let result = Result { () throws(CommandFailure) -> Ended in
             var child: Child
             if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
             try self.execute(&child, terminal)
-            ended = await self.follow(child.process, proxy.address, signals, terminal)
-        } catch {
-            await proxy.stop(within: .zero)
-            throw error
+            return self.follow(child.process, proxy.address, signals, terminal)
         }
-        if case .killed = ended.end { modes?.restore() }
-        await proxy.stop(within: self.policy.configuration.limits.drainTimeout)
-        return ended
+        return (proxy, result)
     }
-
-    // MARK: Steps
 
     private func catchSignals() throws(CommandFailure) -> SignalPipe {
         do throws(SystemError) {
@@ -119,18 +133,15 @@ struct ChildLaunch: Sendable {
 
     private func follow(
         _ child: Int32, _ address: ProxyAddress, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
-    ) async -> Ended {
+    ) -> Ended {
         let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
         // In a network of its own there is nothing else to connect to.
         let watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: child, proxy: $0) }
-        let patience = self.policy.configuration.limits.drainTimeout
-        let (end, wasInterrupted) = await ThreadPool.shared.result {
-            var supervisor = ChildSupervisor(child, signals: signals, terminal: terminal, patience: patience)
-            let end = supervisor.wait()
-            return (end, supervisor.wasInterrupted)
-        }
+        var supervisor = ChildSupervisor(
+            child, signals: signals, terminal: terminal, patience: self.policy.configuration.limits.drainTimeout)
+        let end = supervisor.wait()
         // A key reaches a child in the foreground alone.
-        let isInterrupted = end == .killed(signal: SIGINT) && (wasInterrupted || terminal != nil)
+        let isInterrupted = end == .killed(signal: SIGINT) && (supervisor.wasInterrupted || terminal != nil)
         let past = watch?.end() ?? (found: [], more: 0)
         return Ended(end: end, isInterrupted: isInterrupted, past: past.found, morePast: past.more)
     }
@@ -157,6 +168,11 @@ extension CommandFailure {
             self.init(.incomplete, "pintle run: the loopback of the command's network cannot be switched on: \(cause)")
         case PINTLE_CHILD_LISTENER:
             self.init(.incomplete, "pintle run: nothing can listen in the command's network: \(cause)")
+        case PINTLE_CHILD_SOCKETS:
+            self.init(
+                .incomplete,
+                "pintle run: sockets that reach past the command's network cannot be refused: \(cause); --isolate needs "
+                    + "filters of system calls (seccomp(2))")
         case PINTLE_CHILD_TERMINAL:
             self.init(.incomplete, "pintle run: the terminal cannot be given to the command: \(cause)")
         default: self.init(.incomplete, "pintle run: no process can be started: \(cause)")

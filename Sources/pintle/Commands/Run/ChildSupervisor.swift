@@ -47,6 +47,7 @@ struct ChildSupervisor {
     /// True once this process was interrupted as well, by a key or by somebody else.
     private(set) var wasInterrupted = false
     private var killing: ContinuousClock.Instant?
+    private let adoptsOrphans = pintle_adopts_orphans() != 0
 
     init(_ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration) {
         (self.child, self.signals, self.terminal, self.patience) = (child, signals, terminal, patience)
@@ -57,6 +58,7 @@ struct ChildSupervisor {
     /// Blocks the thread until the child has ended.
     mutating func wait() -> ChildEnd {
         while true {
+            if self.adoptsOrphans { Orphans.reap() }
             if let end = self.look() {
                 self.awaitInterrupt(behind: end)
                 return end

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// The names in a folder of the kernel's, such as /proc/self/fd. Foundation's listing asks for each file's kind as well.
 enum FolderListing {
@@ -11,9 +12,7 @@ enum FolderListing {
         let own = "\(dirfd(folder))"
         var names: [String] = []
         while names.count < most, let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            let name = String(nameIn: entry)
             let isOwn = path == "/proc/self/fd" && name == own
             if name != ".", name != "..", !isOwn { names.append(name) }
         }

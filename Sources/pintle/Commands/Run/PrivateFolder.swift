@@ -13,11 +13,11 @@ enum PrivateFolder {
     ///   - environment: `TMPDIR` says where it is made.
     static func make(_ command: String, _ environment: [String: String]) throws(CommandFailure) -> String {
         let base = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        var template = Array("\(base)/pintle-\(command)-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil, chmod(template, 0o755) == 0 else {
+        var template = "\(base)/pintle-\(command)-XXXXXX".systemBytes.map(CChar.init(bitPattern:)) + [0]
+        guard mkdtemp(&template) != nil, Glibc.chmod(template, 0o755) == 0 else {
             throw CommandFailure(
                 .incomplete, "pintle \(command): \(base): no folder can be made there: \(SystemError.last)")
         }
-        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return String(systemText: template)
     }
 }

@@ -44,7 +44,7 @@ enum ProgramPath {
     /// The reason why a file cannot be run; nil where nothing speaks against it.
     private static func obstacle(to path: String) -> SystemError? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return .last }
+        guard pathStat(path, &status) == 0 else { return .last }
         guard status.st_mode & S_IFMT != S_IFDIR else { return SystemError(EISDIR) }
         return access(path, X_OK) == 0 ? nil : .last
     }

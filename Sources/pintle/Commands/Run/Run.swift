@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import CPintleProcess
-internal import FoundationEssentials
 internal import Glibc
 internal import PintleActivity
 internal import PintlePolicy
@@ -83,7 +82,7 @@ struct Run: AsyncParsableCommand {
     private func outcome() async throws(CommandFailure) -> RunOutcome {
         let descriptors = OwnDescriptors()
         let reports = try self.reports()
-        let inherited = ProcessInfo.processInfo.environment
+        let inherited = Inherited.environment
         let program = try self.program(search: inherited["PATH"])
         if let learn { try RunLearning.check(learn) }
         let (policy, origin) = try PrivatePolicy.load(
@@ -101,7 +100,7 @@ struct Run: AsyncParsableCommand {
         ServingParts.warnOfShadowedPins(policy, origin, log.logger)
         let start = (moment: Timestamp.now(), clock: ContinuousClock.now)
         let launch = ChildLaunch(
-            policy: policy, trust: trust, program: program, words: ChildCommand.lastWords(self.command.count),
+            policy: policy, trust: trust, program: program, words: self.command.map(\.systemBytes),
             exempt: self.inheritNoProxy ? inherited["no_proxy"] ?? inherited["NO_PROXY"] ?? "" : "",
             javaOptions: inherited[ProxyEnvironment.javaName] ?? "", isIsolated: self.isolate, descriptors: descriptors,
             observer: learning?.observer)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// The authority of a private proxy that intercepts, and the files by which its command trusts it. They go with it.
@@ -15,20 +15,21 @@ struct RunTrust: Sendable {
         _ policy: Policy, _ environment: [String: String]
     ) throws(CommandFailure) -> RunTrust? {
         guard policy.intercepts else { return nil }
-        return try RunTrust(policy.configuration.interception, environment)
+        return try RunTrust(policy.configuration, environment)
     }
 
-    private init(_ configuration: InterceptionConfiguration, _ environment: [String: String]) throws(CommandFailure) {
+    private init(_ configuration: Configuration, _ environment: [String: String]) throws(CommandFailure) {
         do throws(TrustError) {
-            self.authority = try Self.authority(for: configuration)
+            self.authority = try Self.authority(for: configuration.interception)
         } catch {
             throw CommandFailure(.incomplete, "pintle run: \(error.message)")
         }
         self.folder = try PrivateFolder.make("run", environment)
         do throws(CommandFailure) {
-            self.files = try TrustFiles.write(for: self.authority.certificate, into: self.folder, environment)
+            self.files = try TrustFiles.write(
+                for: self.authority.certificate, configuration, into: self.folder, environment)
         } catch {
-            try? FileManager.default.removeItem(atPath: self.folder)
+            FileWriting.remove(self.folder)
             throw error
         }
     }
@@ -44,5 +45,5 @@ struct RunTrust: Sendable {
     }
 
     /// Takes the files away.
-    func remove() { try? FileManager.default.removeItem(atPath: self.folder) }
+    func remove() { FileWriting.remove(self.folder) }
 }

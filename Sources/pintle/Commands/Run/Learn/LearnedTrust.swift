@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import PintleMessage
 internal import PintlePins
 internal import PintlePolicy
+internal import PintleSystem
 internal import PintleTrust
 
 /// The section `trust` of a configuration that was learnt: an entry for all hosts whose chains end alike.
@@ -121,7 +121,7 @@ struct LearnedTrust {
 
     /// Absolute: what is learnt may lie elsewhere than what it was learnt under.
     private static func path(_ file: Located<String>) -> String {
-        let folder = file.value.hasPrefix("/") ? "" : "\(FileManager.default.currentDirectoryPath)/"
+        let folder = file.value.hasPrefix("/") ? "" : "\(getcwd() ?? "")/"
         return "\(folder)\(file.value)".yamlQuoted
     }
 }

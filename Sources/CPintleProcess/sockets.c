@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network namespace holds IP alone. Sockets of other families reach past it, as those of AF_VSOCK reach the host of a
+// virtual machine, so a filter of system calls (seccomp(2)) refuses to make them.
+#define _GNU_SOURCE
+#include "sockets.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+// Numbers of system calls that no header of this machine has: one is newer, the others are those of 32 bits.
+enum { IO_URING_SETUP = 425, I386_SOCKETCALL = 102, I386_SOCKET = 359, ARM_SOCKET = 281 };
+// The first argument of socketcall(2) that stands for socket(2).
+enum { SOCKETCALL_SOCKET = 1 };
+// x32 has the numbers of x86-64 with this bit.
+static const unsigned NUMBER_MASK = ~0x40000000u;
+
+#define LOAD(FIELD) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, FIELD))
+#define RETURN(VALUE) BPF_STMT(BPF_RET | BPF_K, VALUE)
+#define REFUSE(CODE) RETURN(SECCOMP_RET_ERRNO | (CODE))
+#define ALLOW RETURN(SECCOMP_RET_ALLOW)
+/// Skips so many instructions if the value is equal, else so many.
+#define SKIP(VALUE, EQUAL, OTHER) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (VALUE), EQUAL, OTHER)
+
+/// Judges the calls of one architecture, and goes on behind itself with those of others.
+///
+/// io_uring makes sockets, too, out of sight of every filter. Programs do without it where it is missing.
+// clang-format off
+#define JUDGE(ARCHITECTURE, SOCKET) \
+    LOAD(arch), \
+    SKIP(ARCHITECTURE, 0, 13), \
+    LOAD(nr), \
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, NUMBER_MASK), \
+    SKIP(IO_URING_SETUP, 0, 1), \
+    REFUSE(ENOSYS), \
+    SKIP(SOCKET, 1, 0), \
+    ALLOW, \
+    LOAD(args[0]), \
+    SKIP(AF_UNIX, 4, 0), \
+    SKIP(AF_INET, 3, 0), \
+    SKIP(AF_INET6, 2, 0), \
+    SKIP(AF_NETLINK, 1, 0), \
+    REFUSE(EAFNOSUPPORT), \
+    ALLOW
+
+int pintle_keep_to_network_sockets(void) {
+    struct sock_filter filter[] = {
+#if defined(__x86_64__)
+        // socketcall(2) has the family in memory, which no filter reads. C libraries have used socket(2) since 2015.
+        LOAD(arch),
+        SKIP(AUDIT_ARCH_I386, 0, 5),
+        LOAD(nr),
+        SKIP(I386_SOCKETCALL, 0, 3),
+        LOAD(args[0]),
+        SKIP(SOCKETCALL_SOCKET, 0, 1),
+        REFUSE(EAFNOSUPPORT),
+        JUDGE(AUDIT_ARCH_I386, I386_SOCKET),
+        JUDGE(AUDIT_ARCH_X86_64, SYS_socket),
+#elif defined(__aarch64__)
+        JUDGE(AUDIT_ARCH_ARM, ARM_SOCKET),
+        JUDGE(AUDIT_ARCH_AARCH64, SYS_socket),
+#endif
+        // Calls of an architecture that is not known here.
+        REFUSE(ENOSYS),
+    };
+    struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
+    // A program of that last instruction alone would refuse the execve(2) that follows.
+    if (program.len == 1) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+// clang-format on
