@@ -105,7 +105,8 @@ struct RunExitTests {
         process.signal(SIGKILL)
         // The command has its output too, so this waits for both.
         #expect(try process.waitForExit() == 128 + SIGKILL)
-        #expect(process.output == ["ready", "got 15"], "\(process.lines)")
+        // The kernel may pass the command on from thread to thread while the proxy ends, with a signal each time.
+        #expect(Set(process.output) == ["ready", "got 15"], "\(process.lines)")
     }
 
     @Test func `a stopped command goes on when Pintle is told to`() throws {
