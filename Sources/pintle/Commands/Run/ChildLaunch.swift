@@ -35,6 +35,8 @@ struct ChildLaunch: Sendable {
         let isInterrupted: Bool
         let past: [PastConnection]
         let morePast: Int
+        /// Attempts to go past the proxy that a network of its own has refused.
+        var refusedPast = 0
     }
 
     /// - Parameter take: given the record of every exchange.
@@ -47,6 +49,7 @@ struct ChildLaunch: Sendable {
         let terminal = ForegroundTerminal()
         // It has made its network, and waits there for a proxy.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
+        let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let proxy: PrivateProxy
         do throws(CommandFailure) {
             proxy = try PrivateProxy(
@@ -56,7 +59,7 @@ struct ChildLaunch: Sendable {
             isolated?.abandon()
             throw error
         }
-        let ended: Ended
+        var ended: Ended
         do throws(CommandFailure) {
             var child: Child
             if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
@@ -66,6 +69,7 @@ struct ChildLaunch: Sendable {
             await proxy.stop(within: .zero)
             throw error
         }
+        ended.refusedPast = attempts?.attempts ?? 0
         if case .killed = ended.end { modes?.restore() }
         await proxy.stop(within: self.policy.configuration.limits.drainTimeout)
         return ended
@@ -121,7 +125,7 @@ struct ChildLaunch: Sendable {
         _ child: Int32, _ address: ProxyAddress, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
     ) async -> Ended {
         let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
-        // In a network of its own there is nothing else to connect to.
+        // In a network of its own there is nothing else to connect to; attempts are counted.
         let watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: child, proxy: $0) }
         let patience = self.policy.configuration.limits.drainTimeout
         let (end, wasInterrupted) = await ThreadPool.shared.result {
