@@ -44,7 +44,13 @@ struct LearnedConfiguration {
     /// The number of destinations.
     var hostCount: Int { self.hosts.count }
 
-    init(_ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String) {
+    /// - Parameters:
+    ///   - folder: of the schemas, as the configuration names it.
+    ///   - place: how the configuration names other files.
+    init(
+        _ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String,
+        place: LearnedPath
+    ) {
         self.traffic = traffic
         self.base = base
         self.folder = folder
@@ -54,7 +60,7 @@ struct LearnedConfiguration {
         }
         self.hosts = hosts.sorted { ($0.authority.host, $0.authority.port) < ($1.authority.host, $1.authority.port) }
         self.writeRoutes()
-        let trust = LearnedTrust(policies: base.trust).lines(for: self.hosts)
+        let trust = LearnedTrust(policies: base.trust, place: place).lines(for: self.hosts)
         let sections = [
             self.head(origin), ["version: 1"], self.parents, self.destinations(arePinned: !trust.isEmpty),
             self.interception, trust, self.routeLines, self.leftOut,

@@ -79,7 +79,8 @@ struct RunLearning: Sendable {
             from: LearnedConfiguration.Origin(
                 version: report.version, program: report.program, moment: "\(report.startedAt)", base: "\(self.base)"),
             under: self.policy.configuration,
-            schemaFolder: String(folder.split(separator: "/").last ?? ""))
+            schemaFolder: String(folder.split(separator: "/").last ?? ""),
+            place: LearnedPath(from: OutputPlace.folder(of: self.path)))
         guard learnt.hostCount > 0 else {
             return Result(line: "learnt: nothing, as no request came through; \(self.path) was not written")
         }
