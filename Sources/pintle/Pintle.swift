@@ -69,6 +69,11 @@ struct Pintle: AsyncParsableCommand {
         Output.error(message)
         // A code of 2 would be the command's own.
         let isRun = CommandLine.arguments.dropFirst().first == "run"
+        if isRun, !CommandLine.arguments.contains("--") {
+            Output.error(
+                "Write the command and its options after --, as in: pintle run --isolate -- curl -s https://example.com/"
+            )
+        }
         Glibc.exit((isRun ? ProcessExit.runFailed : .usage).rawValue)
     }
 }

@@ -58,6 +58,14 @@ struct RunExitTests {
         #expect(fileBytes("\(self.stage.folder.path)/ran") == nil)
     }
 
+    @Test(arguments: [["run", "curl", "-s", "http://a.test/"], ["run", "--isolate", "true"]])
+    func `LOOK-105 a command without -- before it is told of it`(arguments: [String]) throws {
+        let process = try PintleProcess.run(
+            arguments, environment: RunStage.environment, folder: self.stage.folder.path)
+        #expect(process.exitCode == 125, "\(process.lines)")
+        #expect(process.errors.last?.hasPrefix("Write the command and its options after --") == true)
+    }
+
     // MARK: Signals
 
     /// A program that says `ready`, then the number of each of these signals.

@@ -38,6 +38,17 @@ struct RunIsolationTests {
         #expect(try self.stage.report().object("summary").number("requests") == 1)
     }
 
+    @Test func `LOOK-105 an attempt past the proxy leaves a trace, though its program says nothing`() throws {
+        let quiet = ["sh", "-c", "curl -s --noproxy '*' http://192.0.2.1/; curl -sS \(self.url)"]
+        let process = try self.stage.run(["--isolate", "--report", "json=report.json"], quiet)
+        #expect(process.exitCode == 0 && process.output == ["done"], "\(process.lines)")
+        #expect(process.errors.last?.hasPrefix("past the proxy: 1 attempt was refused") == true, "\(process.lines)")
+        #expect(try self.stage.report().number("refused_past_proxy") == 1)
+        #expect(try self.stage.run(["--isolate", "--fail-on", "bypass"], quiet).exitCode == 1)
+        let proper = try self.stage.run(["--isolate", "--fail-on", "bypass"], ["curl", "-sS", self.url])
+        #expect(proper.exitCode == 0, "\(proper.lines)")
+    }
+
     @Test func `the command has a loopback, and the user that it had`() throws {
         let script = """
             import http.server, os, threading, urllib.request

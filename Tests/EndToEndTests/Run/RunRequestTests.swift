@@ -111,13 +111,39 @@ struct RunRequestTests {
         #expect(stage.text("a.md").contains("PINTLE0303 response-content-type"))
     }
 
-    @Test func `a report that cannot be written is 125, unless the command failed`() throws {
+    @Test(arguments: [
+        ("/nowhere/at/all", "nothing can be written to /nowhere/at: no such file or folder"),
+        ("/tmp", "it is a folder; name a file"),
+    ])
+    func `LOOK-105 where no report can be written the command is not run`(path: String, reason: String) throws {
         let stage = try RunStage()
-        let process = try stage.run(["--report", "json=/nowhere/at/all"], ["true"])
+        let process = try stage.run(["--report", "json=\(path)"], ["touch", "ran"])
         #expect(process.exitCode == 125, "\(process.lines)")
-        #expect(
-            process.errors.last == "pintle run: --report /nowhere/at/all cannot be written: no such file or folder")
-        #expect(try stage.run(["--report", "json=/nowhere/at/all"], ["false"]).exitCode == 1)
+        #expect(process.errors == ["pintle run: --report \(path): \(reason)"])
+        #expect(fileBytes("\(stage.folder.path)/ran") == nil)
+    }
+
+    @Test func `a report whose folder the command takes away is 125, unless the command failed`() throws {
+        let stage = try RunStage()
+        for (ending, code) in [("", 125), ("; exit 1", 1)] as [(String, Int32)] {
+            try FileManager.default.createDirectory(
+                atPath: "\(stage.folder.path)/out", withIntermediateDirectories: true)
+            let process = try stage.run(["--report", "json=out/a.json"], ["sh", "-c", "rmdir out\(ending)"])
+            #expect(process.exitCode == code, "\(process.lines)")
+            #expect(process.errors.last == "pintle run: --report out/a.json cannot be written: no such file or folder")
+        }
+    }
+
+    @Test func `LOOK-107 what had no answer is told, and fails the build where it is asked for`() throws {
+        let stage = try RunStage()
+        let port = try FreePort.find()
+        let command = ["curl", "-s", "-o", "/dev/null", "http://127.0.0.1:\(port)/"]
+        let process = try stage.run(["--report", "junit=a.xml"], command)
+        #expect(process.exitCode == 0, "\(process.lines)")
+        #expect(process.errors[0] == "pintle: 1 request, 1 failed (pintle.yaml)")
+        #expect(process.errors.last?.hasPrefix("failed: GET http://127.0.0.1:\(port)/: ") == true)
+        #expect(stage.text("a.xml").contains("<error message=\"GET http://127.0.0.1:\(port)/: "))
+        #expect(try stage.run(["--fail-on", "violation,failure"], command).exitCode == 1)
     }
 
     @Test func `the configuration's clients and listeners count for nothing`() throws {

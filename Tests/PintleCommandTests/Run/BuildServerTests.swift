@@ -24,7 +24,7 @@ struct BuildServerTests {
 
     @Test func `GitHub has an annotation for each finding, on a line of its own`() {
         let lines = BuildServer.github(summary: nil).framed("summary\n", RunSample.report()).split(separator: "\n")
-        #expect(lines[0] == "summary" && lines.count == 6)
+        #expect(lines[0] == "summary" && lines.count == 7)
         #expect(
             lines[1]
                 == "::error title=Pintle%3A denied::GET http://ads.test:80/path?token=***: ads.test:80 is denied by "

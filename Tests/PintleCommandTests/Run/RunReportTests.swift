@@ -86,6 +86,40 @@ struct RunReportTests {
         #expect(text.contains("<testcase classname=\"pintle.run\" name=\"make\""))
     }
 
+    @Test func `LOOK-107 a JUnit case of a host that gave no answer is an error with the reason`() {
+        let text = RunReportFormat.junit.write(RunSample.report())
+        #expect(text.contains("failures=\"3\" errors=\"1\""))
+        #expect(
+            text.contains(
+                "<error message=\"GET http://gone.test:80/path?token=***: refused\" type=\"PINTLE0311 failed\">"))
+    }
+
+    @Test func `LOOK-105 what went past the proxy fails a case where the build is to fail for it`() throws {
+        var report = RunSample.report([RunSample.records[0]])
+        report.refusedPast = 2
+        let words = "2 attempts were refused by the command's own network"
+        #expect(RunReportFormat.junit.write(report).contains("tests=\"1\" failures=\"0\""))
+        #expect(RunSummary(report: report, isColoured: false).text.hasSuffix("past the proxy: \(words)\n"))
+        report.failOn = [.bypass]
+        let text = RunReportFormat.junit.write(report)
+        #expect(text.contains("tests=\"2\" failures=\"1\"") && text.contains("past the proxy: 2 attempts were"))
+        #expect(try ReportSchemas.junitProblems(text) == [])
+        #expect(try self.object(.json, report)["refused_past_proxy"] as? Int == 2)
+        #expect(RunReportFormat.markdown.write(report).contains("2 attempts were refused"))
+        let results = try #require(
+            (try self.object(.sarif, report)["runs"] as? [Object])?.first?["results"] as? [Object])
+        #expect(results.count == 2 && results.allSatisfy { $0["level"] as? String == "error" })
+    }
+
+    @Test func `LOOK-119 every SARIF result has a region`() throws {
+        let root = try self.object(.sarif)
+        let results = try #require((root["runs"] as? [Object])?.first?["results"] as? [Object])
+        for result in results {
+            let place = ((result["locations"] as? [Object])?.first?["physicalLocation"] as? Object)
+            #expect((place?["region"] as? Object)?["startLine"] as? Int == 1)
+        }
+    }
+
     @Test func `HAR has an entry for each exchange, whose times add up`() throws {
         let log = try #require(try self.object(.har)["log"] as? Object)
         #expect(log["version"] as? String == "1.2" && (log["creator"] as? Object)?["name"] as? String == "pintle")

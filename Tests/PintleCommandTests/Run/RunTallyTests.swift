@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleActivity
+import PintlePolicy
 import Testing
 
 @testable import pintle
@@ -26,7 +27,7 @@ struct RunTallyTests {
         let findings = RunSample.report().tally.findings
         #expect(
             findings.map { "\($0.what.rule.name) \($0.count)" } == [
-                "denied 2", "pin-mismatch 1", "response-content-type 1", "response-body 1",
+                "denied 2", "pin-mismatch 1", "response-content-type 1", "response-body 1", "failed 1",
             ])
         #expect(findings[0].what.url == "http://ads.test:80/path?token=***")
         #expect(findings[2].what.reason == "unacceptable at http://odd.test/?key=***")
@@ -37,7 +38,7 @@ struct RunTallyTests {
         let tally = RunSample.report(limits: limits).tally
         #expect(tally.totals == RunSample.report().tally.totals)
         #expect(tally.hosts.count == 2 && tally.otherHosts == 7)
-        #expect(tally.findings.count == 1 && tally.findings[0].count == 2 && tally.otherFindings == 3)
+        #expect(tally.findings.count == 1 && tally.findings[0].count == 2 && tally.otherFindings == 4)
         #expect(tally.exchanges.count == 3 && tally.otherExchanges == 7)
     }
 
@@ -65,6 +66,48 @@ struct RunTallyTests {
                 "pin-mismatch: GET http://moved.test:443/path?token=***: route charge, trust payments: "))
         #expect(lines.last == "past the proxy: 192.0.2.9:443 by node|x")
         #expect(!text.unicodeScalars.contains { $0.value < 32 && $0 != "\n" || $0 == "\u{202E}" })
+    }
+
+    @Test func `LOOK-107 what failed is told with its host and its reason, and is a warning unless asked for`() {
+        var report = RunSample.report()
+        let line = "failed: GET http://gone.test:80/path?token=***: refused"
+        #expect(RunSummary(report: report, isColoured: false).text.contains("\n\(line)\n"))
+        #expect(RunSummary(report: report, isColoured: true).text.contains("\u{1B}[33mfailed:"))
+        report.failOn = [.failure]
+        #expect(RunSummary(report: report, isColoured: true).text.contains("\u{1B}[31mfailed:"))
+        for format in RunReportFormat.allCases {
+            let text = format.write(report)
+            #expect(text.contains("gone.test:80") && text.contains("refused"), "\(format)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("violation", [true, false, false]), ("failure", [false, true, false]), ("bypass", [false, false, true]),
+            ("violation,bypass", [true, false, true]), ("never", [false, false, false]),
+        ])
+    func `LOOK-105 LOOK-107 fail-on says what fails`(text: String, expected: [Bool]) throws {
+        let concerns = try RunConcern.list(text)
+        let records: [[ExchangeRecord]] = [[RunSample.records[5]], [RunSample.records[9]], []]
+        for (place, records) in records.enumerated() {
+            var report = RunSample.report(records)
+            (report.failOn, report.past, report.refusedPast) = (concerns, [], place == 2 ? 1 : 0)
+            #expect(report.hasFindings == expected[place], "\(text) \(place)")
+        }
+    }
+
+    @Test(arguments: ["", "never,bypass", "violation,", "all"])
+    func `LOOK-105 fail-on names its words`(text: String) {
+        #expect(
+            throws: Malformed("some of violation, failure, bypass with commas between them, or never alone")
+        ) { try RunConcern.list(text) }
+    }
+
+    @Test func `LOOK-105 attempts past the proxy are counted by the kernel's counters`() {
+        let old = "Ip: Forwarding OutDiscards OutNoRoutes\nIp: 2 5 3\nIcmp: InMsgs\nIcmp: 9\n"
+        #expect(NoRouteCount.count(in: old) == 3)
+        #expect(NoRouteCount.count(in: "Ip6InReceives \t7\nIp6OutNoRoutes                  \t4\n") == 4)
+        #expect(NoRouteCount.count(in: "Ip: Forwarding\nIp: 2\n") == 0 && NoRouteCount.count(in: "") == 0)
     }
 
     @Test func `colour is for terminals`() {

@@ -42,13 +42,18 @@ enum BuildServer: Equatable {
 
     private static func annotations(_ report: RunReport) -> [String] {
         let findings = report.tally.findings.prefix(Self.mostAnnotations).map { finding in
-            Self.annotation("error", title: "Pintle: \(finding.what.rule.name)", finding.what.words)
+            Self.annotation(
+                report.level(of: finding.what.rule), title: "Pintle: \(finding.what.rule.name)", finding.what.words)
         }
         let past = report.past.prefix(Self.mostAnnotations).map { connection in
             Self.annotation(
-                "warning", title: "Pintle: past the proxy", "\(connection.program) connected to \(connection.remote)")
+                report.level(of: .pastProxy), title: "Pintle: past the proxy",
+                "\(connection.program) connected to \(connection.remote)")
         }
-        return findings + past
+        let refused = report.refusedWords.map { words in
+            [Self.annotation(report.level(of: .pastProxy), title: "Pintle: past the proxy", words)]
+        }
+        return findings + past + (refused ?? [])
     }
 
     /// A workflow command. A line end or a colon in the text of others would begin another command, or another property.

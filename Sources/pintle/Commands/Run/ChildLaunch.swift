@@ -35,6 +35,8 @@ struct ChildLaunch: Sendable {
         let isInterrupted: Bool
         let past: [PastConnection]
         let morePast: Int
+        /// Attempts to go past the proxy that a network of its own has refused.
+        var refusedPast = 0
     }
 
     /// - Parameter take: given the record of every exchange.
@@ -69,6 +71,7 @@ struct ChildLaunch: Sendable {
         let terminal = ForegroundTerminal()
         // It has made its network, and waits there for a proxy.
         let isolated = self.isIsolated ? try self.fork(at: try self.isolatedAddress(), terminal: terminal) : nil
+        let attempts = isolated.map { NoRouteCount(of: $0.process) }
         let proxy: PrivateProxy
         do throws(CommandFailure) {
             proxy = try PrivateProxy(
@@ -82,7 +85,9 @@ struct ChildLaunch: Sendable {
             var child: Child
             if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
             try self.execute(&child, terminal)
-            return self.follow(child.process, proxy.address, signals, terminal)
+            var ended = self.follow(child.process, proxy.address, signals, terminal)
+            ended.refusedPast = attempts?.attempts ?? 0
+            return ended
         }
         return (proxy, result)
     }
@@ -135,7 +140,7 @@ struct ChildLaunch: Sendable {
         _ child: Int32, _ address: ProxyAddress, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
     ) -> Ended {
         let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
-        // In a network of its own there is nothing else to connect to.
+        // In a network of its own there is nothing else to connect to; attempts are counted.
         let watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: child, proxy: $0) }
         var supervisor = ChildSupervisor(
             child, signals: signals, terminal: terminal, patience: self.policy.configuration.limits.drainTimeout)

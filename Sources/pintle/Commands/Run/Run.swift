@@ -11,7 +11,7 @@ struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run a command with a private proxy, and say afterwards what it did.",
         usage:
-            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <when>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
+            "pintle run [-c <file>] [--report <format=file>]… [--fail-on <what>] [--isolate] [--learn <file>] -- <command> [<argument>…]",
         discussion: """
             The proxy is in this process, on a free port of 127.0.0.1, and keeps the configuration; its `listen`, `clients` \
             and `log` count for nothing. The command gets the variables that pintle env prints, and nothing is exempt: \
@@ -19,14 +19,9 @@ struct Run: AsyncParsableCommand {
             follows on standard error.
 
             Exit code: the command's own when it is not 0, or 128 and the number of the signal that it died of; 1 when it \
-            succeeded, but a request was denied or anything violated; 125 when pintle failed; 126 when the command cannot \
+            succeeded, but there is what --fail-on names; 125 when pintle failed; 126 when the command cannot \
             be executed; 127 when there is no such command.
             """)
-
-    enum FailOn: String, ExpressibleByArgument, CaseIterable {
-        case violation
-        case never
-    }
 
     @OptionGroup var configuration: ConfigurationOptions
 
@@ -38,9 +33,10 @@ struct Run: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With violation, the exit code is 1 when something was denied or violated; with never, it is not. Default "
-                + "violation.", valueName: "when"))
-    var failOn: FailOn = .violation
+            "Make the exit code 1 when something was denied or violated (violation), had no answer (failure) or went past "
+                + "the proxy (bypass); several with commas, as in violation,bypass; never for none.",
+            valueName: "what"))
+    var failOn = "violation"
 
     @Flag(help: "Leave no_proxy to the command as it is, instead of having nothing exempt.")
     var inheritNoProxy = false
@@ -82,6 +78,7 @@ struct Run: AsyncParsableCommand {
     private func outcome() async throws(CommandFailure) -> RunOutcome {
         let descriptors = OwnDescriptors()
         let reports = try self.reports()
+        let failOn = try self.concerns()
         let inherited = Inherited.environment
         let program = try self.program(search: inherited["PATH"])
         if let learn { try RunLearning.check(learn) }
@@ -108,10 +105,11 @@ struct Run: AsyncParsableCommand {
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
-            tally: collector.tally, past: ended.past, morePast: ended.morePast)
+            tally: collector.tally, past: ended.past, morePast: ended.morePast,
+            refusedPast: ended.refusedPast, failOn: failOn)
         return RunOutcome(
             report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
-            failsOnFindings: self.failOn == .violation, isInterrupted: ended.isInterrupted, environment: inherited)
+            isInterrupted: ended.isInterrupted, environment: inherited)
     }
 
     // MARK: Options
@@ -125,7 +123,20 @@ struct Run: AsyncParsableCommand {
                 throw self.refusal("--report \(text): \(error.reason)")
             }
         }
+        for file in reports {
+            if let obstacle = OutputPlace.obstacle(to: file.path) {
+                throw self.refusal("--report \(file.path): \(obstacle)")
+            }
+        }
         return reports
+    }
+
+    private func concerns() throws(CommandFailure) -> Set<RunConcern> {
+        do throws(Malformed) {
+            return try RunConcern.list(self.failOn)
+        } catch {
+            throw self.refusal("--fail-on \(self.failOn): \(error.reason)")
+        }
     }
 
     private func hosts() throws(CommandFailure) -> [HostPattern] {

@@ -10,7 +10,6 @@ struct RunOutcome {
     let logged: [String]
     /// Nil where nothing was to be learnt.
     let learnt: RunLearning.Result?
-    let failsOnFindings: Bool
     /// True where the command has ended by an interruption that was meant for Pintle too.
     let isInterrupted: Bool
     let environment: [String: String]
@@ -20,7 +19,7 @@ struct RunOutcome {
     /// - Returns: the exit code of `pintle run`.
     func tell() -> Int32 {
         var report = self.report
-        let hasFindings = self.failsOnFindings && report.hasFindings
+        let hasFindings = report.hasFindings
         report.exitCode = report.end.runCode(hasFindings: hasFindings, isIncomplete: false)
         for line in self.logged { Output.error("pintle: \(line)") }
         let server = BuildServer(environment: self.environment)

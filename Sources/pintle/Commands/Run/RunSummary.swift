@@ -34,7 +34,7 @@ struct RunSummary {
         if totals.violations > 0 {
             parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
         }
-        if totals.failed > 0 { parts.append("\(totals.failed) failed") }
+        if totals.failed > 0 { parts.append(self.coloured(.warning, "\(totals.failed) failed")) }
         return "pintle: \(parts.joined(separator: ", ")) (\(ReportText.line(self.report.configuration)))"
     }
 
@@ -78,17 +78,18 @@ struct RunSummary {
 
     private func line(_ finding: RunTally.Finding) -> String {
         let times = finding.count > 1 ? " (\(finding.count) times)" : ""
-        return self.coloured(.error, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
+        let weight = self.report.level(of: finding.what.rule) == "error" ? Weight.error : .warning
+        return self.coloured(weight, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
     }
 
     private var past: [String] {
-        guard !self.report.past.isEmpty else { return [] }
+        let label = self.coloured(self.report.level(of: .pastProxy) == "error" ? .error : .warning, "past the proxy:")
         let shown = self.report.past.prefix(Self.mostPast)
         let rest = self.report.past.count - shown.count + self.report.morePast
         return shown.map { connection in
-            self.coloured(.warning, "past the proxy:")
-                + " \(connection.remote) by \(ReportText.line(connection.program))"
+            "\(label) \(connection.remote) by \(ReportText.line(connection.program))"
         } + (rest > 0 ? ["and \(rest) more past the proxy"] : [])
+            + (self.report.refusedWords.map { ["\(label) \($0)"] } ?? [])
     }
 
     // MARK: Colour

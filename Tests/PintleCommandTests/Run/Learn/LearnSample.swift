@@ -53,13 +53,13 @@ enum LearnSample {
     ) throws -> (learnt: LearnedConfiguration, policy: Policy, folder: TemporaryFolder) {
         var traffic = LearnedTraffic()
         for exchange in exchanges { traffic.note(exchange) }
+        let folder = try TemporaryFolder()
         let learnt = LearnedConfiguration(
             traffic,
             from: LearnedConfiguration.Origin(
                 version: "0.1.0", program: "npm\u{1B}[2J\nx: y", moment: "2026-01-01T00:00:00.000Z", base: "pintle.yaml"
             ),
-            under: base, schemaFolder: "learnt.schemas")
-        let folder = try TemporaryFolder()
+            under: base, schemaFolder: "learnt.schemas", place: LearnedPath(from: folder.path))
         try FileManager.default.createDirectory(
             atPath: "\(folder.path)/learnt.schemas", withIntermediateDirectories: true)
         for schema in learnt.schemas { try folder.write(schema.text, to: "learnt.schemas/\(schema.name)") }

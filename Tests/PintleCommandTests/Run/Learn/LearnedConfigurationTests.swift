@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import PintleActivity
 import PintleMessage
 import PintlePolicy
@@ -185,6 +186,8 @@ struct LearnedConfigurationTests {
         #expect(tunnels.match.hosts.map(\.description) == ["d.test:443", "e.test:443"])
     }
 
+    private func resolved(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+
     @Test func `the policy that was in force goes along, its passwords do not`() throws {
         let folder = try TemporaryFolder()
         let pki = TestPKI()
@@ -207,10 +210,11 @@ struct LearnedConfigurationTests {
         exchange.record.trust = "site"
         let (learnt, policy, _) = try LearnSample.learn([exchange], under: base)
         let trust = try #require(policy.configuration.trust.first)
-        #expect(trust.extraRoots.map(\.value) == ["\(folder.path)/root.pem"] && trust.minTLS == .tls12)
-        #expect(
-            trust.clientCertificate?.password == nil && trust.clientCertificate?.certificate.value == client.certificate
-        )
+        let name = folder.path.split(separator: "/").last ?? ""
+        #expect(learnt.text.contains("extra_roots: [\"../\(name)/root.pem\"]") && trust.minTLS == .tls12)
+        let files = (trust.extraRoots + [trust.clientCertificate?.certificate].compactMap { $0 }).map(\.value)
+        #expect(files.map(self.resolved) == ["\(folder.path)/root.pem", client.certificate].map(self.resolved))
+        #expect(trust.clientCertificate != nil && trust.clientCertificate?.password == nil)
         #expect(policy.configuration.upstreamProxy?.https?.url == "http://proxy.test:3128")
         #expect(policy.configuration.upstreamProxy?.exceptions.descriptions == ["*.local.test"])
         #expect(!learnt.text.contains("s3cret"))

@@ -28,6 +28,9 @@ struct LearnedConfiguration {
     private static let nowhere = "not-learnt"
     private static let nowhereHost = "not-learnt.invalid"
 
+    /// Methods that are written without quotes.
+    private static let plainMethods: Set = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
     private let traffic: LearnedTraffic
     private let base: Configuration
     /// The folder of the schemas, as the configuration names it.
@@ -41,17 +44,23 @@ struct LearnedConfiguration {
     /// The number of destinations.
     var hostCount: Int { self.hosts.count }
 
-    init(_ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String) {
+    /// - Parameters:
+    ///   - folder: of the schemas, as the configuration names it.
+    ///   - place: how the configuration names other files.
+    init(
+        _ traffic: LearnedTraffic, from origin: Origin, under base: Configuration, schemaFolder folder: String,
+        place: LearnedPath
+    ) {
         self.traffic = traffic
         self.base = base
         self.folder = folder
         var hosts: [LearnedTrust.Named] = []
-        for (authority, host) in traffic.hosts {
+        for (authority, host) in traffic.hosts where host.isLearnt {
             if let pattern = Self.pattern(authority) { hosts.append((pattern, authority, host)) }
         }
         self.hosts = hosts.sorted { ($0.authority.host, $0.authority.port) < ($1.authority.host, $1.authority.port) }
         self.writeRoutes()
-        let trust = LearnedTrust(policies: base.trust).lines(for: self.hosts)
+        let trust = LearnedTrust(policies: base.trust, place: place).lines(for: self.hosts)
         let sections = [
             self.head(origin), ["version: 1"], self.parents, self.destinations(arePinned: !trust.isEmpty),
             self.interception, trust, self.routeLines, self.leftOut,
@@ -132,7 +141,7 @@ struct LearnedConfiguration {
         let lines = self.traffic.refusals.sorted { $0.key < $1.key }.map { sentence, count in
             "#   \(ReportText.line(sentence))\(count > 1 ? " (\(count) times)" : "")"
         }
-        return ["# Not allowed here, since nothing came of it:"] + lines
+        return ["# Not allowed here: it came to nothing, or has a method in small letters or one too many:"] + lines
     }
 
     private static func list(_ texts: [String]) -> String {
@@ -149,7 +158,7 @@ struct LearnedConfiguration {
         for (mode, tunnels) in [("verify", LearnedHost.Tunnels.verified), ("tunnel", .relayed)] {
             self.writeTunnels(mode, self.hosts.filter { $0.host.requests == 0 && $0.host.tunnels == tunnels })
         }
-        let judged = self.hosts.filter { $0.host.requests > 0 }.map(\.pattern)
+        let judged = self.hosts.filter { $0.host.requests > 0 || $0.host.inside > 0 }.map(\.pattern)
         if !judged.isEmpty {
             self.routeLines += [
                 "  # Everything else that these hosts are asked for is denied, by destinations.deny.",
@@ -165,9 +174,10 @@ struct LearnedConfiguration {
     ) {
         for (rules, methods) in LearnedRules.all(of: leaf) {
             let name = names.name(methods.prefix(1).map { $0.lowercased() } + [host.authority.host + leaf.pattern])
-            let methodText = methods.isEmpty ? "" : "methods: [\(methods.joined(separator: ", "))], "
+            // Others may be words or marks of YAML's.
+            let methodText = methods.map { Self.plainMethods.contains($0) ? $0 : $0.yamlQuoted }.joined(separator: ", ")
             var lines = [
-                "match: {hosts: \(Self.list([host.pattern])), \(methodText)paths: \(Self.list([leaf.pattern]))}"
+                "match: {hosts: \(Self.list([host.pattern])), methods: [\(methodText)], paths: \(Self.list([leaf.pattern]))}"
             ]
             switch host.host.tunnels {
             case .none: break

@@ -59,10 +59,10 @@ struct LearnedRules: Sendable, Equatable {
         return lines.contains { !$0.hasPrefix("#") } ? ["response:"] + lines.map { "  \($0)" } : lines
     }
 
-    /// The rules of a leaf, each with the methods that it holds for; none stand for all methods, and come last.
+    /// The rules of a leaf, each with the methods that it holds for: one at least.
     static func all(of leaf: PathNode.Leaf) -> [(rules: LearnedRules, methods: [String])] {
         var all: [(rules: LearnedRules, methods: [String])] = []
-        for method in leaf.answers.keys.sorted() where !method.isEmpty {
+        for method in leaf.answers.keys.sorted() {
             guard let answers = leaf.answers[method] else { continue }
             let rules = LearnedRules(answers)
             if let place = all.firstIndex(where: { $0.rules == rules }) {
@@ -71,7 +71,6 @@ struct LearnedRules: Sendable, Equatable {
                 all.append((rules, [method]))
             }
         }
-        if let others = leaf.answers[""] { all.append((LearnedRules(others), [])) }
         return all
     }
 }

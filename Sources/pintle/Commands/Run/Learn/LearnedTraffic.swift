@@ -46,21 +46,38 @@ struct LearnedTraffic: Sendable {
         let readings = (try? PathReadings(String(path)).all) ?? []
         let plain = readings.first.map { String(decoding: $0, as: UTF8.self) } ?? String(path)
         let segments = plain.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        let what = "\(authority)/\(segments.prefix(8).map(SegmentShape.pattern).joined(separator: "/"))"
         guard record.decision == "allow", !readings.isEmpty else {
-            let pattern = segments.prefix(8).map(SegmentShape.pattern).joined(separator: "/")
-            return self.refuse("\(authority)/\(pattern)", record)
+            self.noteInside(authority, record)
+            return self.refuse(what, record)
         }
         let method = record.method ?? ""
+        guard Self.canBeWritten(method) else {
+            self.noteInside(authority, record)
+            return self.refuse(what, record)
+        }
+        var isTaken = true
         self.change(authority, record) { host, room in
-            host.requests += 1
             if record.mode == "intercept" { host.inside += 1 }
+            isTaken = host.takes(method)
+            guard isTaken else { return }
+            host.requests += 1
             if scheme == .https {
                 host.isSecure = true
                 host.note(exchange.verdict, by: record.trust)
             }
             if readings.count > 1 { host.paths.join(below: Self.plainPart(of: segments), &room) }
-            host.paths.note(segments[...], Self.canBeWritten(method) ? method : "", &room) { $0.note(exchange, &$1) }
+            host.paths.note(segments[...], method, &room) { $0.note(exchange, &$1) }
         }
+        if !isTaken {
+            self.room.isShort = true
+            self.refuse(what, record)
+        }
+    }
+
+    /// Notes that something inside a tunnel was seen, and is not learnt: the tunnel is then no reason to let all of it pass.
+    private mutating func noteInside(_ authority: Authority, _ record: ExchangeRecord) {
+        if record.mode == "intercept" { self.change(authority, record) { host, _ in host.inside += 1 } }
     }
 
     /// The segments down to the first that servers may read differently.
@@ -136,6 +153,7 @@ struct LearnedHost: Sendable {
     }
 
     private static let mostAnchors = 8
+    private static let mostMethods = 16
 
     var paths = PathNode()
     var requests = 0
@@ -150,6 +168,18 @@ struct LearnedHost: Sendable {
     private(set) var anchors: [Anchor] = []
     /// The trust policy that it was held to.
     private(set) var trust: String?
+    private var methods: Set<String> = []
+
+    /// True where something came of a request, or nothing was to be seen inside a tunnel.
+    var isLearnt: Bool { self.requests > 0 || self.relayed > 0 || self.intercepted > 0 && self.inside == 0 }
+
+    /// - Returns: false for a method that there is no room for.
+    mutating func takes(_ method: String) -> Bool {
+        if self.methods.contains(method) { return true }
+        guard self.methods.count < Self.mostMethods else { return false }
+        self.methods.insert(method)
+        return true
+    }
 
     /// True where a trust policy must name it under `unpinned_hosts: deny`: a tunnel counts as https.
     var needsTrust: Bool { self.isSecure || self.intercepted + self.relayed > 0 }

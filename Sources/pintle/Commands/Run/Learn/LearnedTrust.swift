@@ -18,6 +18,8 @@ struct LearnedTrust {
 
     /// The policies that were in force during the run.
     let policies: [TrustConfiguration]
+    /// How the configuration names files.
+    let place: LearnedPath
 
     /// The section, with its name first; empty where no host needs an entry.
     func lines(for hosts: [Named]) -> [String] {
@@ -45,13 +47,13 @@ struct LearnedTrust {
             "    hosts: [\(hosts.map(\.pattern.yamlQuoted).joined(separator: ", "))]",
         ]
         if let policy, policy.pinning != .none {
-            lines += Self.pins(of: policy)
+            lines += self.pins(of: policy)
         } else if first.host.anchors.isEmpty {
             lines.append("    # None of them has shown a chain that holds: nothing is pinned.")
         } else {
             lines += Self.pins(of: first)
         }
-        return lines + (policy.map(Self.carried) ?? [])
+        return lines + (policy.map(self.carried) ?? [])
     }
 
     private static func pins(of first: Named) -> [String] {
@@ -77,9 +79,9 @@ struct LearnedTrust {
     // MARK: What was in force
 
     /// The pins that somebody has chosen, as they were.
-    private static func pins(of policy: TrustConfiguration) -> [String] {
+    private func pins(of policy: TrustConfiguration) -> [String] {
         var lines = ["    pinning: \(policy.pinning.rawValue)"]
-        if !policy.pins.isEmpty { lines.append("    pins: \(self.list(policy.pins.map(\.value)))") }
+        if !policy.pins.isEmpty { lines.append("    pins: \(Self.list(policy.pins.map(\.value)))") }
         if !policy.certificates.isEmpty { lines.append("    certificates: \(self.paths(policy.certificates))") }
         if policy.match != .any { lines.append("    match: \(policy.match.rawValue)") }
         if let expires = policy.expires {
@@ -89,7 +91,7 @@ struct LearnedTrust {
     }
 
     /// The roots that decided which chains hold, and the like.
-    private static func carried(from policy: TrustConfiguration) -> [String] {
+    private func carried(from policy: TrustConfiguration) -> [String] {
         var lines: [String] = []
         if case .files(let files) = policy.roots { lines.append("    roots: \(self.paths(files))") }
         if !policy.extraRoots.isEmpty { lines.append("    extra_roots: \(self.paths(policy.extraRoots))") }
@@ -115,13 +117,9 @@ struct LearnedTrust {
         "[\(texts.map(\.yamlQuoted).joined(separator: ", "))]"
     }
 
-    private static func paths(_ files: [Located<String>]) -> String {
+    private func paths(_ files: [Located<String>]) -> String {
         "[\(files.map(self.path).joined(separator: ", "))]"
     }
 
-    /// Absolute: what is learnt may lie elsewhere than what it was learnt under.
-    private static func path(_ file: Located<String>) -> String {
-        let folder = file.value.hasPrefix("/") ? "" : "\(getcwd() ?? "")/"
-        return "\(folder)\(file.value)".yamlQuoted
-    }
+    private func path(_ file: Located<String>) -> String { self.place.spelled(file.value).yamlQuoted }
 }

@@ -5,7 +5,7 @@
 /// Many siblings become one, `*`, and where there is no room for more everything below becomes `**`. So a path always leads to
 /// one node, by its segments alone.
 struct PathNode: Sendable {
-    /// One pattern, and the answers to its requests by method; a method that cannot be written is empty.
+    /// One pattern, and the answers to its requests by method.
     struct Leaf: Sendable {
         let pattern: String
         let answers: [String: LearnedAnswers]
@@ -17,7 +17,6 @@ struct PathNode: Sendable {
     private static let deepest = 24
     /// The most bytes from a pattern's first star on: a configuration takes 127, and `/**` may follow.
     private static let longestTail = 120
-    private static let mostMethods = 16
 
     private var children: [String: PathNode] = [:]
     /// True where siblings are one.
@@ -33,6 +32,7 @@ struct PathNode: Sendable {
     ///
     /// - Parameters:
     ///   - path: the segments behind this one.
+    ///   - method: one of few: a node has answers for each.
     ///   - depth: how many there are before.
     ///   - note: adds to the answers.
     mutating func note(
@@ -60,8 +60,7 @@ struct PathNode: Sendable {
         to answers: inout [String: LearnedAnswers], _ method: String, _ room: inout LearningRoom,
         _ note: (inout LearnedAnswers, inout LearningRoom) -> Void
     ) {
-        let key = answers[method] != nil || answers.count < Self.mostMethods ? method : ""
-        note(&answers[key, default: LearnedAnswers()], &room)
+        note(&answers[method, default: LearnedAnswers()], &room)
     }
 
     private static func merge(

@@ -37,10 +37,7 @@ struct RunLearning: Sendable {
                 throw Self.failure(path, "it is there already; move it away, or name another file")
             }
         }
-        let folder = Self.folder(of: path)
-        guard access(folder, W_OK | X_OK) == 0 else {
-            throw Self.failure(path, "nothing can be written to \(folder): \(SystemError.last)")
-        }
+        if let obstacle = OutputPlace.obstacle(to: path) { throw Self.failure(path, obstacle) }
     }
 
     /// - Throws: where the configuration changes requests or responses: what is learnt stands alone, and a command would then
@@ -59,11 +56,6 @@ struct RunLearning: Sendable {
 
     private static func failure(_ path: String, _ reason: String) -> CommandFailure {
         CommandFailure(.runFailed, "pintle run: --learn \(path): \(reason)")
-    }
-
-    private static func folder(of path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     /// `learnt.schemas` beside `learnt.yaml`.
@@ -87,7 +79,8 @@ struct RunLearning: Sendable {
             from: LearnedConfiguration.Origin(
                 version: report.version, program: report.program, moment: "\(report.startedAt)", base: "\(self.base)"),
             under: self.policy.configuration,
-            schemaFolder: String(folder.split(separator: "/").last ?? ""))
+            schemaFolder: String(folder.split(separator: "/").last ?? ""),
+            place: LearnedPath(from: OutputPlace.folder(of: self.path)))
         guard learnt.hostCount > 0 else {
             return Result(line: "learnt: nothing, as no request came through; \(self.path) was not written")
         }

@@ -28,6 +28,8 @@ struct RunJSONReport {
             ("other_findings", .number(self.tally.otherFindings)),
             ("past_proxy", .array(self.report.past.map(self.past))),
             ("other_past_proxy", .number(self.report.morePast)),
+            ("refused_past_proxy", .number(self.report.refusedPast)),
+            ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
         ]).jsonText
     }
 

@@ -3,22 +3,32 @@
 internal import PintleActivity
 internal import PintleAudit
 
-/// The report for build servers: one suite, and a case for each host, or for the program if it asked none.
+/// The report for build servers: one suite, and a case for each host, or for the program if it asked none; and one for what
+/// went past the proxy, where that makes the exit code 1.
 struct RunJUnitReport {
     let report: RunReport
 
     private struct Case {
         let name: String
         var findings: [RunTally.Finding] = []
+
+        /// A failure has broken a rule, an error has had no answer: a case has either.
+        var element: String? {
+            if self.findings.isEmpty { return nil }
+            return self.findings.allSatisfy { $0.what.rule == .failed } ? "error" : "failure"
+        }
     }
 
     var text: String {
         let cases = self.cases
+        let bypass = self.report.failOn.contains(.bypass) ? self.past : []
+        let failures = cases.count { $0.element == "failure" } + (bypass.isEmpty ? 0 : 1)
         let attributes = ReportText.attributes([
             ("name", "pintle.run"), ("package", "pintle.run"), ("id", "0"),
             // The format knows neither fractions nor zones.
             ("timestamp", String(self.report.startedAt.description.prefix(19))), ("hostname", "localhost"),
-            ("tests", "\(cases.count)"), ("failures", "\(cases.count { !$0.findings.isEmpty })"), ("errors", "0"),
+            ("tests", "\(cases.count + (bypass.isEmpty ? 0 : 1))"), ("failures", "\(failures)"),
+            ("errors", "\(cases.count { $0.element == "error" })"),
             ("time", ReportText.seconds(self.report.duration)),
         ])
         let properties = [
@@ -27,10 +37,30 @@ struct RunJUnitReport {
         ].map { "      <property\(ReportText.attributes([("name", $0.0), ("value", $0.1)]))/>" }
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites>", "  <testsuite\(attributes)>"]
         lines += ["    <properties>"] + properties + ["    </properties>"] + cases.flatMap(Self.lines)
-        let past = self.report.past.map { "past the proxy: \($0.remote) by \($0.program)" }
-        lines.append("    <system-out>\(ReportText.xml(past.joined(separator: "\n")))</system-out>")
+        if !bypass.isEmpty { lines += Self.lines(ofBypass: bypass) }
+        lines.append("    <system-out>\(ReportText.xml(self.past.joined(separator: "\n")))</system-out>")
         lines += ["    <system-err></system-err>", "  </testsuite>", "</testsuites>"]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var past: [String] {
+        let more = self.report.morePast
+        return self.report.past.map { "past the proxy: \($0.remote) by \($0.program)" }
+            + (more > 0 ? ["past the proxy: \(more) more"] : [])
+            + (self.report.refusedWords.map { ["past the proxy: \($0)"] } ?? [])
+    }
+
+    private static func lines(ofBypass words: [String]) -> [String] {
+        let rule = RunRule.pastProxy
+        let attributes = ReportText.attributes([
+            ("classname", "pintle.run"), ("name", "past the proxy"), ("time", "0.000"),
+        ])
+        let head = ReportText.attributes([("message", words[0]), ("type", "\(rule.id) \(rule.name)")])
+        return [
+            "    <testcase\(attributes)>",
+            "      <failure\(head)>\(ReportText.xml((words + [rule.remedy]).joined(separator: "\n")))</failure>",
+            "    </testcase>",
+        ]
     }
 
     /// In the order in which the hosts were met; a finding's host may be none of those that are kept.
@@ -51,7 +81,9 @@ struct RunJUnitReport {
 
     private static func lines(of test: Case) -> [String] {
         let attributes = ReportText.attributes([("classname", "pintle.run"), ("name", test.name), ("time", "0.000")])
-        guard let first = test.findings.first?.what else { return ["    <testcase\(attributes)/>"] }
+        guard let element = test.element,
+            let first = (test.findings.first { element == "error" || $0.what.rule != .failed })?.what
+        else { return ["    <testcase\(attributes)/>"] }
         let body = test.findings.map { finding in
             let times = finding.count > 1 ? " (\(finding.count) times)" : ""
             return "\(finding.what.rule.id) \(finding.what.rule.name)\(times)\n\(finding.what.words)\n"
@@ -60,7 +92,8 @@ struct RunJUnitReport {
         let head = ReportText.attributes([("message", first.words), ("type", "\(first.rule.id) \(first.rule.name)")])
         return [
             "    <testcase\(attributes)>",
-            "      <failure\(head)>\(ReportText.xml(body.joined(separator: "\n\n")))</failure>", "    </testcase>",
+            "      <\(element)\(head)>\(ReportText.xml(body.joined(separator: "\n\n")))</\(element)>",
+            "    </testcase>",
         ]
     }
 }

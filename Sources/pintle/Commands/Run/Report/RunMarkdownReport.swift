@@ -56,8 +56,14 @@ struct RunMarkdownReport {
     }
 
     private var past: [String] {
-        guard !self.report.past.isEmpty else { return [] }
-        return ["", "## Past the proxy", ""]
-            + ReportText.table(["Address", "Program"], self.report.past.map { [$0.remote, $0.program] })
+        let (past, more) = (self.report.past, self.report.morePast)
+        guard past.count + more + self.report.refusedPast > 0 else { return [] }
+        var lines = ["", "## Past the proxy"]
+        if !past.isEmpty {
+            lines += [""] + ReportText.table(["Address", "Program"], past.map { [$0.remote, $0.program] })
+        }
+        if more > 0 { lines += ["", "And \(more) more."] }
+        if let words = self.report.refusedWords { lines += ["", ReportText.markdown("\(words).")] }
+        return lines
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleActivity
+internal import PintleAudit
 
 /// The deeds of a command through its proxy: a value from which the summary and every report are written.
 ///
@@ -23,12 +24,41 @@ struct RunReport: Sendable, Equatable {
     var past: [PastConnection] = []
     /// The number of those that are left out.
     var morePast = 0
+    /// Attempts to connect past the proxy that the command's own network has refused.
+    var refusedPast = 0
+    /// What makes the exit code 1.
+    var failOn: Set<RunConcern> = [.violation]
 
     /// The configuration, as people call it.
     var configuration: String { self.file ?? "embedded default" }
 
-    /// True where a request was denied, or anything violated.
-    var hasFindings: Bool { self.tally.totals.denied + self.tally.totals.violations > 0 }
+    /// True where there is any of what makes the exit code 1.
+    var hasFindings: Bool {
+        let totals = self.tally.totals
+        return self.failOn.contains { concern in
+            switch concern {
+            case .violation: totals.denied + totals.violations > 0
+            case .failure: totals.failed > 0
+            case .bypass: self.past.count + self.morePast + self.refusedPast > 0
+            }
+        }
+    }
+
+    /// `3 attempts were refused by the command's own network`; nil where there was none.
+    var refusedWords: String? {
+        guard self.refusedPast > 0 else { return nil }
+        let verb = self.refusedPast == 1 ? "was" : "were"
+        return "\(ReportText.count(self.refusedPast, "attempt")) \(verb) refused by the command's own network"
+    }
+
+    /// `error` for what makes the exit code 1, and for what is denied or violated in any case; else `warning`.
+    func level(of rule: RunRule) -> String {
+        switch rule {
+        case .failed: self.failOn.contains(.failure) ? "error" : "warning"
+        case .pastProxy: self.failOn.contains(.bypass) ? "error" : "warning"
+        default: "error"
+        }
+    }
 }
 
 /// One thing that was denied or violated, however often.

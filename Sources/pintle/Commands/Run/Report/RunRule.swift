@@ -14,6 +14,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     case unserializableRequest = 308
     case pastProxy = 309
     case destinationDenied = 310
+    case failed = 311
 
     init(_ kind: ViolationKind) {
         switch kind {
@@ -44,6 +45,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .unserializableRequest: ViolationKind.unserializableRequest.rawValue
         case .pastProxy: "past-proxy"
         case .destinationDenied: ViolationKind.destinationDenied.rawValue
+        case .failed: "failed"
         }
     }
 
@@ -60,6 +62,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .unserializableRequest: "The request is not as its contract declares it."
         case .pastProxy: "The program connected to a server without the proxy."
         case .destinationDenied: "A rule that only reports would not allow the request."
+        case .failed: "The request had no proper answer."
         }
     }
 
@@ -75,6 +78,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .certificateInvalid: "See what it shows with `pintle pins show`; have the server's owner repair it."
         case .unserializableRequest: "Change the program, or the contract that the route names."
         case .destinationDenied: "Name the destination in the configuration, under `trust` for instance."
+        case .failed: "The reason says where it failed; see that the server is there and can be reached from here."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }
     }

@@ -24,7 +24,9 @@ struct RunSARIFReport {
             ("executionSuccessful", .bool(self.report.end == .exited(0))),
             ("startTimeUtc", .string(self.report.startedAt.description)),
         ]
-        let results = self.report.tally.findings.map(self.result) + self.report.past.map(self.result)
+        let results =
+            self.report.tally.findings.map(self.result) + self.report.past.map(self.result)
+            + self.refused
         return .object([
             ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
             ("columnKind", "unicodeCodePoints"), ("results", .array(results)),
@@ -37,7 +39,10 @@ struct RunSARIFReport {
             ("shortDescription", .object([("text", .string(rule.summary))])),
             ("fullDescription", .object([("text", .string("\(rule.summary) \(rule.remedy)"))])),
             ("help", .object([("text", .string(rule.remedy))])),
-            ("defaultConfiguration", .object([("level", .string(rule == .pastProxy ? "warning" : "error"))])),
+            (
+                "defaultConfiguration",
+                .object([("level", .string(rule == .pastProxy || rule == .failed ? "warning" : "error"))])
+            ),
             ("properties", .object([("tags", .strings(["security", "network"]))])),
         ])
     }
@@ -58,6 +63,12 @@ struct RunSARIFReport {
             named: connection.remote, at: [], [("program", .string(connection.program))])
     }
 
+    private var refused: [Parameter] {
+        guard let words = self.report.refusedWords else { return [] }
+        let count: [(String, Parameter?)] = [("count", .number(self.report.refusedPast))]
+        return [self.result(.pastProxy, "past the proxy: \(words)", named: self.report.program, at: [], count)]
+    }
+
     private func result(
         _ rule: RunRule, _ message: String, named name: String, at places: [String?],
         _ properties: [(String, Parameter?)]
@@ -76,7 +87,7 @@ struct RunSARIFReport {
         return .object([
             ("ruleId", .string(rule.id)),
             ("ruleIndex", RunRule.allCases.firstIndex(of: rule).map { .number($0) }),
-            ("level", .string(rule == .pastProxy ? "warning" : "error")),
+            ("level", .string(self.report.level(of: rule))),
             ("message", .object([("text", .string(ReportText.sarif("\(message)\n\(rule.remedy)")))])),
             (
                 "locations",

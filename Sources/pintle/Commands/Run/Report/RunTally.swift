@@ -140,7 +140,7 @@ extension RunTally.Counts {
         if record.isTunnel || record.method == "CONNECT" { self.tunnels += 1 } else { self.requests += 1 }
         if record.decision == "deny" { self.denied += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
-        if record.decision == "error", record.violations.isEmpty { self.failed += 1 }
+        if record.hasFailed { self.failed += 1 }
         self.bytesUp += record.bytesIn ?? 0
         self.bytesDown += record.bytesOut ?? 0
     }
@@ -149,9 +149,13 @@ extension RunTally.Counts {
 extension ExchangeRecord {
     var isTunnel: Bool { self.mode == "tunnel" }
 
+    /// True where it had no proper answer, and no rule is the reason.
+    fileprivate var hasFailed: Bool { self.decision == "error" && self.violations.isEmpty }
+
     /// Each once.
     fileprivate var brokenRules: [RunRule] {
         var rules: [RunRule] = self.decision == "deny" ? [.denied] : []
+        if self.hasFailed { rules.append(.failed) }
         for rule in self.violations.map(RunRule.init) where !rules.contains(rule) { rules.append(rule) }
         return rules
     }
