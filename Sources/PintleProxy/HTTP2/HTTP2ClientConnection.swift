@@ -107,6 +107,8 @@ final class HTTP2ClientConnection {
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
             HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
         ]
+        // The streams do so: a client that was refused may end short of its length.
+        settings.contentLengthValidation = .disabled
         settings.targetWindowSize = 16 * Self.window
         settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: active.headLimits.bytes)
         // Answers to a flood wait for a client that does not read them.

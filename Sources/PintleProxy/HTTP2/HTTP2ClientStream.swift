@@ -49,6 +49,10 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     var waiting: CircularBuffer<Piece> = []
     /// True once the client has sent all of the request.
     var hasRequest = false
+    /// The bytes of content that are still to come; nil if the request does not say.
+    private var owed: UInt64?
+    /// True once the answer was begun, interim ones aside.
+    private var hasAnswer = false
     /// True where no body follows the answer's head, whatever it says.
     private var isBodiless = false
     /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
@@ -96,16 +100,32 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             if isLast { socket.receivedEnd() }
             return self.took(bytes.readableBytes)
         }
+        guard self.expects(bytes.readableBytes, isLast: isLast) else { return self.fault() }
         if bytes.readableBytes > 0 { self.waiting.append(.bytes(bytes)) }
-        if isLast { self.waiting.append(.end(Fields())) }
+        if isLast { self.receivedEnd(Fields()) }
         self.process()
+    }
+
+    /// Holds content against the length that the request has named (RFC 9113 §8.1.1). The codec would do so as well, and reset
+    /// the stream of a client that was refused and ends its side short of the length.
+    private func expects(_ count: Int, isLast: Bool) -> Bool {
+        guard let owed else { return true }
+        guard UInt64(count) <= owed else { return false }
+        self.owed = owed - UInt64(count)
+        return !isLast || UInt64(count) == owed || self.hasAnswer
+    }
+
+    private func receivedEnd(_ trailers: Fields) {
+        // Content that is not whole has no end that could be passed on: what has come of it is all that the origin gets.
+        guard self.owed ?? 0 == 0 else { return self.hasRequest = true }
+        self.waiting.append(.end(trailers))
     }
 
     private func receive(trailers: HPACKHeaders) {
         // A tunnel has nothing but bytes (RFC 9113 §8.5).
-        guard case .exchange = self.kind else { return self.fault() }
+        guard case .exchange = self.kind, self.expects(0, isLast: true) else { return self.fault() }
         do throws(WireError) {
-            self.waiting.append(.end(try HTTP2RequestHead.trailers(trailers, within: self.lane.active.headLimits)))
+            self.receivedEnd(try HTTP2RequestHead.trailers(trailers, within: self.lane.active.headLimits))
         } catch {
             return self.fault()
         }
@@ -132,6 +152,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         }
         var head = request.head
         self.kind = request.kind
+        if case .length(let length) = request.framing { self.owed = length }
         self.isHead = head.method == "HEAD"
         let refusal = caller.refusal ?? self.lane.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
         let exchange = Exchange(
@@ -334,6 +355,7 @@ extension HTTP2ClientStream: ClientStream {
     }
 
     func send(_ head: ResponseHead, length: UInt64?) {
+        self.hasAnswer = true
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
         self.waitingHead = HPACKHeaders(head, length: length)
         self.hasNoContent = !self.isHead && length == 0

@@ -71,6 +71,9 @@ package struct HTTP2RequestHead {
         head.cameByHTTP2 = true
         let length = try head.fields.declaredLength()
         if case .exchange = self.kind {
+            guard !endsStream || length ?? 0 == 0 else {
+                throw WireError(.malformed, "it ends with its head, and names the length of content")
+            }
             self.framing = endsStream ? .none : length.map { .length($0) } ?? .chunked
         } else {
             guard length ?? 0 == 0 else { throw WireError(.malformed, "a CONNECT request has no content") }

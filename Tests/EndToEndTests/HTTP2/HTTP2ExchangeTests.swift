@@ -35,6 +35,37 @@ struct HTTP2ExchangeTests {
         #expect(stage.heldUp.isEmpty, "\(stage.heldUp)")
     }
 
+    @Test(arguments: ["nothing", "a piece", "trailers"])
+    func `a client that is refused and ends short of its length gets all of the refusal`(sent: String) throws {
+        let (hasEnded, gotMore) = (Watched(false), Watched<[UInt8]>([]))
+        let stage = try HTTP2Stage { connection in
+            _ = try connection.readRequestHead()
+            try connection.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 8\r\n\r\n")
+            try hasEnded.wait(for: "the end of the request") { $0 }
+            try connection.send("too long")
+            let rest = try connection.stream.readToEnd().bytes
+            gotMore.change { $0 = rest }
+        }
+        let client = try stage.client()
+        try client.greet()
+        try client.send(HTTP2Case.post([("content-length", "100"), ("expect", "100-continue")]))
+        try #require(try client.read { $0.answers[1]?.status == 413 })
+        switch sent {
+        case "trailers": try client.send(Bytes.headers([("x-sum", "1")]))
+        case "a piece": try client.send(Bytes.data("piece"))
+        default: try client.send(Bytes.data(""))
+        }
+        // What comes behind is served, so that the end has been seen.
+        try client.send(Bytes.frame(Bytes.Kind.ping, on: 0, Array(1...8)))
+        #expect(try client.read { $0.pongs.count == 1 })
+        hasEnded.change { $0 = true }
+        let answer = try client.answer()
+        #expect(answer.isComplete && answer.reset == nil && answer.text == "too long", "\(answer)")
+        try stage.origin.waitUntilQuiet()
+        // The origin sees content that is not whole, if it sees any.
+        #expect((sent == "a piece" ? Array("piece".utf8) : []).starts(with: gotMore.current))
+    }
+
     // MARK: Remote procedure calls
 
     /// A server of HTTP/2 that gives back what comes, piece by piece, with a status in its trailers.
