@@ -59,6 +59,8 @@ final class HTTP2ClientConnection {
     private static let window = 64 * 1024
     /// Above the first, answers wait for a client to take some of what it has not; below the second they go on.
     private static let unsentLimits = (high: 8 * 1024 * 1024, low: 4 * 1024 * 1024)
+    /// The most that waits for its streams to take it, in bytes: the window of the connection, in frames of a few bytes each.
+    private static let mostUntaken = 16 * 1024 * 1024
     /// Streams that were broken off for what the client did; the codec counts those that it breaks off, up to the same number.
     private static let mostOwnResets = 200
     /// Streams that a client may break off in 30 seconds. Behind a proxy that is how a tunnel is closed.
@@ -186,11 +188,12 @@ final class HTTP2ClientConnection {
         }
     }
 
-    /// Content has come on a stream.
+    /// Something has come on a stream, and takes so many bytes until it is taken.
     func received(_ count: Int, on number: Int) {
         guard let stream = self.streamsByNumber[number] else { return }
         stream.untaken += count
         self.untaken(changedBy: count)
+        if self.untaken > Self.mostUntaken { self.fail(.enhanceYourCalm) }
     }
 
     /// Content was taken, or dropped, where `change` is negative.

@@ -23,11 +23,11 @@ extension HTTP2ClientStream {
         let socket = HTTP2StreamSocket(self, on: self.lane.loop, waiting: bytes, hasEnded: self.hasRequest)
         self.socket = socket
         self.expectation = .nothing
-        if bytes.isEmpty, !self.hasRequest { self.channel.read() }
+        if bytes.isEmpty || self.hasRequest { self.ask() }
         return socket
     }
 
-    func takeMore() { self.channel.read() }
+    func takeMore() { self.ask() }
 
     func sendThroughTunnel(_ bytes: UnsafeRawBufferPointer) { self.write(content: bytes) }
 

@@ -47,12 +47,18 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private var hasHead = false
     private var isHead = false
     var waiting: CircularBuffer<Piece> = []
-    /// True once the client has sent all of the request.
+    /// True once the client has sent all of the request, and it was taken.
     var hasRequest = false
+    /// True once the client has ended its side of the stream. What it may still send carries nothing.
+    private var hasEnded = false
     /// The bytes of content that are still to come; nil if the request does not say.
     private var owed: UInt64?
     /// True once the answer was begun, interim ones aside.
     private var hasAnswer = false
+    /// True while the codec tells of what has come, one within the other if it is asked for more meanwhile.
+    private var isTold = false
+    /// True if the codec is to be asked for more when it has told of everything.
+    private var wantsMore = false
     /// True where no body follows the answer's head, whatever it says.
     private var isBodiless = false
     /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
@@ -80,17 +86,39 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) { self.channel.read() }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        self.isTold = true
         switch self.unwrapInboundIn(data) {
-        case .headers(let headers) where !self.hasHead: self.begin(headers)
-        case .headers(let headers): self.receive(trailers: headers.headers)
+        case .headers(let headers):
+            self.hasEnded = headers.endStream
+            if self.hasHead { self.receive(trailers: headers.headers) } else { self.begin(headers) }
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
+            self.hasEnded = data.endStream
+            self.took(HTTP2FrameWatch.frameCost)
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
-        // The codec takes them for what was asked for, so that it must be asked again.
-        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate:
-            if self.socket?.isEmpty ?? self.waiting.isEmpty, !self.hasRequest { self.channel.read() }
+        case .priority, .windowUpdate:
+            self.took(HTTP2FrameWatch.frameCost)
+            self.askForMore()
+        case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: self.askForMore()
         }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        self.isTold = false
+        guard self.wantsMore else { return }
+        self.wantsMore = false
+        self.channel.read()
+    }
+
+    /// Asks the codec for more, which it may tell of from within the call: never while it tells of something, since a client
+    /// decides how many frames there are.
+    func ask() { if self.isTold { self.wantsMore = true } else { self.channel.read() } }
+
+    /// Asks the codec for more if nothing waits here. Behind the end only frames without content come, and the codec would keep
+    /// them for as long as it is not asked.
+    private func askForMore() {
+        if self.hasEnded || self.socket?.isEmpty ?? self.waiting.isEmpty { self.ask() }
     }
 
     private func receive(_ bytes: ByteBuffer, isLast: Bool) {
@@ -98,12 +126,25 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             self.hasRequest = isLast
             if bytes.readableBytes > 0 { socket.received(bytes) }
             if isLast { socket.receivedEnd() }
-            return self.took(bytes.readableBytes)
+            self.took(bytes.readableBytes)
+            if isLast { self.ask() }
+            return
         }
         guard self.expects(bytes.readableBytes, isLast: isLast) else { return self.fault() }
-        if bytes.readableBytes > 0 { self.waiting.append(.bytes(bytes)) }
+        if bytes.readableBytes > 0 { self.wait(with: bytes) }
         if isLast { self.receivedEnd(Fields()) }
         self.process()
+    }
+
+    /// Keeps content until it is taken.
+    private func wait(with bytes: ByteBuffer) {
+        if case .bytes(var last) = self.waiting.last {
+            self.waiting.removeLast()
+            let isTakenIn = last.takeIn(bytes)
+            self.waiting.append(.bytes(last))
+            if isTakenIn { return }
+        }
+        self.waiting.append(.bytes(bytes.forWaiting))
     }
 
     /// Holds content against the length that the request has named (RFC 9113 §8.1.1). The codec would do so as well, and reset
@@ -186,8 +227,7 @@ final class HTTP2ClientStream: ChannelInboundHandler {
             self.took(self.untaken)
         }
         self.expectNext()
-        // Frames that have come already are told of from within the call.
-        if self.waiting.isEmpty, !self.hasRequest { self.channel.read() }
+        self.askForMore()
     }
 
     private func giveBody() {

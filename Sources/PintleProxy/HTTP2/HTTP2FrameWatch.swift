@@ -6,7 +6,7 @@ internal import PintleLoop
 
 /// Looks at frames on their way to SwiftNIO's codec, and back, for what the codec leaves to others.
 ///
-/// - What has come of bodies and was not taken yet is counted.
+/// - What has come for a stream and was not taken yet is counted, by what it costs to hold it.
 /// - Frames of nothing, of which the codec counts those of a whole connection, must not follow each other for long.
 /// - A turn takes no more than some frames of one connection: each may be a request, and others want their share.
 /// - A connection error is told apart from that of a stream: the codec fires both, and only the former has a GOAWAY.
@@ -45,11 +45,15 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
     private enum Kind {
         static let data: UInt8 = 0
         static let headers: UInt8 = 1
+        static let priority: UInt8 = 2
         static let settings: UInt8 = 4
         static let goAway: UInt8 = 7
+        static let windowUpdate: UInt8 = 8
         static let continuation: UInt8 = 9
     }
 
+    /// What it costs to hold a frame, whatever it carries: in bytes, and not less than the codec takes for one.
+    static let frameCost = 256
     /// Frames of nothing that may follow each other on a connection.
     private static let mostEmpty = 100
     /// Frames that a turn takes.
@@ -157,6 +161,7 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
             case Kind.headers, Kind.continuation:
                 if self.sectionSince == nil { self.sectionSince = self.loop.turnTime }
                 self.endsSection = head.endsHeaders
+            case Kind.priority, Kind.windowUpdate: self.connection.received(Self.frameCost, on: head.stream)
             default: break
             }
             self.frames += 1
@@ -180,9 +185,9 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
             guard let padding else { return false }
             content = max(0, head.length - 1 - Int(padding))
         }
+        self.connection.received(content + Self.frameCost, on: head.stream)
         if content > 0 {
             self.empty = 0
-            self.connection.received(content, on: head.stream)
         } else if !head.isEnd {
             self.empty += 1
             if self.empty > Self.mostEmpty { self.connection.fail(.enhanceYourCalm) }

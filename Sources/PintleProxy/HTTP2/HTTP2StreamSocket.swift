@@ -44,7 +44,12 @@ final class HTTP2StreamSocket: RelayStream {
     // MARK: The stream's events
 
     func received(_ bytes: ByteBuffer) {
-        self.waiting.append(bytes)
+        if var last = self.waiting.popLast() {
+            let isTakenIn = last.takeIn(bytes)
+            self.waiting.append(last)
+            if isTakenIn { return self.tellLater() }
+        }
+        self.waiting.append(bytes.forWaiting)
         self.tellLater()
     }
 

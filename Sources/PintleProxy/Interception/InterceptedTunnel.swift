@@ -53,8 +53,7 @@ final class InterceptedTunnel {
         if policy.configuration.destinations.requiresSNIMatch,
             let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority, isIntercepted: true)
         {
-            self.refusal = reason
-            self.reportDenial(reason)
+            self.refusal = self.reportDenial(reason)
             return .refused
         }
         let hosts = [self.authority.host] + (serverName.map { [$0] } ?? [])
@@ -69,13 +68,16 @@ final class InterceptedTunnel {
     }
 
     /// Counts and logs that the policy refuses the handshake: the CONNECT itself was allowed, and is over for the log.
-    private func reportDenial(_ reason: String) {
+    ///
+    /// - Returns: the sentence of the log.
+    private func reportDenial(_ reason: String) -> String? {
         let head = RequestHead(method: "CONNECT", target: .authority(self.authority))
         let request = ReceivedRequest(head, .none)
         let report = ExchangeReport(request, of: self.client, on: self.lane, inside: self)
         report.note(request.plan(by: self.active.policy), in: self.active)
         report.noteRefusedHello(reason)
         report.close(.failed, in: self.active)
+        return report.error
     }
 
     /// Has a certificate issued on another thread.

@@ -25,7 +25,8 @@ struct PlaceholderForFailureTests {
         #expect(answer.status == 203 && answer.text == "nothing to see", "\(answer)")
         #expect(answer["Proxy-Status"]?.hasPrefix("pintle; error=") == true, "\(answer)")
         let line = try pintle.waitForExchanges(1)[0]
-        #expect(line["problem"] as? String == "connect-failure", "\(line)")
+        #expect(line["decision"] as? String == "error", "\(line)")
+        #expect((line["error"] as? String)?.hasSuffix("refused the connection") == true, "\(line)")
     }
 
     @Test func `LOOK-106 it also does where it may be late`() throws {
@@ -40,7 +41,8 @@ struct PlaceholderForFailureTests {
                 _ = try connection.readRequest()
                 try connection.send(text)
             }
-            let answer = try Curl.run(proxy: try self.proxy().port, ["-d", "x", "http://127.0.0.1:\(origin.port)/"])
+            let pintle = try self.proxy()
+            let answer = try Curl.run(proxy: pintle.port, ["-d", "x", "http://127.0.0.1:\(origin.port)/"])
             #expect(answer.status == 203 && answer.text == "nothing to see", "\(answer)")
         }
     }
@@ -48,7 +50,8 @@ struct PlaceholderForFailureTests {
     @Test(arguments: [", failures: tls-failure", ", failures: off"])
     func `LOOK-106 other failures are told`(named: String) throws {
         let more = named.hasSuffix("off") ? ", placeholder_after: 30s" : ""
-        let answer = try Curl.run(proxy: try self.proxy(named, more).port, ["http://127.0.0.1:\(try FreePort.find())/"])
+        let pintle = try self.proxy(named, more)
+        let answer = try Curl.run(proxy: pintle.port, ["http://127.0.0.1:\(try FreePort.find())/"])
         #expect(answer.status == 502 && answer.problem == "connect-failure", "\(answer)")
     }
 

@@ -161,6 +161,68 @@ struct HTTP2FloodTests {
         #expect(stage.origin.requests.isEmpty)
     }
 
+    /// A client whose request is on its way to an origin that does not finish its handshake.
+    ///
+    /// - Parameter isFull: whether it has sent as much content as is taken before that.
+    private func waitingClient(of stage: HTTP2Stage, isFull: Bool) throws -> HTTP2Client {
+        let client = try stage.client()
+        try client.greet()
+        try client.send(HTTP2Case.post())
+        let piece = Bytes.frame(Kind.data, on: 1, [UInt8](repeating: 0x61, count: isFull ? 1 << 14 : 1))
+        for number in 1...5 {
+            try client.send(piece)
+            try self.ping(client, number)
+        }
+        return client
+    }
+
+    /// Waits until all that was sent was looked at.
+    private func ping(_ client: HTTP2Client, _ number: Int) throws {
+        try client.send(Bytes.frame(Kind.ping, on: 0, Array(1...8)))
+        try client.read { $0.pongs.count == number || $0.goAway != nil }
+    }
+
+    @Test(arguments: ["DATA of one byte", "WINDOW_UPDATE"])
+    func `LOOK-73 frames that waited are taken however many there are`(kind: String) throws {
+        let isReleased = Watched(false)
+        let stage = try HTTP2Stage(by: "https") { connection in
+            _ = try connection.stream.read(1)
+            try isReleased.wait(for: "the frames") { $0 }
+        }
+        let client = try self.waitingClient(of: stage, isFull: true)
+        let frame = kind == "WINDOW_UPDATE" ? Bytes.windowUpdate(1) : Bytes.data("a", isLast: false)
+        for _ in 0..<300 { try client.send([[UInt8]](repeating: frame, count: 100).flatMap { $0 }) }
+        try self.ping(client, 6)
+        let held = try #require(try stage.pintle.counters()["held_bytes"] as? Int)
+        #expect(held >= 30_000 * 256, "\(held)")
+        isReleased.change { $0 = true }
+        #expect(try client.answer().status == 502)
+        try self.ping(client, 7)
+        #expect(client.pongs.count == 7 && client.goAway == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `LOOK-73 a client that sends WINDOW_UPDATE for ever takes no memory`(hasEnded: Bool) throws {
+        let isReleased = Watched(false)
+        let stage = try HTTP2Stage(by: "https") { connection in
+            _ = try connection.stream.read(1)
+            try isReleased.wait(for: "the frames") { $0 }
+        }
+        defer { isReleased.change { $0 = true } }
+        let client = try self.waitingClient(of: stage, isFull: !hasEnded)
+        try client.send(Bytes.data("a", isLast: hasEnded))
+        let memory = try stage.pintle.memory("VmRSS")
+        let frames = [[UInt8]](repeating: Bytes.windowUpdate(1), count: 1000).flatMap { $0 }
+        do {
+            for _ in 0..<100 { try client.send(frames) }
+            try self.ping(client, 6)
+        } catch {
+            // The connection has ended.
+        }
+        #expect(hasEnded ? client.pongs.count == 6 : client.goAway == .enhanceYourCalm)
+        #expect(try runsUnderSanitizer || stage.pintle.memory("VmRSS") - memory < 64 * 1024)
+    }
+
     @Test func `what a client allows this side to remember takes no memory`() throws {
         // Each answer has other fields, of which each would be remembered.
         let stage = try HTTP2Stage { connection in

@@ -14,9 +14,10 @@ struct HTTP2Stage {
     ///   - more: of the configuration.
     ///   - route: more keys of the route, each as `key: value` in one line.
     ///   - port: of another origin, that requests go to in place of this one.
+    ///   - scheme: that the origin is spoken to by.
     ///   - script: of the origin; it answers each request with `ok` and closes unless given.
     init(
-        _ more: String = "", route: [String] = [], leadingTo port: Int? = nil,
+        _ more: String = "", route: [String] = [], leadingTo port: Int? = nil, by scheme: String = "http",
         serving script: ScriptedOrigin.Script? = nil
     ) throws {
         self.folder = try TemporaryFolder()
@@ -33,7 +34,7 @@ struct HTTP2Stage {
               - name: origin
                 match: {hosts: [origin.test]}
                 connect: intercept
-                upstream: "http://127.0.0.1:\(port ?? self.origin.port)"
+                upstream: "\(scheme)://127.0.0.1:\(port ?? self.origin.port)"
             \(route.map { "    \($0)" }.joined(separator: "\n"))
             """,
             environment: ["XDG_DATA_HOME": self.folder.path], folder: self.folder)

@@ -139,7 +139,8 @@ struct InterceptionTests {
         let line = try pintle.waitForExchanges(2)[1]
         #expect(line["decision"] as? String == "deny" && line["mode"] as? String == "intercept", "\(line)")
         #expect(line["rule"] as? String == "destinations.require_sni_match", "\(line)")
-        #expect((line["error"] as? String)?.contains("hidden.test, not localhost; a CONNECT for each") == true, "\(line)")
+        let error = try #require(line["error"] as? String)
+        #expect(error.contains("hidden.test, not localhost; a CONNECT for each"), "\(error)")
     }
 
     @Test func `LOOK-113 a handshake without a name is served where others are denied`() throws {
@@ -149,7 +150,8 @@ struct InterceptionTests {
         try client.send("CONNECT \(self.host) HTTP/1.1\r\nHost: \(self.host)\r\n\r\n")
         #expect(try client.readHead().status == 200)
         try client.send(HelloBytes(nil, isNew: true).record)
-        #expect(try client.read(1)[0] == 22, "a ServerHello")
+        // This hello can have other faults, but not that of unrecognized_name.
+        #expect(try client.read(7) != [21, 3, 3, 0, 2, 2, 112])
     }
 
     @Test func `a hello that comes together with its CONNECT is read`() throws {
