@@ -59,8 +59,7 @@ extension Policy {
     /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.
     ///
     /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
-    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it. A name
-    /// without a dot is of the local network, and Java sends none such.
+    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it.
     ///
     /// - Parameters:
     ///   - name: as the client spells it; nil if it names none.
@@ -70,9 +69,7 @@ extension Policy {
     ) -> String? {
         let address = IPAddress(authority.host)
         guard let name else {
-            guard !isIntercepted, address == nil, authority.host.contains("."),
-                self.configuration.destinations.fallback == .deny
-            else { return nil }
+            guard !isIntercepted, address == nil, self.configuration.destinations.fallback == .deny else { return nil }
             return
                 "its ClientHello names no server, and destinations.default is deny; have the client send the name (SNI), "
                 + "intercept the host, or set require_sni_match: off"

@@ -138,7 +138,7 @@ struct DestinationSpellingTests {
     }
 
     @Test(arguments: [
-        ("api.example", false, false), ("api.example", true, true), ("db", false, true), ("10.0.0.1", false, true),
+        ("api.example", false, false), ("api.example", true, true), ("db", false, false), ("10.0.0.1", false, true),
     ])
     func `LOOK-113 a handshake without a name passes where it leads nowhere else`(
         host: String, isIntercepted: Bool, passes: Bool

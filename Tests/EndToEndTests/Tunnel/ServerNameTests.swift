@@ -88,7 +88,10 @@ struct ServerNameTests {
                 "deny: [any.example]", "127.0.0.1", "any.example",
                 "names any.example, which is denied by destinations.deny[0] \"any.example\""
             ),
-            ("default: deny, allow: [localhost]", "localhost", nil, nil),
+            (
+                "default: deny, allow: [localhost]", "localhost", nil,
+                "names no server, and destinations.default is deny; have the client send the name (SNI), intercept"
+            ),
             ("default: deny, allow: [localhost]", "localhost", "localhost", nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", nil, nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", "any.example", nil),

@@ -207,14 +207,14 @@ struct InspectionScenarioTests {
                 "record: completed error 203 up 0 down 13 body-too-large",
             ]),
         Scenario(
-            name: "a placeholder is no answer to an origin that fails", policy: placeholder,
+            name: "LOOK-106 a placeholder answers for an origin that fails, too", policy: placeholder,
             events: [.begin, .head(200, json, nil), .originFails(.timeout, "silent")],
             expected: [
                 "origin < GET http://a.test/",
-                "client < 504",
-                "client < problem upstream-timeout: silent",
+                "client < 203",
+                "client < \"{\"gone\":true}\"",
                 "client < end",
-                "record: failed error 504 up 0 down 0",
+                "record: completed error 203 up 0 down 13",
             ]),
     ]
 
