@@ -100,4 +100,8 @@ import Testing
     func `Accept decides between JSON and text`(accept: String?, json: Bool) {
         #expect(ProblemWriter.acceptsJSON(accept) == json)
     }
+
+    @Test func `LOOK-106 a failure that a placeholder stands for has the name of its problem`() {
+        for failure in ResponseRules.OriginFailure.allCases { #expect(Problem.Name(rawValue: failure.rawValue) != nil) }
+    }
 }

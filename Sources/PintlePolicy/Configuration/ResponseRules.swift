@@ -59,7 +59,7 @@ package struct ResponseRules: Sendable, Equatable {
         case upstreamProtocol = "upstream-protocol"
     }
 
-    /// What is sent in place of a response that breaks the rules, is late or does not come.
+    /// A file that clients get in place of a response that breaks the rules, is late or does not come.
     package struct Placeholder: Sendable, Equatable {
         /// Its bytes; read when the configuration is loaded.
         package var body: [UInt8]

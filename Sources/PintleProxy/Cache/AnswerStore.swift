@@ -76,7 +76,7 @@ package final class AnswerStore: Sendable {
         then found: @escaping @Sendable (KeptAnswer?) -> Void
     ) {
         guard let disk = self.disk.withLockedValue({ $0 }) else { return found(nil) }
-        // What is read before a removal neither answers nor is kept after it.
+        // An answer that was read before its removal is neither given nor kept after it.
         let watch = self.watch(key)
         Task {
             defer { self.end(watch) }

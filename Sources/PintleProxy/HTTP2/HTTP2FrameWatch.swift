@@ -52,7 +52,7 @@ final class HTTP2FrameWatch: ChannelDuplexHandler {
         static let continuation: UInt8 = 9
     }
 
-    /// What it costs to hold a frame, whatever it carries: in bytes, and not less than the codec takes for one.
+    /// The cost of holding a frame beside its content, in bytes; not less than the memory that the codec takes for one.
     static let frameCost = 256
     /// Frames of nothing that may follow each other on a connection.
     private static let mostEmpty = 100

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A folder in which only this user and root may change anything, held open.
 ///
-/// What is in it is reached by its descriptor, and links in it are not followed: changing the way to it later leads the program
+/// Its files are reached by its descriptor, and links among them are not followed: changing the way to it later leads the program
 /// nowhere else. A link on the way to the folder, or in its place, is followed if this user or root made it.
 package final class TrustedFolder: Sendable {
     package let path: String

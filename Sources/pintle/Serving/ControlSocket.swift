@@ -2,6 +2,8 @@
 
 internal import Foundation
 internal import Glibc
+internal import NIOCore
+internal import PintleLoop
 internal import PintleSystem
 
 /// The Unix socket by which commands reach a running proxy.
@@ -119,21 +121,10 @@ final class ControlSocket: Sendable {
 
     // MARK: Bytes
 
+    /// - Returns: nil if the path is too long for a socket.
     private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = path.systemBytes
-        let fits = withUnsafeMutableBytes(of: &address.sun_path) { place in
-            guard bytes.count < place.count else { return false }
-            place.copyBytes(from: bytes)
-            return true
-        }
-        guard fits else { return nil }
-        return withUnsafePointer(to: &address) { place in
-            place.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        guard let address = try? SocketAddress(pathOfSocket: path) else { return nil }
+        return address.withSockAddr { body($0, socklen_t($1)) }
     }
 
     private static func readLine(from descriptor: Int32) -> [UInt8]? {

@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What an audit says of old versions of TLS.
+/// Findings of an audit about old versions of TLS.
 struct AuditVersionTests {
     @Test func `LOOK-119 every old version that a server takes is named`() throws {
         let stage = try AuditStage()

@@ -5,7 +5,7 @@ import Glibc
 import PintleTesting
 import Testing
 
-/// What `pintle ca trust` says of Chromium.
+/// The line of `pintle ca trust` for Chromium.
 struct ChromiumTrustTests {
     private static let certutil: String? = ["/usr/bin/certutil", "/usr/local/bin/certutil"].first { (path: String) in
         access(path, X_OK) == 0

@@ -83,7 +83,7 @@ struct ProxyEnvironment: Sendable, Equatable {
         "CARGO_HTTP_CAINFO", "NPM_CONFIG_CAFILE", "BUNDLE_SSL_CA_CERT", "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
         "NIX_SSL_CERT_FILE",
     ]
-    /// What programs read if the variable is not set.
+    /// The variables that a program reads in place of one that is not set, in its order.
     private static let readOtherwise = [
         "CURL_CA_BUNDLE": ["SSL_CERT_FILE"], "REQUESTS_CA_BUNDLE": ["CURL_CA_BUNDLE"],
         "PIP_CERT": ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"], "AWS_CA_BUNDLE": ["REQUESTS_CA_BUNDLE"],

@@ -9,7 +9,7 @@ import Testing
 
 @testable import pintle
 
-/// What is learnt allows what was seen, and no more.
+/// A learnt configuration allows the requests that were seen, and no others.
 struct LearnedBoundsTests {
     private static let methods = ["GET", "POST", "PUT", "PURGE", "NULL", "#A", "get", "Purge"]
     private static let words = ["a", "b", "users", "page.html", "long-word"]

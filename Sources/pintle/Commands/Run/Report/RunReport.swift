@@ -26,7 +26,7 @@ struct RunReport: Sendable, Equatable {
     var morePast = 0
     /// Attempts to connect past the proxy that the command's own network has refused.
     var refusedPast = 0
-    /// What makes the exit code 1.
+    /// The kinds of findings that make the exit code 1.
     var failOn: Set<RunConcern> = [.violation]
 
     /// The configuration, as people call it.
