@@ -21,6 +21,23 @@ final class AnswerDisk: Sendable {
         case clear(@Sendable (Int) -> Void)
     }
 
+    private struct Job: Sendable {
+        let work: Work
+        /// The memory that it takes until it is done, in bytes.
+        let cost: Int
+        /// The number of answers and heads that the disk had been given when it came, with its own; the highest there is for
+        /// removals, which are always carried out.
+        let written: UInt64
+
+        static func removing(_ selection: AnswerStore.Selection, _ done: @escaping @Sendable (Int) -> Void) -> Self {
+            Self(work: .purge(selection, done), cost: selection.cost, written: .max)
+        }
+
+        static func clearing(_ done: @escaping @Sendable (Int) -> Void) -> Self {
+            Self(work: .clear(done), cost: 0, written: .max)
+        }
+    }
+
     /// The consequences of an answer that went past the cache for what is stored.
     struct Lesson: Sendable {
         /// The memory that it takes, in bytes.
@@ -33,6 +50,8 @@ final class AnswerDisk: Sendable {
         var waiting = 0
         /// The answers and heads that the disk was given so far.
         var written: UInt64 = 0
+        /// What was given before this many is removed already, or will be: nothing of it has to be written.
+        var cleared: UInt64 = 0
         var removals = PendingRemovals()
         /// True while everything is to be removed, since more is to be removed than can be remembered.
         var isClearing = false
@@ -46,10 +65,15 @@ final class AnswerDisk: Sendable {
             return true
         }
 
+        mutating func add(_ selection: AnswerStore.Selection) {
+            self.removals.add(selection, written: self.written)
+            if selection == .all { self.cleared = self.written }
+        }
+
         /// Has everything removed. Nothing is kept until all is gone, so that what is removed meanwhile is gone with it.
         mutating func clear() {
             self.isClearing = true
-            self.removals.add(.all, written: self.written)
+            self.add(.all)
         }
     }
 
@@ -69,7 +93,7 @@ final class AnswerDisk: Sendable {
 
     let cache: DiskCache
     private let state = NIOLockedValueBox(State())
-    private let queue: AsyncStream<Work>.Continuation
+    private let queue: AsyncStream<Job>.Continuation
     private let worker: Task<Void, Never>
     /// The memory that answers may take until they are written, in bytes: more than a disk takes in a moment is not kept there.
     private static let mostWaiting = 32 << 20
@@ -78,11 +102,18 @@ final class AnswerDisk: Sendable {
 
     init(_ cache: DiskCache, mostWithRemovals: Int = 48 << 20) {
         (self.cache, self.mostWithRemovals) = (cache, mostWithRemovals)
-        let (works, queue) = AsyncStream.makeStream(of: Work.self)
+        let (jobs, queue) = AsyncStream.makeStream(of: Job.self)
         self.queue = queue
         let state = self.state
         self.worker = Task {
-            for await work in works { await Self.perform(work, cache, state) }
+            for await job in jobs {
+                if state.withLockedValue({ job.written > $0.cleared }) {
+                    await Self.perform(job.work, cache, state)
+                } else {
+                    Self.drop(job.work)
+                }
+                state.withLockedValue { $0.waiting -= job.cost }
+            }
         }
     }
 
@@ -128,25 +159,25 @@ final class AnswerDisk: Sendable {
     /// - Returns: false where there is no room, and nothing comes of it.
     @discardableResult
     private func enqueue(_ work: Work, cost: Int) -> Bool {
-        let isReserved = self.state.withLockedValue { state in
+        let written = self.state.withLockedValue { state in
             state.written += 1
-            return state.reserve(cost, of: Self.mostWaiting)
+            return state.reserve(cost, of: Self.mostWaiting) ? state.written : nil
         }
-        guard isReserved else { return false }
-        if case .enqueued = self.queue.yield(work) { return true }
+        guard let written else { return false }
+        if case .enqueued = self.queue.yield(Job(work: work, cost: cost, written: written)) { return true }
         return false
     }
 
     func remove(_ answer: KeptAnswer, at key: CacheKey) {
         let cost = Self.cost(of: answer, key)
-        let (isQueued, clears) = self.state.withLockedValue { state in
+        let (written, clears) = self.state.withLockedValue { state in
             let isQueued = state.reserve(cost, of: self.mostWithRemovals)
             let clears = !isQueued && !state.isClearing
             if clears { state.clear() }
-            return (isQueued, clears)
+            return (isQueued ? state.written : nil, clears)
         }
-        if isQueued { self.queue.yield(.remove(answer, key)) }
-        if clears { self.queue.yield(.clear { _ in }) }
+        if let written { self.queue.yield(Job(work: .remove(answer, key), cost: cost, written: written)) }
+        if clears { self.queue.yield(.clearing { _ in }) }
     }
 
     /// The memory that a piece of work about an answer takes, in bytes, on the high side.
@@ -166,7 +197,7 @@ final class AnswerDisk: Sendable {
                 state.clear()
                 return .clearing
             }
-            state.removals.add(selection, written: state.written)
+            state.add(selection)
             return .own
         }
         return Removal(selection: selection, way: way)
@@ -177,8 +208,8 @@ final class AnswerDisk: Sendable {
     /// - Parameter done: told how many answers there were, on any thread.
     func carryOut(_ removal: Removal, done: @escaping @Sendable (Int) -> Void) {
         switch removal.way {
-        case .own: if case .enqueued = self.queue.yield(.purge(removal.selection, done)) { return }
-        case .clearing: if case .enqueued = self.queue.yield(.clear(done)) { return }
+        case .own: if case .enqueued = self.queue.yield(.removing(removal.selection, done)) { return }
+        case .clearing: if case .enqueued = self.queue.yield(.clearing(done)) { return }
         case .covered: break
         }
         done(0)
@@ -189,20 +220,16 @@ final class AnswerDisk: Sendable {
         case .keep(let answer, let key, let request):
             // An answer that cannot be written was given all the same; the cache tells of its troubles once.
             try? await self.write(answer, key, for: request, cache)
-            state.withLockedValue { $0.waiting -= self.cost(of: answer, key, request) }
         case .commit(let writer, let answer, let key, let request, let done):
             let replaced = await self.entries(replacedBy: answer, key, for: request, cache)
             _ = try? await writer.commit(head: answer.response.encoded(), replacing: replaced)
-            state.withLockedValue { $0.waiting -= self.cost(of: answer, key, request) }
             done()
         case .update(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) {
                 _ = try? await cache.updateHead(of: entry, to: answer.response.encoded())
             }
-            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
         case .remove(let answer, let key):
             for entry in await self.entries(like: answer, key, cache) { _ = try? await cache.remove(entry) }
-            state.withLockedValue { $0.waiting -= self.cost(of: answer, key) }
         case .learn(let key, let lesson):
             let stored = await self.stored(key, cache)
             for (place, update) in lesson.updates(stored.map(\.response)) {
@@ -213,7 +240,6 @@ final class AnswerDisk: Sendable {
                 case .answerOnce, .outdated: _ = try? await cache.remove(stored[place].entry)
                 }
             }
-            state.withLockedValue { $0.waiting -= lesson.cost }
         case .purge(let selection, let done):
             let count =
                 switch selection {
@@ -222,10 +248,7 @@ final class AnswerDisk: Sendable {
                 case .tag(let tag): try? await cache.remove(tag: tag)
                 case .all: try? await cache.removeAll()
                 }
-            state.withLockedValue { state in
-                state.removals.end(selection)
-                state.waiting -= selection.cost
-            }
+            state.withLockedValue { $0.removals.end(selection) }
             done(count ?? 0)
         case .clear(let done):
             let count = try? await cache.removeAll()
@@ -235,6 +258,13 @@ final class AnswerDisk: Sendable {
             }
             done(count ?? 0)
         }
+    }
+
+    /// Leaves undone what would be removed at once.
+    private static func drop(_ work: Work) {
+        guard case .commit(let writer, _, _, _, let done) = work else { return }
+        writer.abandon()
+        done()
     }
 
     private static func write(
@@ -347,30 +377,5 @@ final class AnswerDisk: Sendable {
     /// True if an answer is to be removed by something that is on its way.
     private func removes(_ url: String, tags: [String]) -> Bool {
         self.state.withLockedValue { $0.removals.cover(url, tags: tags) }
-    }
-}
-
-/// An answer whose body is on disk, and open.
-struct StoredAnswerOnDisk: Sendable {
-    let response: StoredResponse
-    let reader: DiskCache.Reader
-
-    /// Reads the body.
-    ///
-    /// - Returns: nil where it cannot be read.
-    func inMemory() async -> KeptAnswer? {
-        var pieces: [ByteBuffer] = []
-        var count: UInt64 = 0
-        while count < self.reader.entry.length {
-            guard let piece = try? await self.reader.read(offset: count) else { return nil }
-            count += UInt64(piece.readableBytes)
-            pieces.append(piece)
-        }
-        return KeptAnswer(self.response, pieces)
-    }
-
-    /// The answer with its body on the disk.
-    var onDisk: KeptAnswer {
-        KeptAnswer(self.response, SharedBody(stored: self.reader, length: self.reader.entry.length))
     }
 }
