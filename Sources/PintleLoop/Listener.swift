@@ -29,6 +29,9 @@ package final class Listener: DescriptorWatcher {
     private let accepted: Acceptance
     private var isOpen = true
     private var resume: LoopTimer?
+    /// A connection with one of the last descriptors. It is served when another one has become free; further ones wait in the
+    /// kernel's queue.
+    private var waiting: (connection: Int32, peer: Peer)?
     /// The number of connections that are taken at once, and the turn in which they were taken last.
     private var burst = 1
     private var lastTurn: UInt64 = 0
@@ -101,7 +104,16 @@ package final class Listener: DescriptorWatcher {
     package func start() {
         self.resume = LoopTimer { [weak self] in
             guard let self, self.isOpen else { return }
-            self.watch()
+            self.goOn()
+        }
+        self.watch()
+    }
+
+    private func goOn() {
+        if let waiting {
+            guard let connection = DescriptorReserve.exchanged(waiting.connection) else { return self.pauseAccepting() }
+            self.waiting = nil
+            self.accepted(connection, waiting.peer)
         }
         self.watch()
     }
@@ -118,6 +130,8 @@ package final class Listener: DescriptorWatcher {
         if let resume { self.loop.disarm(resume) }
         self.loop.unwatch(self.descriptor)
         close(self.descriptor)
+        if let waiting { close(waiting.connection) }
+        self.waiting = nil
         self.file?.remove()
     }
 
@@ -128,14 +142,22 @@ package final class Listener: DescriptorWatcher {
         self.lastTurn = self.loop.turn
         for _ in 0..<self.burst where self.isOpen {
             var storage = sockaddr_storage()
-            let connection = DescriptorReserve.admitted(pintle_accept(descriptor, &storage))
+            let connection = pintle_accept(descriptor, &storage)
             guard connection >= 0 else {
-                if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { self.pauseAccepting() }
-                if errno == ECONNABORTED || errno == EINTR { continue }
+                let code = errno
+                if code == ECONNABORTED || code == EINTR { continue }
                 self.burst = 0
-                return
+                guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code) else { return }
+                DescriptorReserve.askHolders()
+                return self.pauseAccepting()
             }
-            self.accepted(connection, Self.peer(of: connection, storage))
+            let peer = Self.peer(of: connection, storage)
+            if DescriptorReserve.isReserved(connection) {
+                self.waiting = (connection, peer)
+                self.burst = 0
+                return self.pauseAccepting()
+            }
+            self.accepted(connection, peer)
         }
     }
 

@@ -417,6 +417,8 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
         return self.exchange != nil
     }
 
+    func closeIfIdle(since end: NIODeadline) { if self.timer?.isIdle(since: end) == true { self.timedOut(.nextHead) } }
+
     /// Finishes what is under way and closes.
     func drain() {
         if case .head = self.phase, self.inbox.readableBytes == 0 { self.closeGently() }

@@ -75,6 +75,12 @@ final class ConnectionTimer {
         self.loop.arm(timer, at: deadline)
     }
 
+    /// True if another request has been waited for since `end` or longer.
+    func isIdle(since end: NIODeadline) -> Bool {
+        guard case .nextHead = self.expectation, let deadline else { return false }
+        return deadline - self.lane.active.patience.idle <= end
+    }
+
     func stop() {
         if let timer { self.loop.disarm(timer) }
         self.timer = nil

@@ -7,6 +7,7 @@ internal import PintleLoop
 internal import PintleMessage
 internal import PintlePolicy
 internal import PintleSession
+internal import PintleSystem
 
 /// What the connections of one loop share. Used on the loop's thread only.
 final class Lane: @unchecked Sendable {
@@ -38,6 +39,9 @@ final class Lane: @unchecked Sendable {
     /// Fires each second while something is under way.
     private var progress: LoopTimer?
     private static let progressInterval = TimeAmount.seconds(1)
+    private var idleHolder: DescriptorReserve.Registration?
+    /// A client that sends its next request as soon as it has an answer does so in less.
+    private static let moment = TimeAmount.milliseconds(100)
 
     init(
         loop: Loop, active: ActiveConfiguration, census: ConnectionCensus, pool: WorkPool,
@@ -52,6 +56,10 @@ final class Lane: @unchecked Sendable {
         self.instance = UInt64.random(in: 0...0xFFFF_FFFF)
         self.sequence = 0
         self.progress = LoopTimer { [weak self] in self?.tellProgress() }
+        self.idleHolder = DescriptorReserve.register { [weak self] in
+            guard let self else { return }
+            self.loop.execute { self.closeIdle() }
+        }
     }
 
     /// Puts another configuration in force.
@@ -197,6 +205,12 @@ final class Lane: @unchecked Sendable {
         self.tellIfEmpty()
     }
 
+    /// Closes the connections of clients that have asked nothing for a moment, so that others get the descriptors.
+    private func closeIdle() {
+        let end = self.loop.turnTime - Self.moment
+        for connection in Array(self.connections.values) { connection.closeIfIdle(since: end) }
+    }
+
     /// Closes everything.
     func closeAll() {
         for connection in self.connections.values { connection.abort() }
@@ -217,6 +231,9 @@ protocol ServedConnection: AnyObject {
 
     /// Breaks everything off.
     func abort()
+
+    /// Closes if the client has asked nothing since `end` or longer, and has its answers.
+    func closeIfIdle(since end: NIODeadline)
 
     /// Tells the counters what has moved.
     ///

@@ -37,7 +37,8 @@ final class HTTP2ClientConnection {
     private let channel: SocketChannel
     private var streams: [ObjectIdentifier: HTTP2ClientStream] = [:]
     private var streamsByNumber: [Int: HTTP2ClientStream] = [:]
-    private var idleSince = NIODeadline.uptimeNanoseconds(0)
+    /// When its last stream ended, or it began.
+    private var emptySince = NIODeadline.uptimeNanoseconds(0)
     private var timer: LoopTimer?
     private var isLeaving = false
     /// When the client was told that nothing more will be written.
@@ -133,7 +134,7 @@ final class HTTP2ClientConnection {
         self.channel = channel
         self.caller = caller
         self.lane = lane
-        self.idleSince = lane.loop.turnTime
+        self.emptySince = lane.loop.turnTime
         // unowned: `closed` disarms the timer.
         let timer = LoopTimer { [unowned self] in self.beat() }
         self.timer = timer
@@ -156,7 +157,7 @@ final class HTTP2ClientConnection {
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil else { return }
         self.streamsByNumber[stream.number] = nil
         guard self.streams.isEmpty else { return }
-        self.idleSince = self.lane.loop.turnTime
+        self.emptySince = self.lane.loop.turnTime
         if self.isLeaving { self.finish() }
     }
 
@@ -218,7 +219,7 @@ final class HTTP2ClientConnection {
         } else {
             for stream in Array(self.streams.values) { stream.checkTime() }
             if let since = self.watch?.sectionSince, since + patience.head <= now { self.fail(.protocolError) }
-            if self.streams.isEmpty, self.idleSince + patience.idle <= now { self.drain() }
+            if self.streams.isEmpty, self.emptySince + patience.idle <= now { self.drain() }
         }
         if let timer { self.lane.loop.arm(timer, at: now + Self.pulse) }
     }
@@ -268,6 +269,8 @@ extension HTTP2ClientConnection: ServedConnection {
         self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(last), promise: nil)
         if self.streams.isEmpty { self.finish() }
     }
+
+    func closeIfIdle(since end: NIODeadline) { if self.streams.isEmpty, self.emptySince <= end { self.drain() } }
 
     func abort() {
         for stream in Array(self.streams.values) { stream.abort() }

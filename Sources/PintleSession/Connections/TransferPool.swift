@@ -3,6 +3,7 @@
 internal import NIOCore
 internal import PintleLoop
 internal import PintleMessage
+internal import PintleSystem
 internal import PintleTrust
 
 /// The connections and transfers of one session on one loop.
@@ -32,11 +33,14 @@ final class TransferPool: @unchecked Sendable {
     /// The last verdict on each host that is remembered, and when it was made.
     private(set) var verdicts: [Authority: DatedVerdict] = [:]
     private var isClosed = false
+    private var idleHolder: DescriptorReserve.Registration?
     /// The connections of WebSockets, which nobody else can use.
     private var links: [ObjectIdentifier: WebSocketLink] = [:]
 
     private static let mostSpare = 256
     private static let rememberedHosts = 4096
+    /// A client that sends its next request as soon as it has an answer does so in less.
+    private static let moment = TimeAmount.milliseconds(100)
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
@@ -50,6 +54,11 @@ final class TransferPool: @unchecked Sendable {
         self.dialler = CurlDialler(loop: loop, configuration: configuration, judge: judge, names: names)
         // unowned: `closeAll` disarms the timer before the pool goes.
         self.expiry = LoopTimer { [unowned self] in self.closeExpired() }
+        self.dialler.freeDescriptor = { [unowned self] in self.closeOldest() }
+        self.idleHolder = DescriptorReserve.register { [weak self] in
+            guard let self else { return }
+            self.loop.execute { self.closeIdle() }
+        }
     }
 
     // MARK: Transfers
@@ -175,6 +184,21 @@ final class TransferPool: @unchecked Sendable {
             }
             oldest.close()
         }
+    }
+
+    /// Closes the connection that has been idle for longest.
+    ///
+    /// - Returns: false if there is none.
+    private func closeOldest() -> Bool {
+        guard let oldest = self.kept.oldest else { return false }
+        oldest.close()
+        return true
+    }
+
+    /// Closes what was not used for a moment, so that others get the descriptors.
+    private func closeIdle() {
+        let end = self.loop.turnTime - Self.moment
+        while let oldest = self.kept.oldest, oldest.keptSince <= end { oldest.close() }
     }
 
     // MARK: What is remembered

@@ -23,14 +23,18 @@ extension Dial: RunningDial {
 final class AddressDial: RunningDial {
     private let target: DialTarget
     private let address: SocketAddress
-    private let judge: (any AddressJudge)?
+    private let dialler: CurlDialler
     private let serviceType: ServiceType
     private let loop: Loop
     private let start: NIODeadline
     private var completion: Dial.Completion?
     private var descriptor: Int32 = -1
     private var hasBegun = false
+    /// Armed while the process has no descriptor left.
+    private var retry: LoopTimer?
     private var isWatched = false
+    /// How long a descriptor is waited for, and how often it is looked for one.
+    private static let (patience, pause) = (TimeAmount.seconds(1), TimeAmount.milliseconds(20))
     /// The outcome, which is told at the end of the turn: by then whoever dials has the dial.
     private var outcome: Result<Int32, SessionError>?
 
@@ -40,7 +44,7 @@ final class AddressDial: RunningDial {
     ) {
         self.target = target
         self.address = address
-        self.judge = dialler.judge
+        self.dialler = dialler
         self.serviceType = target.serviceType ?? dialler.configuration.serviceType
         self.loop = dialler.loop
         self.start = dialler.loop.turnTime
@@ -52,14 +56,18 @@ final class AddressDial: RunningDial {
 
     private func connect() {
         self.hasBegun = true
-        if let judge, let refusal = self.target.refusal(of: self.address, by: judge) {
+        if let judge = self.dialler.judge, let refusal = self.target.refusal(of: self.address, by: judge) {
             return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .address(refusal)))
         }
         let family = if case .v4 = self.address { AF_INET } else { AF_INET6 }
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        self.descriptor = DescriptorReserve.admitted(socket(family, Int32(kind), 0))
+        repeat {
+            self.descriptor = DescriptorReserve.admitted(socket(family, Int32(kind), 0))
+        } while self.descriptor < 0 && Self.isShortage(errno) && self.dialler.freeDescriptor()
         guard self.descriptor >= 0 else {
-            return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(errno)))
+            let code = errno
+            if Self.isShortage(code), self.loop.turnTime - self.start < Self.patience { return self.connectLater() }
+            return self.finish(.failure(CURLE_COULDNT_CONNECT, refusal: .system(code)))
         }
         self.serviceType.mark(self.descriptor, family: family)
         // Small writes are not kept back to be joined (RFC 896): what is written is meant to leave. Without these options, where
@@ -75,10 +83,20 @@ final class AddressDial: RunningDial {
         self.loop.watch(self.descriptor, for: .write, by: self)
     }
 
+    private static func isShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }
+
+    /// Others that are asked to close what they hold idly need a moment.
+    private func connectLater() {
+        let retry = self.retry ?? LoopTimer { [weak self] in self?.connect() }
+        self.retry = retry
+        self.loop.arm(retry, at: self.loop.turnTime + Self.pause)
+    }
+
     var keepsTime: Bool { false }
 
     func cancel() {
         self.completion = nil
+        if let retry { self.loop.disarm(retry) }
         self.end()
         self.closeSocket()
     }

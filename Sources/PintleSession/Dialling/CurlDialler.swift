@@ -15,6 +15,10 @@ final class CurlDialler: @unchecked Sendable {
     let judge: (any AddressJudge)?
     let configuration: SessionConfiguration
     let names: NameLookups
+    /// Closes a connection that is idle, so that another one can be made.
+    ///
+    /// - Returns: false if there is none.
+    var freeDescriptor: () -> Bool = { false }
     private var known: KnownAddresses
     private var multi: UnsafeMutableRawPointer
     private var idle: [Dial] = []

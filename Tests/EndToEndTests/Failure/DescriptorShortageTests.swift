@@ -26,4 +26,28 @@ struct DescriptorShortageTests {
         }
         #expect(try pintle.stop() == 0)
     }
+
+    /// Nothing is closed for being idle.
+    private let patient = "limits: {idle_timeout: 1h}\nengine: {idle_timeout: 1h}"
+
+    @Test(.timeLimit(.minutes(5))) func `clients that ask nothing make room for others`() throws {
+        let origin = try ScriptedOrigin(answering: response("here"))
+        let pintle = try PintleProcess(self.patient, descriptors: 64)
+        // More than fit: the first ones stay open, with nothing asked.
+        let clients = try (0..<60).map { number in
+            let client = try pintle.connect()
+            try client.send(get(origin.port, "/\(number)"))
+            #expect(try client.readResponse(to: "GET").text == "here")
+            return client
+        }
+        for client in clients { client.reset() }
+        #expect(try pintle.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `connections to origins that carry nothing make room for others`() throws {
+        let origins = try (0..<60).map { _ in try ScriptedOrigin(answering: response("here")) }
+        let pintle = try PintleProcess(self.patient, descriptors: 64)
+        for origin in origins { #expect(try pintle.ask(get(origin.port, "/")).text == "here") }
+        #expect(try pintle.stop() == 0)
+    }
 }
