@@ -63,6 +63,14 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private var isBodiless = false
     /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
     private var waitingHead: HPACKHeaders?
+    /// The last piece of content, likewise: the frame that ends the content says so.
+    private var waitingContent: ByteBuffer?
+    /// The bytes of content that are still to be sent; nil if the head does not say.
+    private var owedContent: UInt64?
+    /// Armed while the answer is whole but for its end, which a slow origin sends later. A client that has all bytes and no
+    /// end breaks the stream off, as curl does, and one that breaks off many is taken for a flood.
+    private var endTimer: LoopTimer?
+    private static let patienceForEnd = TimeAmount.milliseconds(10)
     /// True if the answer to a request other than HEAD has no content.
     private var hasNoContent = false
     private var isProcessing = false
@@ -308,6 +316,9 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.isOver = true
         self.waiting.removeAll()
         self.took(self.untaken)
+        if let endTimer { self.lane.loop.disarm(endTimer) }
+        if let content = self.waitingContent { self.uncounting(content).succeed() }
+        self.waitingContent = nil
         self.expectation = .nothing
         if let socket {
             self.socket = nil
@@ -329,31 +340,41 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     // MARK: Writing
 
     func write(_ payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
-        self.writeHead()
+        self.writeWaiting()
         self.channel.write(payload, promise: promise)
         self.flushLater()
     }
 
-    /// Writes the head of the answer, if it still waits for what follows it.
-    private func writeHead() {
-        guard let waitingHead else { return }
-        self.waitingHead = nil
-        self.channel.write(HTTP2Frame.FramePayload.headers(.init(headers: waitingHead)), promise: nil)
+    /// Writes what of the answer still waits for what follows it.
+    private func writeWaiting() {
+        if let head = self.waitingHead {
+            self.waitingHead = nil
+            self.channel.write(HTTP2Frame.FramePayload.headers(.init(headers: head)), promise: nil)
+        }
+        if let content = self.waitingContent {
+            self.waitingContent = nil
+            let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(content)))
+            self.channel.write(data, promise: self.uncounting(content))
+        }
+    }
+
+    /// A promise to keep when content was sent, which counts no more then.
+    private func uncounting(_ content: ByteBuffer) -> EventLoopPromise<Void> {
+        let (connection, count) = (self.connection, content.readableBytes)
+        let sent = self.lane.loop.makePromise(of: Void.self)
+        sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
+        return sent
     }
 
     /// Writes content, which counts until the client has taken it.
     func write(content bytes: UnsafeRawBufferPointer) {
-        self.writeHead()
-        let connection = self.connection
         // The codec does not cut frames: it believes that clients take any.
         for start in stride(from: 0, to: bytes.count, by: Self.longestFrame) {
+            self.writeWaiting()
             let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Self.longestFrame, bytes.count)])
-            let count = piece.count
-            connection.unsent(changedBy: count)
-            let sent = self.lane.loop.makePromise(of: Void.self)
-            sent.futureResult.assumeIsolated().whenComplete { _ in connection.unsent(changedBy: -count) }
-            let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(ByteBuffer(bytes: piece))))
-            self.channel.write(data, promise: sent)
+            self.waitingContent = ByteBuffer(bytes: piece)
+            self.owedContent = self.owedContent.map { $0 - min($0, UInt64(piece.count)) }
+            self.connection.unsent(changedBy: piece.count)
         }
         self.flushLater()
     }
@@ -365,14 +386,32 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         self.lane.loop.atEndOfTurn(self)
     }
 
-    private func end(with payload: HTTP2Frame.FramePayload) {
+    /// Keeps what waits a little longer if only the end of the answer is missing.
+    ///
+    /// - Returns: false if it is to be written now.
+    private func waitsForEnd() -> Bool {
+        guard self.owedContent == 0, self.exchange != nil, self.endTimer == nil || self.endTimer?.isArmed == true
+        else { return false }
+        guard self.endTimer == nil else { return true }
+        // unowned: `leave` and `end` disarm it.
+        let timer = LoopTimer { [unowned self] in
+            self.writeWaiting()
+            self.channel.flush()
+        }
+        self.endTimer = timer
+        self.lane.loop.arm(timer, at: self.lane.loop.turnTime + Self.patienceForEnd)
+        return true
+    }
+
+    private func end(with payload: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>? = nil) {
         self.exchange = nil
         self.expectation = .nothing
-        guard !self.hasRequest else { return self.write(payload) }
-        self.writeHead()
+        if let endTimer { self.lane.loop.disarm(endTimer) }
+        guard !self.hasRequest else { return self.write(payload, promise: promise) }
+        self.writeWaiting()
         // Whoever still sends a body is told that nobody wants the rest, when all of the answer has left (§8.1): a reset takes
         // what waits with it.
-        let sent = self.channel.eventLoop.makePromise(of: Void.self)
+        let sent = promise ?? self.channel.eventLoop.makePromise(of: Void.self)
         let channel = self.channel
         sent.futureResult.whenSuccess {
             channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.noError), promise: nil)
@@ -398,6 +437,7 @@ extension HTTP2ClientStream: ClientStream {
         self.hasAnswer = true
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
         self.waitingHead = HPACKHeaders(head, length: length)
+        self.owedContent = self.isBodiless ? 0 : length
         self.hasNoContent = !self.isHead && length == 0
         self.flushLater()
     }
@@ -417,7 +457,10 @@ extension HTTP2ClientStream: ClientStream {
             if self.hasNoContent { head.remove(name: "content-length") }
             self.end(with: .headers(.init(headers: head, endStream: true)))
         } else if trailers.isEmpty || self.isBodiless {
-            self.end(with: .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))
+            let content = self.waitingContent ?? ByteBuffer()
+            self.waitingContent = nil
+            self.end(
+                with: .data(.init(data: .byteBuffer(content), endStream: true)), promise: self.uncounting(content))
         } else {
             self.end(with: .headers(.init(headers: HPACKHeaders(trailers: trailers), endStream: true)))
         }
@@ -426,7 +469,7 @@ extension HTTP2ClientStream: ClientStream {
     func cut() {
         self.exchange = nil
         // Bytes that were written still arrive: a reset takes those with it that wait.
-        self.writeHead()
+        self.writeWaiting()
         self.channel.flush()
         self.write(.rstStream(.internalError))
     }
@@ -471,7 +514,7 @@ extension HTTP2ClientStream: TurnEndWork {
     func runAtEndOfTurn() {
         if self.needsFlush {
             self.needsFlush = false
-            self.writeHead()
+            if !self.waitsForEnd() { self.writeWaiting() }
             self.channel.flush()
         }
         if let abandoned {

@@ -35,6 +35,25 @@ struct HTTP2ExchangeTests {
         #expect(stage.heldUp.isEmpty, "\(stage.heldUp)")
     }
 
+    @Test(arguments: [1, 100, 30_000])
+    func `the last frame of the content ends the stream`(count: Int) throws {
+        let stage = try HTTP2Stage { connection in
+            _ = try connection.readRequest()
+            try connection.send(response(String(repeating: "a", count: count)))
+        }
+        let client = try stage.client()
+        try client.greet()
+        try client.send(Bytes.headers(HTTP2Case.get, on: 1))
+        var received = 0
+        while received < count {
+            let frame = try #require(try client.next())
+            guard frame.kind == Bytes.Kind.data else { continue }
+            received += frame.payload.count
+            // Clients that count believe that a stream without an end is to be broken off.
+            #expect(frame.isEnd == (received == count))
+        }
+    }
+
     @Test(arguments: ["nothing", "a piece", "trailers"])
     func `a client that is refused and ends short of its length gets all of the refusal`(sent: String) throws {
         let (hasEnded, gotMore) = (Watched(false), Watched<[UInt8]>([]))

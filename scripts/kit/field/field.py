@@ -16,6 +16,7 @@ import traceback
 import cached_jobs  # noqa: F401
 import client_jobs  # noqa: F401
 import http_jobs  # noqa: F401
+import login_jobs  # noqa: F401
 import nginx_jobs  # noqa: F401
 import run_jobs  # noqa: F401
 import stream_jobs  # noqa: F401

@@ -113,17 +113,17 @@ class Stage:
     def nginx(self):
         """Ports of an nginx that ends each connection after five requests: http, and https with HTTP/2."""
         if self.nginx_ports is None:
-            folder = self.place("nginx")
+            folder = self.nginx_folder = self.place("nginx")
             (folder / "page").write_text("page of nginx\n")
             (folder / "blob").write_bytes(origin.BLOB)
             folder.chmod(0o755)
             self.folder.chmod(0o755)
             ports = [free_port(), free_port()]
             (folder / "nginx.conf").write_text(f"""
-daemon off; master_process off; error_log {folder}/error.log; pid {folder}/nginx.pid;
+daemon off; user root; worker_processes 2; error_log {folder}/error.log; pid {folder}/nginx.pid;
 events {{ worker_connections 512; }}
 http {{
-    access_log off; keepalive_requests 5; client_max_body_size 0;
+    access_log {folder}/access.log; keepalive_requests 5; client_max_body_size 0;
     client_body_temp_path {folder}/b; proxy_temp_path {folder}/p; fastcgi_temp_path {folder}/f;
     uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;
     ssl_certificate {self.folder}/origin.pem; ssl_certificate_key {self.folder}/origin.key;
@@ -137,7 +137,9 @@ http {{
     }}
 }}
 """)
-            process = self.start(["nginx", "-p", folder, "-c", folder / "nginx.conf"], stderr=subprocess.DEVNULL)
+            process = self.nginx_process = self.start(
+                ["nginx", "-p", folder, "-c", folder / "nginx.conf"], stderr=subprocess.DEVNULL
+            )
             until(lambda: all(answers(port) for port in ports) or process.poll() is not None)
             if process.poll() is not None:
                 raise Wrong(f"nginx ended: {tail(folder / 'error.log')}")
