@@ -76,16 +76,18 @@ final class Lane: @unchecked Sendable {
 
     /// Opens the stream to an origin, or to what is kept of it, which answers also where the origin is out of reach.
     func open(
-        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
+        _ request: inout TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
     ) -> any OriginStream {
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
-        func openOrigin(_ request: TransferRequest, _ delegate: any TransferDelegate) -> any OriginStream {
-            var request = request
+        func openOrigin(_ request: inout TransferRequest, _ delegate: any TransferDelegate) -> any OriginStream {
             if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
             return origins.open(request, in: session, for: delegate)
         }
-        guard let question else { return openOrigin(request, exchange) }
-        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange, open: openOrigin)
+        guard let question else { return openOrigin(&request, exchange) }
+        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { transfer, delegate in
+            var transfer = transfer
+            return openOrigin(&transfer, delegate)
+        }
     }
 
     // MARK: Work on other threads

@@ -163,7 +163,8 @@ final class Exchange {
         do throws(Problem) { try self.send(result.get()) } catch { self.refuse(error) }
     }
 
-    private func send(_ planned: PlannedRequest) throws(Problem) {
+    private func send(_ planned: consuming PlannedRequest) throws(Problem) {
+        var planned = planned
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
         (self.judge, self.offer) = (planned.judge, planned.offer)
@@ -171,17 +172,17 @@ final class Exchange {
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
-        var transfer = planned.transfer
-        self.active.cookies.fill(&transfer, of: decision)
+        self.active.cookies.fill(&planned.transfer, of: decision)
         // One that was noted has found nothing in this very call.
         let noted = self.request.question
-        let mayBeKept = !self.client.owner.isBound && !transfer.fields.logConnectionIn
-        let question = mayBeKept ? noted ?? self.active.cacheUse(decision).map { CacheQuestion(transfer, $0) } : nil
+        let mayBeKept = !self.client.owner.isBound && !planned.transfer.fields.logConnectionIn
+        let use = mayBeKept && noted == nil ? self.active.cacheUse(decision) : nil
+        let question = mayBeKept ? noted ?? use.map { CacheQuestion(planned.transfer, $0) } : nil
         if let question, noted == nil, planned.isPlain, self.trail == nil {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
-        self.open(transfer, in: self.active.session(for: decision.trust).session, question)
+        self.open(&planned.transfer, in: self.active.session(for: decision.trust).session, question)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -216,12 +217,11 @@ final class Exchange {
     }
 
     /// Asks for the origin.
-    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
+    private func open(_ request: inout TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
-        var request = request
         request.way = self.active.way(decision.way)
         (request.client, request.owner, request.limitsWaiting) = (self.peer?.forTransfers, self.client.owner, true)
-        self.origin = self.lane.open(request, in: session, for: self, question)
+        self.origin = self.lane.open(&request, in: session, for: self, question)
     }
 
     // MARK: The client's events
@@ -605,7 +605,7 @@ final class Exchange {
         if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
         case nil: break
-        case .connect(let request, let session): self.open(request, in: session)
+        case .connect(var request, let session): self.open(&request, in: session)
         case .prove(let question, let socket, let patience):
             self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
                 answer in

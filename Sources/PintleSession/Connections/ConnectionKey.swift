@@ -14,18 +14,16 @@ struct ConnectionKey: Hashable {
     let serviceType: ServiceType?
     /// The network interface that it leaves by; nil for the session's way.
     let interface: String?
-
-    /// The key of the connections that carry `request` by `proxy`.
-    init(_ request: TransferRequest, by proxy: ProxyLink?) {
-        self.scheme = request.scheme
-        self.authority = request.forwarder(proxy)?.authority ?? request.authority
-        self.proxy = proxy.map { ObjectIdentifier($0) }
-        self.serviceType = request.serviceType
-        self.interface = request.interface
-    }
 }
 
 extension TransferRequest {
+    /// The key of the connections that carry the request by `proxy`.
+    func connectionKey(by proxy: ProxyLink?) -> ConnectionKey {
+        ConnectionKey(
+            scheme: self.scheme, authority: self.forwarder(proxy)?.authority ?? self.authority,
+            proxy: proxy.map { ObjectIdentifier($0) }, serviceType: self.serviceType, interface: self.interface)
+    }
+
     /// The proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil where it goes to its origin, if
     /// through a tunnel.
     func forwarder(_ proxy: ProxyLink?) -> ProxyServer? {

@@ -99,7 +99,7 @@ final class TransferPool: @unchecked Sendable {
 
     /// The connections that may carry `request`.
     func host(for request: TransferRequest, by proxy: ProxyLink?) -> OriginHost {
-        let key = ConnectionKey(request, by: proxy)
+        let key = request.connectionKey(by: proxy)
         if let host = self.hosts[key] { return host }
         let host = OriginHost(key, by: proxy, limit: self.configuration.connectionsPerHost)
         switch self.configuration.httpVersion {

@@ -35,7 +35,7 @@ package final class Transfer {
 
     private let pool: TransferPool
     private var stage = Stage.none
-    private(set) var request = Transfer.noRequest
+    private var constant = Transfer.noRequest
     private var delegate: (any TransferDelegate)?
     private var host: OriginHost?
     /// True where it has one of the host's connections, or of the places for one.
@@ -71,8 +71,17 @@ package final class Transfer {
     /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
     private var expectation: LoopTimer?
 
-    private static let noRequest = TransferRequest(
-        method: "", scheme: .http, authority: Authority(host: "", port: 0), path: "")
+    private static let noRequest = Constant(
+        TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
+
+    /// A request of which a reader borrows what it needs: a copy of the many fields would cost as much as reading its head.
+    private final class Constant: Sendable {
+        let request: TransferRequest
+
+        init(_ request: TransferRequest) { self.request = request }
+    }
+
+    var request: TransferRequest { self.constant.request }
 
     init(pool: TransferPool) {
         self.pool = pool
@@ -162,7 +171,7 @@ package final class Transfer {
     func begin(_ request: TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
         self.start = self.pool.loop.turnTime
-        self.request = request
+        self.constant = Constant(request)
         let isCall = request.fields[.contentType].map(Self.isStream) ?? false
         self.silenceLimit = isCall ? request.streamTimeout ?? request.timeout : request.timeout
         self.lastActivity = self.start
@@ -194,7 +203,7 @@ package final class Transfer {
     /// Fails at the end of this turn: the session is closed.
     func beginToFail(_ request: TransferRequest, delegate: any TransferDelegate) {
         self.delegate = delegate
-        self.request = request
+        self.constant = Constant(request)
         self.start = self.pool.loop.turnTime
         self.pool.loop.atEndOfTurn(self)
     }
@@ -616,7 +625,7 @@ package final class Transfer {
         if let silence { self.pool.loop.disarm(silence) }
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
-        self.request = Self.noRequest
+        self.constant = Self.noRequest
         self.upload?.drop()
         self.upload = nil
         self.trailersToSend = Fields()
