@@ -23,7 +23,7 @@ extension RouteConfiguration {
 
     /// What becomes of a CONNECT to its hosts: without the key, a tunnel would go past the route's rules in silence.
     ///
-    /// Nil leaves it to `tunnels.verify`.
+    /// Nil leaves it to `tunnels.verify` and to the hosts of trust policies.
     ///
     /// - Parameter isIntercepted: true where `interception.hosts` has the host, in whose tunnels no rule is lost.
     func effectiveConnect(isIntercepted: Bool = false) -> ConnectMode? {

@@ -176,6 +176,14 @@ final class ExchangeReport {
         self.requestViolations.append(kind)
     }
 
+    /// Notes that a tunnel is relayed, and takes a place for it.
+    ///
+    /// - Returns: as ``holdTunnel(within:)``.
+    func openTunnel(by plan: RequestPlan, in active: ActiveConfiguration) -> Problem? {
+        if let trust = plan.decision?.trustIfRelayed { self.trust = active.session(for: trust).name }
+        return self.holdTunnel(within: active.limits)
+    }
+
     /// Takes one of the places for tunnels, until the end.
     ///
     /// - Returns: the answer where there is none; nil where there is.

@@ -59,7 +59,8 @@ final class TunnelOpening {
         in active: ActiveConfiguration
     ) {
         self.authority = authority
-        self.trust = plan.decision?.trust.map { active.session(for: $0) }
+        let choice = plan.decision?.trust ?? plan.decision?.trustIfRelayed
+        self.trust = choice.map { active.session(for: $0) }
         self.parent = parent
         self.connectFields = fields
         self.active = active
