@@ -11,11 +11,14 @@ extension Policy {
     /// It names a trust policy if the destination must prove itself first: by `tunnels.verify`, by `connect: verify`, or because
     /// the policy's `hosts` name it. Nothing looks into other tunnels, and a line that named a policy would claim what was not
     /// checked.
-    package func decideTunnel(_ query: RouteQuery) -> Decision {
+    ///
+    /// - Parameter isOpaque: true for a tunnel that was to be intercepted and cannot be, because neither TLS nor HTTP is spoken in
+    ///   it: it is judged as if nothing asked for interception. Default false.
+    package func decideTunnel(_ query: RouteQuery, isOpaque: Bool = false) -> Decision {
         let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
         // CONNECT has no path that could be read in two ways, so nothing is thrown.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
-        let isIntercepted = self.interceptedTunnels.first(query.authority) { _ in true } != nil
+        let isIntercepted = !isOpaque && self.interceptedTunnels.first(query.authority) { _ in true } != nil
         let isVerified = self.verifiesTunnels(to: query.authority)
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
@@ -24,12 +27,12 @@ extension Policy {
             destination = .denied(by: self.connectPorts.description)
         }
         if destination.denial == nil,
-            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted)
+            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque)
         {
             destination = .denied(by: rule)
         }
         let decided = deciding.flatMap { route in
-            route.configuration.connect(
+            route.configuration.forTunnels(opaque: isOpaque).connect(
                 withFields: route.acceptsHeaders(query.headers), isIntercepted: isIntercepted)
         }
         let mode = decided ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
@@ -48,14 +51,17 @@ extension Policy {
         return self.verifiedTunnels.first(authority) { _ in true } != nil
     }
 
-    private func tunnelDenial(of query: RouteQuery, by route: Route?, isIntercepted: Bool) -> String? {
-        if let route {
+    private func tunnelDenial(
+        of query: RouteQuery, by route: Route?, isIntercepted: Bool, isOpaque: Bool
+    ) -> String? {
+        let configuration = route?.configuration.forTunnels(opaque: isOpaque)
+        if let route, let configuration {
             let hasFields = route.acceptsHeaders(query.headers)
-            let rule = route.configuration.tunnelDenial(
+            let rule = configuration.tunnelDenial(
                 by: route.description, withFields: hasFields, isIntercepted: isIntercepted)
             if let rule { return rule }
         }
-        guard route?.configuration.connect == nil, !isIntercepted, let contract = self.apiContract,
+        guard configuration?.connect == nil, !isIntercepted, let contract = self.apiContract,
             contract.covers(.https, query.authority) || contract.covers(.http, query.authority)
         else { return nil }
         return

@@ -151,6 +151,33 @@ struct TunnelRuleTests {
         #expect(warnings == (warns ? [warning] : []))
     }
 
+    @Test(arguments: [
+        ("interception: {hosts: [api.example]}", nil, nil),
+        ("interception: {hosts: [api.example]}\ntrust: {pay: {hosts: [api.example]}}", nil, "pay"),
+        ("interception: {hosts: [api.example]}\ntunnels: {verify: [\"*\"]}", nil, "system"),
+        ("routes: [{name: a, connect: intercept}]", nil, nil),
+        ("routes: [{name: a, connect: intercept}]\ntrust: {pay: {hosts: [api.example]}}", nil, "pay"),
+        (
+            "routes: [{name: a, connect: intercept, response: {body: json}}]",
+            "routes[0] \"a\", because a tunnel cannot keep its response.body; connect: intercept keeps them, tunnel or verify on "
+                + "the route lets it pass", nil
+        ),
+        (
+            "interception: {hosts: [api.example]}\nroutes: [{name: a, match: {paths: [/x]}, request: {cookies: block}}]",
+            "routes[0] \"a\", because a tunnel cannot keep its request.cookies; connect: intercept keeps them, tunnel or verify on "
+                + "the route lets it pass", nil
+        ),
+        ("destinations: {deny: [api.example]}", "destinations.deny[0] \"api.example\"", nil),
+    ])
+    func `LOOK-78 an opaque tunnel is judged as if nothing asked for interception`(
+        yaml: String, denial: String?, trust: String?
+    ) throws {
+        let authority = try #require(Authority("api.example:443", defaultPort: nil))
+        let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/")
+        let decision = try policy(yaml).decideTunnel(query, isOpaque: true)
+        #expect(!decision.isIntercepted && decision.destination.denial == denial && decision.trust?.name == trust)
+    }
+
     @Test func `LOOK-25 check and explain say it`() throws {
         let policy = try policy("routes: [{name: api, match: {hosts: [api.example]}, response: {body: json}}]")
         let note = Lint(policy).findings.first?.message

@@ -652,7 +652,7 @@ final class Exchange {
         self.report.status = head?.status ?? 200
         self.client.relay(
             TunnelTerms(
-                origin: handover.connection, head: head, early: handover.early, watch: watch,
+                origin: handover.connection.release(), head: head, early: handover.early, watch: watch,
                 authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, active: self.active)
         )
     }

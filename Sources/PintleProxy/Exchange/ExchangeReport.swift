@@ -23,7 +23,7 @@ final class ExchangeReport {
     let id: ExchangeID
     let lane: Lane
     let client: Client?
-    private let request: ReceivedRequest
+    let request: ReceivedRequest
     private let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward

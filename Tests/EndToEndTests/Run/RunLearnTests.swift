@@ -165,6 +165,31 @@ struct RunLearnTests {
         #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
     }
 
+    @Test func `LOOK-78 a server that speaks first is learnt as a tunnel`() throws {
+        let server = try ScriptedOrigin { connection in
+            try connection.send("220 mail.test\r\n")
+            guard try connection.stream.readLine() == "QUIT" else { return }
+            try connection.send("221 bye\r\n")
+        }
+        let script = """
+            import os, socket, sys, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ["https_proxy"])
+            link = socket.create_connection((proxy.hostname, proxy.port))
+            link.sendall(b"CONNECT 127.0.0.1:\(server.port) HTTP/1.1\\r\\nHost: 127.0.0.1:\(server.port)\\r\\n\\r\\n")
+            lines = link.makefile("rb")
+            while lines.readline().strip(): pass
+            sys.stdout.write(lines.readline().decode().strip() + "\\n")
+            link.sendall(b"QUIT\\r\\n")
+            sys.stdout.write(lines.readline().decode().strip() + "\\n")
+            """
+        let command = ["/usr/bin/python3", "-c", script]
+        let learning = try self.run(["--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0 && learning.output == ["220 mail.test", "221 bye"], "\(learning.lines)")
+        #expect(self.learnt().contains("connect: tunnel"), "\(self.learnt())")
+        let again = try self.run(["-c", "learnt.yaml"], command)
+        #expect(again.exitCode == 0 && again.output == learning.output, "\(again.lines)")
+    }
+
     @Test func `bodies reach the client byte by byte, whatever their type and length`() throws {
         let long = "[\"\(String(repeating: "x", count: 3 << 20))\"]"
         try self.site.origin.serve(Array(long.utf8), as: "long.json")
