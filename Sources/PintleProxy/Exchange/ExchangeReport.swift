@@ -41,6 +41,8 @@ final class ExchangeReport {
     var rule: String?
     var problem: Problem.Name?
     var error: String?
+    /// True once the client of a relayed tunnel has named no server in its handshake.
+    var hasNamelessHello = false
     /// True where it holds one of the places for tunnels.
     private var holdsTunnel = false
     /// Violations by the request that are only reported.
@@ -299,7 +301,7 @@ final class ExchangeReport {
         active.observer?.tell(
             ObservedExchange(
                 record: record, target: self.request.head.target, isComplete: outcome == .completed,
-                verdict: self.verdict, response: self.tap?.finish()))
+                verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.tap?.finish()))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {

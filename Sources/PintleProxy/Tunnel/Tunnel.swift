@@ -133,6 +133,7 @@ final class Tunnel {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
+            if self.helloWatch?.hasNamelessHello == true { self.report.hasNamelessHello = true }
             if self.helloWatch?.isOver == true {
                 self.helloWatch = nil
                 self.relay.inspect(.up, false)

@@ -165,6 +165,38 @@ struct RunLearnTests {
         #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
     }
 
+    @Test
+    func `LOOK-113 what is learnt says that handshakes without a name are not allowed, and by what they would be`()
+        throws
+    {
+        let script = """
+            import os, socket, ssl, sys, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ["https_proxy"])
+            host = "localhost:\(self.site.origin.httpsPort)"
+            link = socket.create_connection((proxy.hostname, proxy.port))
+            link.sendall(f"CONNECT {host} HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+            head = b""
+            while not head.endswith(b"\\r\\n\\r\\n"): head += link.recv(1)
+            context = ssl.create_default_context(cafile="root.pem")
+            context.check_hostname = False
+            link = context.wrap_socket(link)
+            link.sendall(b"GET /hello HTTP/1.0\\r\\n\\r\\n")
+            sys.stdout.write(link.makefile().read().split("\\n")[-2] + "\\n")
+            """
+        let command = ["/usr/bin/python3", "-c", script]
+        let learning = try self.run(["--intercept", "other.test", "--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0 && learning.output == ["hello"], "\(learning.lines)")
+        let text = self.learnt()
+        #expect(text.contains("  #   localhost:\(self.site.origin.httpsPort)\n"), "\(text)")
+        let again = try self.run(["-c", "learnt.yaml"], command)
+        #expect(again.exitCode != 0 && again.errors.contains { $0.contains("names no server") }, "\(again.lines)")
+        try self.site.folder.write(
+            text.replacingOccurrences(of: "  #   require_sni_match: off", with: "  require_sni_match: off"),
+            to: "off.yaml")
+        let allowed = try self.run(["-c", "off.yaml"], command)
+        #expect(allowed.exitCode == 0 && allowed.output == ["hello"], "\(allowed.lines)")
+    }
+
     @Test func `LOOK-78 a server that speaks first is learnt as a tunnel`() throws {
         let server = try ScriptedOrigin { connection in
             try connection.send("220 mail.test\r\n")
