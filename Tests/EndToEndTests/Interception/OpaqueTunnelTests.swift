@@ -179,6 +179,27 @@ struct OpaqueTunnelTests {
 
     // MARK: Other ways
 
+    @Test(arguments: [true, false])
+    func `LOOK-78 inside of the client's TLS with the proxy, too`(isSilent: Bool) throws {
+        let pki = TestPKI()
+        _ = try self.folder.write(pki.leaf("proxy", ip: ["127.0.0.1"], signedBy: pki.root()), as: "proxy")
+        let pintle = try self.pintle(
+            "listen_tls: {certificate: proxy.pem, key: proxy.key}", arguments: ["--listen", "https://127.0.0.1:0"])
+        let server = try ScriptedOrigin { connection in
+            if isSilent { try connection.send("220 mail.test\r\n") }
+            let line = try connection.stream.readLine()
+            try connection.send(String(line.reversed()))
+            _ = try connection.waitForEnd()
+        }
+        let client = try TLSStream(port: pintle.ports[1], protocols: ["http/1.1"])
+        try client.send("CONNECT localhost:\(server.port) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        let head = "HTTP/1.1 200 Connection Established\r\n\r\n"
+        #expect(try client.read(head.utf8.count) == Array(head.utf8))
+        if isSilent { #expect(try client.read(15) == Array("220 mail.test\r\n".utf8)) }
+        try client.send("SSH-2.0-client\r\n")
+        #expect(try client.read(14) == Array("tneilc-0.2-HSS".utf8))
+    }
+
     @Test func `LOOK-78 by an https parent, too, whose own words are none of the server's`() throws {
         let pki = TestPKI()
         let root = try pki.root()
