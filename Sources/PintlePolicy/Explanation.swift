@@ -165,18 +165,18 @@ package struct Explanation: Sendable, Equatable {
             if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {
                 self.add("tunnel", "a CONNECT to \(authority) goes past \(lost.joined(separator: ", ")) of the route")
             }
-            self.tellProof(of: tunnel)
+            self.tellProof(of: tunnel, insteadOf: decision)
         }
     }
 
-    /// Says what the destination of a tunnel proves, if it proves anything or a trust policy leads to expect it.
-    private mutating func tellProof(of tunnel: Decision) {
+    /// Says what the destination of a tunnel proves, if it proves anything or the trust policy of the request leads to expect it.
+    private mutating func tellProof(of tunnel: Decision, insteadOf request: Decision) {
         if let trust = tunnel.trust {
             let grounds = trust.index == nil ? "the system's roots" : trust.name
             self.add(
                 "tunnel",
                 "a CONNECT to \(tunnel.authority) opens when the destination has proved itself under \(grounds)")
-        } else if self.policy.trust.names(tunnel.authority) {
+        } else if request.trust?.index != nil || self.policy.trust.names(tunnel.authority) {
             self.add("tunnel", "a CONNECT to \(tunnel.authority) is relayed, and nothing is verified")
         }
     }

@@ -121,6 +121,10 @@ struct TunnelRuleTests {
             "tunnel       a CONNECT to api.example:443 is relayed, and nothing is verified"
         ),
         (
+            "routes: [{name: r, trust: routed, connect: tunnel}]", "GET",
+            "tunnel       a CONNECT to api.example:443 is relayed, and nothing is verified"
+        ),
+        (
             "interception: {hosts: [api.example]}", "GET",
             "tunnel       a CONNECT to api.example:443 is intercepted: this request in it is judged as is said here"
         ),
