@@ -91,7 +91,11 @@ package struct Explanation: Sendable, Equatable {
                 : self.plan.collectsForRedirects ? "a redirect may need again" : "the contract needs"
             self.add("sent", "when all of its body is here, which \(reason)")
         case .send: self.add("sent", "as it comes")
-        case .tunnel: self.add("sent", "nothing: bytes are relayed")
+        case .tunnel:
+            let isIntercepted = self.plan.decision?.isIntercepted == true
+            self.add(
+                "sent",
+                isIntercepted ? "nothing: requests inside are judged as they come" : "nothing: bytes are relayed")
         }
     }
 
@@ -157,8 +161,23 @@ package struct Explanation: Sendable, Equatable {
             self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
         } else if tunnel.isIntercepted {
             self.add("tunnel", "a CONNECT to \(authority) is intercepted: this request in it is judged as is said here")
-        } else if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {
-            self.add("tunnel", "a CONNECT to \(authority) goes past \(lost.joined(separator: ", ")) of the route")
+        } else {
+            if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {
+                self.add("tunnel", "a CONNECT to \(authority) goes past \(lost.joined(separator: ", ")) of the route")
+            }
+            self.tellProof(of: tunnel, insteadOf: decision)
+        }
+    }
+
+    /// Says what the destination of a tunnel proves, if it proves anything or the trust policy of the request leads to expect it.
+    private mutating func tellProof(of tunnel: Decision, insteadOf request: Decision) {
+        if let trust = tunnel.trust {
+            let grounds = trust.index == nil ? "the system's roots" : trust.name
+            self.add(
+                "tunnel",
+                "a CONNECT to \(tunnel.authority) opens when the destination has proved itself under \(grounds)")
+        } else if request.trust?.index != nil || self.policy.trust.names(tunnel.authority) {
+            self.add("tunnel", "a CONNECT to \(tunnel.authority) is relayed, and nothing is verified")
         }
     }
 
@@ -188,10 +207,15 @@ package struct Explanation: Sendable, Equatable {
 
     private mutating func tellTrust(_ decision: Decision) {
         guard let trust = decision.trust else {
-            let isTunnel = if case .authority = self.head.target { true } else { false }
-            guard !isTunnel || decision.destination.denial == nil else { return }
+            guard case .authority = self.head.target else {
+                return self.add("trust", "http: there is nothing to verify")
+            }
+            guard decision.destination.denial == nil else { return }
             return self.add(
-                "trust", isTunnel ? "a tunnel is relayed; nothing is verified" : "http: there is nothing to verify")
+                "trust",
+                decision.isIntercepted
+                    ? "the tunnel is intercepted; the origin of each request inside is verified then"
+                    : "a tunnel is relayed; nothing is verified")
         }
         guard let index = trust.index else {
             return self.add("trust", "the system's roots: there is \(trust.reason)")

@@ -48,6 +48,16 @@ extension Lint {
         ]
     }
 
+    /// Pins that nearly all clients go past.
+    var unverifiedTunnels: [LintFinding] {
+        guard !self.configuration.tunnels.verifiesTrusted else { return [] }
+        return self.configuration.trust.filter { $0.pinning != .none && !$0.hosts.isEmpty }.map { policy in
+            self.warning(
+                policy.position, "trust.\(policy.name)",
+                "its pins say nothing about tunnels, by which most clients go to https: tunnels.verify is off")
+        }
+    }
+
     /// The rule that refuses an upstream whatever is asked of it.
     func denial(of upstream: Upstream, _ route: Route) -> String? {
         var destination = self.policy.destinations.judge(upstream.authority)

@@ -8,14 +8,18 @@ extension Policy {
     /// Nothing is known of the requests in it but their host. Where one of them could be of a route with rules that a tunnel
     /// cannot keep, there is none, unless the route says `connect: tunnel` or `verify`, or the tunnel is intercepted.
     ///
-    /// It names a trust policy where the destination must prove itself first. Nothing looks into other tunnels, and a line
-    /// that named a policy would claim what was not checked.
-    package func decideTunnel(_ query: RouteQuery) -> Decision {
+    /// It names a trust policy if the destination must prove itself first: by `tunnels.verify`, by `connect: verify`, or because
+    /// the policy's `hosts` name it. Nothing looks into other tunnels, and a line that named a policy would claim what was not
+    /// checked.
+    ///
+    /// - Parameter isOpaque: true for a tunnel that was to be intercepted and cannot be, because neither TLS nor HTTP is spoken in
+    ///   it: it is judged as if nothing asked for interception. Default false.
+    package func decideTunnel(_ query: RouteQuery, isOpaque: Bool = false) -> Decision {
         let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
         // CONNECT has no path that could be read in two ways, so nothing is thrown.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
-        let isIntercepted = self.interceptedTunnels.first(query.authority) { _ in true } != nil
-        let isVerified = self.verifiedTunnels.first(query.authority) { _ in true } != nil
+        let isIntercepted = !isOpaque && self.interceptedTunnels.first(query.authority) { _ in true } != nil
+        let isVerified = self.verifiesTunnels(to: query.authority)
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
         // The first rule that refuses is the one that is told.
@@ -23,12 +27,12 @@ extension Policy {
             destination = .denied(by: self.connectPorts.description)
         }
         if destination.denial == nil,
-            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted)
+            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque)
         {
             destination = .denied(by: rule)
         }
         let decided = deciding.flatMap { route in
-            route.configuration.connect(
+            route.configuration.forTunnels(opaque: isOpaque).connect(
                 withFields: route.acceptsHeaders(query.headers), isIntercepted: isIntercepted)
         }
         let mode = decided ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
@@ -38,17 +42,26 @@ extension Policy {
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
             destination: destination, reportedRule: reported, way: way, trust: mode == .verify ? trust : nil,
-            isIntercepted: mode == .intercept)
+            isIntercepted: mode == .intercept, trustIfRelayed: mode == .intercept && isVerified ? trust : nil)
     }
 
-    private func tunnelDenial(of query: RouteQuery, by route: Route?, isIntercepted: Bool) -> String? {
-        if let route {
+    /// True if destinations of tunnels to this host prove themselves, unless a route says otherwise.
+    private func verifiesTunnels(to authority: Authority) -> Bool {
+        if self.configuration.tunnels.verifiesTrusted, self.trust.names(authority) { return true }
+        return self.verifiedTunnels.first(authority) { _ in true } != nil
+    }
+
+    private func tunnelDenial(
+        of query: RouteQuery, by route: Route?, isIntercepted: Bool, isOpaque: Bool
+    ) -> String? {
+        let configuration = route?.configuration.forTunnels(opaque: isOpaque)
+        if let route, let configuration {
             let hasFields = route.acceptsHeaders(query.headers)
-            let rule = route.configuration.tunnelDenial(
+            let rule = configuration.tunnelDenial(
                 by: route.description, withFields: hasFields, isIntercepted: isIntercepted)
             if let rule { return rule }
         }
-        guard route?.configuration.connect == nil, !isIntercepted, let contract = self.apiContract,
+        guard configuration?.connect == nil, !isIntercepted, let contract = self.apiContract,
             contract.covers(.https, query.authority) || contract.covers(.http, query.authority)
         else { return nil }
         return

@@ -161,10 +161,14 @@ package final class Decision: Sendable {
     package let trust: TrustChoice?
     /// True where the request asks for a tunnel, and the client is to be shown a certificate of ours in it.
     package let isIntercepted: Bool
+    /// The trust policy by which the destination proves itself if a tunnel that was to be intercepted is relayed, because its
+    /// clients refuse our certificate (`pass_through_on_alert`); nil if it need not.
+    package let trustIfRelayed: TrustChoice?
 
     init(
         route: Route?, scheme: Scheme, authority: Authority, path: String, destination: DestinationDecision,
-        reportedRule: String?, way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false
+        reportedRule: String?, way: RequestWay, trust: TrustChoice?, isIntercepted: Bool = false,
+        trustIfRelayed: TrustChoice? = nil
     ) {
         self.route = route
         self.scheme = scheme
@@ -175,6 +179,7 @@ package final class Decision: Sendable {
         self.way = way
         self.trust = trust
         self.isIntercepted = isIntercepted
+        self.trustIfRelayed = trustIfRelayed
     }
 
     /// A sentence for logs on the rule that only reports; nil where none is broken.

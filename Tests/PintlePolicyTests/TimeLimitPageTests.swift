@@ -22,7 +22,7 @@ struct TimeLimitPageTests {
             ("limits.body_timeout", limits.bodyTimeout), ("limits.tunnel_idle_timeout", limits.tunnelIdleTimeout),
             ("limits.drain_timeout", limits.drainTimeout), ("request.connect_timeout", RequestRules().connectTimeout),
             ("request.timeout", seconds(Silence.beforeAnswer)), ("request.timeout", seconds(Silence.withinAnswer)),
-            ("request.timeout", seconds(Silence.ofStream)),
+            ("request.timeout", seconds(Silence.ofStream)), ("interception", seconds(Silence.inTunnel)),
         ]
         for (key, duration) in expected {
             let isThere = rows.contains { $0[0] == "`\(key)`" && Self.duration($0[1]) == duration }
@@ -32,6 +32,7 @@ struct TimeLimitPageTests {
     }
 
     private static func duration(_ text: String) -> Duration? {
+        if text.hasSuffix("ms"), let number = Int(text.dropLast(2)) { return .milliseconds(number) }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
         guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()) else { return nil }
         return .seconds(number * unit)

@@ -84,6 +84,104 @@ struct TunnelRuleTests {
         #expect(try self.decide(yaml, target).destination.denial == denial)
     }
 
+    private static let named = "trust: {pay: {hosts: [api.example, \"*.pay.example:8443\"]}, routed: {}}\n"
+
+    @Test(arguments: [
+        ("", "api.example:443", "pay"), ("", "api.example:22", "pay"), ("", "a.pay.example:8443", "pay"),
+        ("", "a.pay.example:443", nil), ("", "other.example:443", nil),
+        ("tunnels: {verify: off}", "api.example:443", nil), ("tunnels: {verify: []}", "api.example:443", "pay"),
+        ("tunnels: {verify: [other.example]}", "api.example:443", "pay"),
+        ("tunnels: {verify: [other.example]}", "other.example:443", "system"),
+        ("routes: [{name: r, connect: tunnel}]", "api.example:443", nil),
+        ("tunnels: {verify: off}\nroutes: [{name: r, connect: verify}]", "api.example:443", "pay"),
+        // The route's policy, which holds for requests to the host, holds for its tunnels.
+        ("routes: [{name: r, trust: routed}]", "api.example:443", "routed"),
+        ("routes: [{name: r, trust: routed}]", "other.example:443", nil),
+    ])
+    func `LOOK-111 tunnels to hosts that a trust policy names are verified`(
+        rules: String, target: String, trust: String?
+    ) throws {
+        let decision = try self.decide(Self.named + rules, target)
+        #expect(decision.destination.denial == nil && decision.trust?.name == trust)
+    }
+
+    @Test(arguments: [("", "pay"), ("tunnels: {verify: off}\n", nil)])
+    func `LOOK-111 one that is intercepted is verified if it is relayed after all`(rules: String, trust: String?) throws
+    {
+        let decision = try self.decide("\(Self.named)\(rules)interception: {hosts: [\"*\"]}")
+        #expect(decision.isIntercepted && decision.trust == nil && decision.trustIfRelayed?.name == trust)
+        let other = try self.decide("\(Self.named)\(rules)interception: {hosts: [\"*\"]}", "other.example:443")
+        #expect(other.isIntercepted && other.trustIfRelayed == nil)
+    }
+
+    @Test(arguments: [
+        ("", "GET", "tunnel       a CONNECT to api.example:443 opens when the destination has proved itself under pay"),
+        (
+            "tunnels: {verify: off}", "GET",
+            "tunnel       a CONNECT to api.example:443 is relayed, and nothing is verified"
+        ),
+        (
+            "routes: [{name: r, trust: routed, connect: tunnel}]", "GET",
+            "tunnel       a CONNECT to api.example:443 is relayed, and nothing is verified"
+        ),
+        (
+            "interception: {hosts: [api.example]}", "GET",
+            "tunnel       a CONNECT to api.example:443 is intercepted: this request in it is judged as is said here"
+        ),
+        ("", "CONNECT", "trust        the destination proves itself before the tunnel opens; nothing is decrypted"),
+        ("tunnels: {verify: off}", "CONNECT", "trust        a tunnel is relayed; nothing is verified"),
+        (
+            "interception: {hosts: [api.example]}", "CONNECT",
+            "trust        the tunnel is intercepted; the origin of each request inside is verified then"
+        ),
+    ])
+    func `LOOK-111 explain says what a tunnel proves`(rules: String, method: String, line: String) throws {
+        let authority = try #require(Authority("api.example:443", defaultPort: nil))
+        let target: RequestTarget =
+            method == "CONNECT" ? .authority(authority) : .absolute(scheme: .https, authority: authority, path: "/")
+        let lines = try Explanation(policy(Self.named + rules), RequestHead(method: method, target: target)).lines
+        #expect(lines.map(\.description).contains(line), "\(lines.map(\.description))")
+        #expect(lines.filter { $0.topic == "tunnel" }.count == (method == "GET" ? 1 : 0))
+    }
+
+    @Test(arguments: [("off", true), ("[]", false), ("[api.example]", false)])
+    func `LOOK-111 check warns of pins that tunnels go past`(verify: String, warns: Bool) throws {
+        let pins = "pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]"
+        let yaml =
+            "trust: {pay: {hosts: [api.example], \(pins)}, bare: {hosts: [b.example]}}\ntunnels: {verify: \(verify)}"
+        let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map(\.message)
+        let warning =
+            "its pins say nothing about tunnels, by which most clients go to https: tunnels.verify is off"
+        #expect(warnings == (warns ? [warning] : []))
+    }
+
+    @Test(arguments: [
+        ("interception: {hosts: [api.example]}", nil, nil),
+        ("interception: {hosts: [api.example]}\ntrust: {pay: {hosts: [api.example]}}", nil, "pay"),
+        ("interception: {hosts: [api.example]}\ntunnels: {verify: [\"*\"]}", nil, "system"),
+        ("routes: [{name: a, connect: intercept}]", nil, nil),
+        ("routes: [{name: a, connect: intercept}]\ntrust: {pay: {hosts: [api.example]}}", nil, "pay"),
+        (
+            "routes: [{name: a, connect: intercept, response: {body: json}}]",
+            "routes[0] \"a\", because a tunnel cannot keep its response.body; connect: intercept keeps them, tunnel or verify on "
+                + "the route lets it pass", nil
+        ),
+        (
+            "interception: {hosts: [api.example]}\nroutes: [{name: a, match: {paths: [/x]}, request: {cookies: block}}]",
+            "routes[0] \"a\", because a tunnel cannot keep its request.cookies; connect: intercept keeps them, tunnel or verify on "
+                + "the route lets it pass", nil
+        ),
+        ("destinations: {deny: [api.example]}", "destinations.deny[0] \"api.example\"", nil),
+    ])
+    func `LOOK-78 an opaque tunnel is judged as if nothing asked for interception`(
+        yaml: String, denial: String?, trust: String?
+    ) throws {
+        let authority = try #require(Authority("api.example:443", defaultPort: nil))
+        let query = RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/")
+        let decision = try policy(yaml).decideTunnel(query, isOpaque: true)
+        #expect(!decision.isIntercepted && decision.destination.denial == denial && decision.trust?.name == trust)
+    }
+
     @Test func `LOOK-25 check and explain say it`() throws {
         let policy = try policy("routes: [{name: api, match: {hosts: [api.example]}, response: {body: json}}]")
         let note = Lint(policy).findings.first?.message

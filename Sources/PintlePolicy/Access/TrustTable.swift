@@ -51,6 +51,9 @@ package struct TrustTable: Sendable {
         return self.hosts.first(authority) { _ in true }.map { self.choices[$0] } ?? self.fallback
     }
 
+    /// True if the `hosts` of a policy name the origin.
+    func names(_ authority: Authority) -> Bool { self.hosts.first(authority) { _ in true } != nil }
+
     /// True where `choice` was made for want of another: neither a route nor the hosts of a policy name the origin, and
     /// `trust.default`, if there is one, pins nothing.
     func isUnpinned(_ choice: TrustChoice) -> Bool { choice == self.fallback && !self.fallbackPins }

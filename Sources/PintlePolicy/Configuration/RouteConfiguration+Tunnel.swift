@@ -21,9 +21,17 @@ extension RouteConfiguration {
         return lost.filter(\.1).map(\.0)
     }
 
+    /// The route as it is for a tunnel: one that nobody can look into is judged as if nothing asked for its interception.
+    func forTunnels(opaque isOpaque: Bool) -> RouteConfiguration {
+        guard isOpaque, self.connect == .intercept else { return self }
+        var route = self
+        route.connect = nil
+        return route
+    }
+
     /// What becomes of a CONNECT to its hosts: without the key, a tunnel would go past the route's rules in silence.
     ///
-    /// Nil leaves it to `tunnels.verify`.
+    /// Nil leaves it to `tunnels.verify` and to the hosts of trust policies.
     ///
     /// - Parameter isIntercepted: true where `interception.hosts` has the host, in whose tunnels no rule is lost.
     func effectiveConnect(isIntercepted: Bool = false) -> ConnectMode? {

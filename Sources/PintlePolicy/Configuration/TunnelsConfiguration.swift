@@ -5,6 +5,9 @@ package struct TunnelsConfiguration: Sendable, Equatable {
     /// Destinations that must prove themselves, on routes that do not say otherwise. Networks stand for destinations that
     /// are asked for by address. Default none.
     package var verify: [HostPattern] = []
+    /// True if destinations that the `hosts` of a trust policy name must prove themselves, too; false by `verify: off`. Default
+    /// true.
+    package var verifiesTrusted = true
     /// How long a destination's proof holds for further tunnels to the same address. Default 60 s.
     package var verifyTTL: Duration = .seconds(60)
 

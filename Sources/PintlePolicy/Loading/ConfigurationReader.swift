@@ -153,7 +153,11 @@ struct ConfigurationReader {
     }
 
     private mutating func readTunnels(_ map: StrictMap) {
-        map.read("verify", into: &self.configuration.tunnels.verify) { $0.hostPatterns() }
+        if map["verify"]?.isOff == true {
+            self.configuration.tunnels.verifiesTrusted = false
+        } else {
+            map.read("verify", into: &self.configuration.tunnels.verify) { $0.hostPatterns() }
+        }
         map.read("verify_ttl", into: &self.configuration.tunnels.verifyTTL) { $0.duration(Self.delays) }
     }
 

@@ -31,9 +31,11 @@ package final class RequestPlan: Sendable {
 
     /// Plans a request of a client that may use the proxy.
     ///
-    /// - Parameter framing: of the body that follows the head.
-    package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy) {
-        var draft = Draft(policy: policy, framing: framing)
+    /// - Parameters:
+    ///   - framing: of the body that follows the head.
+    ///   - isOpaque: true for a tunnel that was to be intercepted and cannot be. Default false.
+    package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy, isOpaque: Bool = false) {
+        var draft = Draft(policy: policy, framing: framing, isOpaque: isOpaque)
         let step = draft.step(for: head)
         self.init(step, draft)
     }
@@ -112,6 +114,7 @@ extension RequestPlan {
     private struct Draft: Sendable {
         let policy: Policy
         let framing: BodyFraming
+        let isOpaque: Bool
         var query: RouteQuery?
         var decision: Decision?
         var operation: ContractedOperation?
@@ -196,7 +199,7 @@ extension RequestPlan {
             let query = RouteQuery(
                 method: "CONNECT", scheme: .https, authority: authority, path: "/", form: .proxy,
                 headers: self.policy.routes.fields(of: head))
-            let decision = self.policy.decideTunnel(query)
+            let decision = self.policy.decideTunnel(query, isOpaque: self.isOpaque)
             (self.query, self.decision) = (query, decision)
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)
         }

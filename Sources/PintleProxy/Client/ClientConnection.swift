@@ -601,6 +601,11 @@ extension ClientConnection: ClientStream {
             }
         }
         self.flush()
+        self.leave(to: terms)
+    }
+
+    /// Leaves the socket to a tunnel. The client has been answered.
+    func leave(to terms: TunnelTerms) {
         self.phase = .closed
         var sent = ByteBuffer()
         swap(&sent, &self.inbox)
@@ -670,18 +675,9 @@ extension ClientConnection {
         ) { tunnel.choose($0) }
         let channel = SocketChannel(
             adopting: socket, loop: self.lane.loop, remoteAddress: self.channel.remoteAddress, transport: transport)
-        channel.account = self.lane.memory
-        tunnel.channel = channel
-        let connection = ClientConnection(
-            lane: self.lane, channel: channel, tls: transport, client: self.client, inside: tunnel)
         // Not counted out: it is the same client. Removed first, so that nothing of the old pipeline is told of what comes.
         self.channel.pipeline.syncOperations.removeHandler(self, promise: nil)
-        do {
-            try channel.pipeline.syncOperations.addHandler(connection)
-        } catch {
-            preconditionFailure("BUG: a new channel takes no handler: \(error)")
-        }
-        channel.start()
+        tunnel.serve(over: channel, transport, of: self.client)
         self.leave(countingOut: false)
     }
 }

@@ -78,16 +78,27 @@ final class Lane: @unchecked Sendable {
     func open(
         _ request: inout TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
     ) -> any OriginStream {
+        guard let question else { return self.connect(&request, in: session, for: exchange) }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
-        func openOrigin(_ request: inout TransferRequest, _ delegate: any TransferDelegate) -> any OriginStream {
-            if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
-            return origins.open(request, in: session, for: delegate)
+        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { request, delegate in
+            var request = request
+            return Self.open(&request, in: session, for: delegate, on: loop, origins, precheck)
         }
-        guard let question else { return openOrigin(&request, exchange) }
-        return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { transfer, delegate in
-            var transfer = transfer
-            return openOrigin(&transfer, delegate)
-        }
+    }
+
+    /// Opens the stream to an origin itself.
+    func connect(
+        _ request: inout TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
+        Self.open(&request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
+    }
+
+    private static func open(
+        _ request: inout TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
+        _ origins: any OriginOpener, _ precheck: NetworkPrecheck
+    ) -> any OriginStream {
+        if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
+        return origins.open(request, in: session, for: delegate)
     }
 
     // MARK: Work on other threads

@@ -587,7 +587,7 @@ final class Exchange {
         if let interception = self.active.interception, interception.takes(plan, to: authority) {
             return self.intercept(authority, interception)
         }
-        if let problem = self.report.holdTunnel(within: self.active.limits) { return self.refuse(problem) }
+        if let problem = self.report.openTunnel(by: plan, in: self.active) { return self.refuse(problem) }
         let fields = self.parent == nil ? Fields() : Forwarding.path(of: self.request.head, to: self.active.via)
         self.opening = TunnelOpening(to: authority, plan, by: self.parent, fields, in: self.active)
         self.perform(self.opening?.begin())
@@ -652,7 +652,7 @@ final class Exchange {
         self.report.status = head?.status ?? 200
         self.client.relay(
             TunnelTerms(
-                origin: handover.connection, head: head, early: handover.early, watch: watch,
+                origin: handover.connection.release(), head: head, early: handover.early, watch: watch,
                 authority: head == nil ? self.plan?.decision?.authority : nil, report: self.report, active: self.active)
         )
     }

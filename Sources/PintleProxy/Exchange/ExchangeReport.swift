@@ -23,7 +23,7 @@ final class ExchangeReport {
     let id: ExchangeID
     let lane: Lane
     let client: Client?
-    private let request: ReceivedRequest
+    let request: ReceivedRequest
     private let start: NIODeadline
     private(set) var counters: RouteCounters
     private(set) var mode = Mode.forward
@@ -41,6 +41,8 @@ final class ExchangeReport {
     var rule: String?
     var problem: Problem.Name?
     var error: String?
+    /// True once the client of a relayed tunnel has named no server in its handshake.
+    var hasNamelessHello = false
     /// True where it holds one of the places for tunnels.
     private var holdsTunnel = false
     /// Violations by the request that are only reported.
@@ -176,6 +178,14 @@ final class ExchangeReport {
         self.requestViolations.append(kind)
     }
 
+    /// Notes that a tunnel is relayed, and takes a place for it.
+    ///
+    /// - Returns: as ``holdTunnel(within:)``.
+    func openTunnel(by plan: RequestPlan, in active: ActiveConfiguration) -> Problem? {
+        if let trust = plan.decision?.trustIfRelayed { self.trust = active.session(for: trust).name }
+        return self.holdTunnel(within: active.limits)
+    }
+
     /// Takes one of the places for tunnels, until the end.
     ///
     /// - Returns: the answer where there is none; nil where there is.
@@ -291,7 +301,7 @@ final class ExchangeReport {
         active.observer?.tell(
             ObservedExchange(
                 record: record, target: self.request.head.target, isComplete: outcome == .completed,
-                verdict: self.verdict, response: self.tap?.finish()))
+                verdict: self.verdict, hasNamelessHello: self.hasNamelessHello, response: self.tap?.finish()))
     }
 
     private func record(_ outcome: Outcome) -> ExchangeRecord {

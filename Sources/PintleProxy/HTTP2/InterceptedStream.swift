@@ -28,20 +28,11 @@ final class InterceptedStream: SocketRelayDelegate {
             tunnel.interception.context, descriptor: pair[1], inside: nil, behind: ByteBuffer()
         ) { tunnel.choose($0) }
         let channel = SocketChannel(descriptor: pair[1], loop: lane.loop, transport: transport)
-        channel.account = lane.memory
-        tunnel.channel = channel
         // It is one more connection of the client's, to limits as to memory.
         let refusal = lane.census.enter(client, lane.active.limits).map {
             Problem(.overloaded, "there are as many connections as \($0) allows")
         }
-        let connection = ClientConnection(
-            lane: lane, channel: channel, tls: transport, client: client, refusal: refusal, inside: tunnel)
-        do {
-            try channel.pipeline.syncOperations.addHandler(connection)
-        } catch {
-            preconditionFailure("BUG: a new channel takes no handler: \(error)")
-        }
-        channel.start()
+        tunnel.serve(over: channel, transport, of: client, refusal: refusal)
         SocketRelay(
             client: stream, server: ReleasedSocket(descriptor: pair[0], transport: nil), on: lane.loop,
             account: lane.memory

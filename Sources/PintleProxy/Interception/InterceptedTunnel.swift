@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Logging
+internal import NIOCore
 internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
@@ -17,7 +18,9 @@ final class InterceptedTunnel {
     /// Who the client has proved to be when it asked for the tunnel.
     let user: String?
     let interception: Interception
-    private let active: ActiveConfiguration
+    /// The CONNECT.
+    let request: ReceivedRequest
+    let active: ActiveConfiguration
     private let lane: Lane
     private let client: Client?
     /// Goes on with the handshake when there is a certificate.
@@ -37,10 +40,32 @@ final class InterceptedTunnel {
     ) {
         self.authority = authority
         self.interception = interception
+        self.request = report.request
         self.client = report.client
         self.user = report.user
         self.active = active
         self.lane = report.lane
+    }
+
+    /// Begins to serve the client.
+    ///
+    /// - Parameters:
+    ///   - channel: of the client, over `transport`; it has not begun to read.
+    ///   - refusal: the problem for which nothing is served; nil if the client is served.
+    func serve(
+        over channel: SocketChannel, _ transport: TLSTransport, of client: Client?, refusal: Problem? = nil
+    ) {
+        channel.account = self.lane.memory
+        self.channel = channel
+        let connection = ClientConnection(
+            lane: self.lane, channel: channel, tls: transport, client: client, refusal: refusal, inside: self)
+        do {
+            try channel.pipeline.syncOperations.addHandler(connection)
+        } catch {
+            preconditionFailure("BUG: a new channel takes no handler: \(error)")
+        }
+        if refusal == nil { OpaqueTunnel.watch(connection, in: self, over: transport) }
+        channel.start()
     }
 
     // MARK: The handshake
@@ -71,10 +96,8 @@ final class InterceptedTunnel {
     ///
     /// - Returns: the sentence of the log.
     private func reportDenial(_ reason: String) -> String? {
-        let head = RequestHead(method: "CONNECT", target: .authority(self.authority))
-        let request = ReceivedRequest(head, .none)
-        let report = ExchangeReport(request, of: self.client, on: self.lane, inside: self)
-        report.note(request.plan(by: self.active.policy), in: self.active)
+        let report = ExchangeReport(self.request, of: self.client, on: self.lane, inside: self)
+        report.note(self.request.plan(by: self.active.policy), in: self.active)
         report.noteRefusedHello(reason)
         report.close(.failed, in: self.active)
         return report.error

@@ -16,6 +16,8 @@ final class TLSTransport: StreamTransport {
         case silent
         case tls(TLSConnection)
         case plain
+        /// What has come is neither TLS nor HTTP, and waits for somebody who passes it on.
+        case opaque
     }
 
     private let descriptor: Int32
@@ -24,10 +26,13 @@ final class TLSTransport: StreamTransport {
     private let makeConnection: (TLSConnection.Carrier, _ early: [UInt8]) throws(TrustError) -> TLSConnection
     /// The bytes that were read before.
     private var early: ByteBuffer
+    private let isInTunnel: Bool
     private var mode = Mode.silent
     private(set) var shutdownNeeds: Readiness?
     /// Called before the first byte of what came in clear is handed out.
     var whenPlainText: (() -> Void)?
+    /// Called once the first bytes tell what the client speaks, before any of them is handed out; only inside of a tunnel.
+    var whenRecognized: ((OpeningProtocol) -> Void)?
 
     /// On a listener.
     ///
@@ -36,6 +41,7 @@ final class TLSTransport: StreamTransport {
         self.descriptor = descriptor
         self.outer = nil
         self.early = ByteBuffer()
+        self.isInTunnel = false
         self.makeConnection = { _, _ throws(TrustError) in try TLSConnection(context, descriptor: descriptor) }
     }
 
@@ -53,6 +59,7 @@ final class TLSTransport: StreamTransport {
         self.descriptor = descriptor
         self.outer = outer?.connection
         self.early = early
+        self.isInTunnel = true
         self.makeConnection = { carrier, early throws(TrustError) in
             try TLSConnection(context, over: carrier, behind: early, choosing: choose)
         }
@@ -60,6 +67,9 @@ final class TLSTransport: StreamTransport {
 
     /// Nil where there is no TLS, or none yet.
     private var connection: TLSConnection? { if case .tls(let connection) = self.mode { connection } else { nil } }
+
+    /// True once the client has sent something.
+    var hasBegun: Bool { if case .silent = self.mode { self.early.readableBytes > 0 } else { true } }
 
     /// True where a handshake has begun and is not complete.
     var isShakingHands: Bool { self.connection?.isEstablished == false }
@@ -85,40 +95,80 @@ final class TLSTransport: StreamTransport {
                 }
                 return .bytes(count)
             }
-            if let outer { return StreamOutcome(outer.read(into: space)) }
-            return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
+            return self.receive(into: space)
+        case .opaque: return .wouldBlock(until: [])
         case .silent:
-            var first: UInt8 = 0
-            switch self.peek(&first) {
-            case .bytes: return self.begin(first) ?? self.read(into: space)
-            case let outcome: return outcome
+            do throws(TrustError) {
+                let outcome = self.isInTunnel ? try self.recognize() : try self.beginOnListener()
+                return outcome ?? self.read(into: space)
+            } catch {
+                return .failed(error)
             }
         }
     }
 
-    private func peek(_ first: inout UInt8) -> StreamOutcome {
-        if let byte = self.early.getInteger(at: self.early.readerIndex, as: UInt8.self) {
-            first = byte
-            return .bytes(1)
-        }
-        if let outer { return withUnsafeMutableBytes(of: &first) { StreamOutcome(outer.peek(into: $0)) } }
-        return StreamOutcome(recv(self.descriptor, &first, 1, Int32(MSG_PEEK)), of: "recv", until: .read)
+    /// Receives bytes as the client has sent them.
+    private func receive(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
+        if let outer { return StreamOutcome(outer.read(into: space)) }
+        return StreamOutcome(recv(self.descriptor, space.baseAddress, space.count, 0), of: "recv", until: .read)
     }
 
-    /// Chooses how to go on by the first byte: TLS begins with 22 (RFC 8446 §5.1), a method with a letter.
-    private func begin(_ first: UInt8) -> StreamOutcome? {
-        if UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first {
+    /// Begins with TLS, or in clear where the first byte is that of a method: a handshake begins with 22 (RFC 8446 §5.1).
+    ///
+    /// - Returns: nil once it has begun.
+    private func beginOnListener() throws(TrustError) -> StreamOutcome? {
+        var first: UInt8 = 0
+        let outcome = StreamOutcome(recv(self.descriptor, &first, 1, Int32(MSG_PEEK)), of: "recv", until: .read)
+        guard case .bytes = outcome else { return outcome }
+        try self.begin(UInt8(ascii: "A")...UInt8(ascii: "Z") ~= first ? .http : .tls)
+        return nil
+    }
+
+    /// Takes in what comes until it tells what the client speaks.
+    ///
+    /// - Returns: nil once it has begun.
+    private func recognize() throws(TrustError) -> StreamOutcome? {
+        while true {
+            if let language = OpeningProtocol(of: self.early.readableBytesView) {
+                try self.begin(language)
+                return nil
+            }
+            var outcome = StreamOutcome.end
+            self.early.writeWithUnsafeMutableBytes(minimumWritableBytes: 2048) { space in
+                outcome = self.receive(into: space)
+                guard case .bytes(let count) = outcome else { return 0 }
+                return count
+            }
+            switch outcome {
+            case .bytes: continue
+            // There is not even a line.
+            case .end where self.early.readableBytes > 0:
+                try self.begin(.http)
+                return nil
+            case .end, .wouldBlock, .failed: return outcome
+            }
+        }
+    }
+
+    private func begin(_ language: OpeningProtocol) throws(TrustError) {
+        switch language {
+        case .http:
             self.mode = .plain
             self.whenPlainText?()
-            return nil
-        }
-        let carrier = self.outer.map { TLSConnection.Carrier.stream($0) } ?? .socket(self.descriptor)
-        do throws(TrustError) {
+        case .other: self.mode = .opaque
+        case .tls:
+            let carrier = self.outer.map { TLSConnection.Carrier.stream($0) } ?? .socket(self.descriptor)
             self.mode = .tls(try self.makeConnection(carrier, Array(buffer: self.early)))
             self.early = ByteBuffer()
-            return nil
-        } catch {
-            return .failed(error)
+        }
+        self.whenRecognized?(language)
+    }
+
+    /// Hands out what comes as the client has sent it, from the first byte on. Only before TLS or HTTP has begun.
+    func passOn() {
+        switch self.mode {
+        case .silent, .opaque: self.mode = .plain
+        case .tls, .plain: preconditionFailure("BUG: bytes are passed on of which some were taken")
         }
     }
 

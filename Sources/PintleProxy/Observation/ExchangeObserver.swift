@@ -30,17 +30,20 @@ package struct ObservedExchange: Sendable {
     package var isComplete: Bool
     /// Nil where nothing was verified.
     package var verdict: Verdict?
+    /// True where a TLS handshake passed in a relayed tunnel that names no server (SNI).
+    package var hasNamelessHello: Bool
     /// The response that the client got from an origin; nil where there was none, or another one in its place.
     package var response: ObservedResponse?
 
     package init(
         record: ExchangeRecord, target: RequestTarget, isComplete: Bool, verdict: Verdict? = nil,
-        response: ObservedResponse? = nil
+        hasNamelessHello: Bool = false, response: ObservedResponse? = nil
     ) {
         self.record = record
         self.target = target
         self.isComplete = isComplete
         self.verdict = verdict
+        self.hasNamelessHello = hasNamelessHello
         self.response = response
     }
 }

@@ -20,6 +20,8 @@ struct HelloWatch {
 
     private var reader = ClientHelloReader()
     private var held: ByteBuffer?
+    /// True once a ClientHello was seen that names no server.
+    private(set) var hasNamelessHello = false
     private let policy: Policy
     private let authority: Authority
 
@@ -49,6 +51,7 @@ struct HelloWatch {
             self.held = waiting
             return .held
         case .hello(let name):
+            if name == nil { self.hasNamelessHello = true }
             if let reason = self.policy.refusal(ofServerName: name, inTunnelTo: self.authority) {
                 return .refused(reason)
             }

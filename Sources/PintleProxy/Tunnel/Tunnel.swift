@@ -57,8 +57,8 @@ final class Tunnel {
 
     /// Closes what was to be relayed to a client that is gone.
     static func giveUp(_ terms: TunnelTerms) {
-        terms.origin.close()
         let report = terms.report
+        terms.origin.close(on: report.lane.loop)
         report.counters.tunnelOpened()
         report.counters.tunnelClosed()
         report.close(.completed, in: terms.active)
@@ -79,7 +79,7 @@ final class Tunnel {
         self.report = terms.report
         self.start = lane.loop.turnTime
         self.relay = SocketRelay(
-            client: client, server: terms.origin.release(), on: lane.loop, account: lane.memory)
+            client: client, server: terms.origin, on: lane.loop, account: lane.memory)
         self.unsentHead = self.relay.bytesInFlight(.down)
         // unowned: the relay holds its tunnel until it is closed, which disarms the timer.
         self.idle = LoopTimer { [unowned self] in self.checkIdle() }
@@ -133,6 +133,7 @@ final class Tunnel {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
+            if self.helloWatch?.hasNamelessHello == true { self.report.hasNamelessHello = true }
             if self.helloWatch?.isOver == true {
                 self.helloWatch = nil
                 self.relay.inspect(.up, false)

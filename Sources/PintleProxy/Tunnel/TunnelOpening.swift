@@ -59,7 +59,8 @@ final class TunnelOpening {
         in active: ActiveConfiguration
     ) {
         self.authority = authority
-        self.trust = plan.decision?.trust.map { active.session(for: $0) }
+        let choice = plan.decision?.trust ?? plan.decision?.trustIfRelayed
+        self.trust = choice.map { active.session(for: $0) }
         self.parent = parent
         self.connectFields = fields
         self.active = active
@@ -164,9 +165,20 @@ final class TunnelOpening {
     }
 
     private func request(_ scheme: Scheme) -> TransferRequest {
-        var request = TransferRequest(method: "GET", scheme: scheme, authority: self.authority, path: "/")
+        Self.request(scheme, to: self.authority, by: self.route, self.connectFields)
+    }
+
+    /// The request for a connection that a tunnel can have.
+    ///
+    /// - Parameters:
+    ///   - scheme: https if the destination is to prove itself on it.
+    ///   - fields: of the CONNECT to a parent.
+    static func request(
+        _ scheme: Scheme, to authority: Authority, by route: Route?, _ fields: Fields
+    ) -> TransferRequest {
+        var request = TransferRequest(method: "GET", scheme: scheme, authority: authority, path: "/")
         request.connectOnly = true
-        request.connectFields = self.connectFields
+        request.connectFields = fields
         if let route {
             request.connectTimeout = route.connectTimeout
             request.serviceType = route.serviceType

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleLoop
 internal import PintleMessage
-internal import PintleSession
 
 /// A tunnel that is to begin, or a connection that switches protocols: everything but the connection of the client.
 struct TunnelTerms {
     /// The connection to the other end.
-    let origin: MadeConnection
-    /// The answer that the client gets; nil stands for that to CONNECT.
+    let origin: ReleasedSocket
+    /// The answer that the client gets; nil stands for that to CONNECT, which a client of an intercepted tunnel has already.
     let head: ResponseHead?
     /// Bytes that the other end has sent already.
     let early: ByteBuffer

@@ -143,6 +143,10 @@ extension Problem {
             case .reset, .handshake, .cancelled, nil: .tlsFailure
             }
         let reason = failure.map { "\($0)" } ?? "it showed no certificate"
-        self.init(name, "\(authority) cannot be verified before the tunnel opens: \(reason)")
+        let remedy =
+            if case .handshake(.plainText) = failure {
+                "; connect: tunnel on a route for it relays what is no TLS"
+            } else { "" }
+        self.init(name, "\(authority) cannot be verified before the tunnel opens: \(reason)\(remedy)")
     }
 }

@@ -40,6 +40,7 @@ struct OneProxy: SuiteTrait, TestScoping {
             """
             engine: {threads: 1}
             trust: {corpus: {hosts: ["127.0.0.1"], roots: [root.pem]}}
+            tunnels: {verify: off}
             \(upstream ?? "")
             """, log: "{format: json, exchanges: off}",
             environment: ["PINTLE_TURN_LIMIT": judgesTurns ? "10ms" : "off"], folder: folder)

@@ -216,6 +216,22 @@ struct HTTP2ListenerTests {
         #expect(client.goAway == nil)
     }
 
+    @Test func `LOOK-78 a server that speaks first is heard in a stream whose tunnel is intercepted`() throws {
+        try AuthorityFolder("\(self.folder.path)/pintle/ca").keep(try CertificateAuthority(named: "Test CA"))
+        let server = try ScriptedOrigin { connection in
+            try connection.send("220 mail\r\n")
+            guard try connection.stream.readLine() == "QUIT" else { return }
+            try connection.send("221 bye\r\n")
+        }
+        let pintle = try self.pintle("interception: {hosts: [\"127.0.0.1\"]}")
+        let client = try self.client(pintle)
+        try client.send(self.connect("127.0.0.1:\(server.port)"))
+        #expect(try self.read(10, client) == "220 mail\r\n")
+        try client.send(Bytes.data("QUIT\r\n"))
+        #expect(try self.read(19, client) == "220 mail\r\n221 bye\r\n")
+        #expect(try pintle.waitForExchanges(2).map { $0["mode"] as? String } == ["intercept", "tunnel"])
+    }
+
     // MARK: Real clients
 
     private func node(_ script: String, _ arguments: String...) throws -> String {

@@ -219,6 +219,24 @@ struct InterceptionTests {
         #expect(passed.exitCode == 0 && passed.text == "hello\n")
     }
 
+    @Test(arguments: [true, false])
+    func `LOOK-111 such tunnels are verified where a trust policy names their host`(isRight: Bool) throws {
+        let pin = (isRight ? self.site.leaf : self.site.backup).certificate.spkiPin
+        let pintle = try self.pintle(
+            "interception: {hosts: [localhost], pass_through_on_alert: on}",
+            trust: "roots: [root.pem], pinning: public_key, pins: [\"\(pin)\"]")
+        let arguments = [
+            "--proxy", "http://127.0.0.1:\(pintle.port)", "--cacert", "\(self.site.folder.path)/root.pem",
+            "https://\(self.host)/hello",
+        ]
+        #expect(try Curl.run(arguments).exitCode == 60)
+        try pintle.waitForMessages("interception.certificate_refused")
+        #expect((try Curl.run(arguments).text == "hello\n") == isRight)
+        let line = try pintle.waitForExchanges(2)[1]
+        #expect((line["assurance"] != nil) == isRight && line["trust"] as? String == "site", "\(line)")
+        #expect((line["violations"] as? [String] == ["pin-mismatch"]) == !isRight, "\(line)")
+    }
+
     // MARK: The authority
 
     @Test func `without an authority there is no proxy, and a way to get one`() throws {

@@ -114,7 +114,11 @@ struct ExplainTests {
         let denial = "destination  api.pay.example:443 is denied by \(Self.denial)"
         #expect(denied.output.contains(denial), "\(denied.lines)")
         #expect(!denied.output.contains { $0.contains("is relayed") }, "\(denied.lines)")
-        let process = try self.explain("CONNECT", "www.pay.example:443")
+        let named = try self.explain("CONNECT", "www.pay.example:443")
+        let trust = "trust        payments, by trust.payments.hosts[0] \"*.pay.example\": no pins"
+        #expect(named.output.contains(trust), "\(named.lines)")
+        #expect(named.output.contains { $0.contains("proves itself before the tunnel opens") }, "\(named.lines)")
+        let process = try self.explain("CONNECT", "www.other.example:443")
         #expect(process.exitCode == 0)
         let port =
             "port         443 is allowed by destinations.connect_ports auto: any, because all listeners are loopback"

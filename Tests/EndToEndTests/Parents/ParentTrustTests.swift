@@ -85,6 +85,7 @@ struct ParentTrustTests {
             """
             upstream_proxy: {url: "https://localhost:\(terminator.port)"}
             trust: {parents: {hosts: [localhost], roots: [parents.pem]}}
+            tunnels: {verify: off}
             """, folder: self.site.folder)
         for _ in 0..<2 { #expect(try self.tunnel(child).text == "hello\n") }
         let bytes = pattern(3 << 20)

@@ -165,6 +165,63 @@ struct RunLearnTests {
         #expect(again.exitCode == 0 && again.output == ["hello"], "\(again.lines)")
     }
 
+    @Test
+    func `LOOK-113 what is learnt says that handshakes without a name are not allowed, and by what they would be`()
+        throws
+    {
+        let script = """
+            import os, socket, ssl, sys, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ["https_proxy"])
+            host = "localhost:\(self.site.origin.httpsPort)"
+            link = socket.create_connection((proxy.hostname, proxy.port))
+            link.sendall(f"CONNECT {host} HTTP/1.1\\r\\nHost: {host}\\r\\n\\r\\n".encode())
+            head = b""
+            while not head.endswith(b"\\r\\n\\r\\n"): head += link.recv(1)
+            context = ssl.create_default_context(cafile="root.pem")
+            context.check_hostname = False
+            link = context.wrap_socket(link)
+            link.sendall(b"GET /hello HTTP/1.0\\r\\n\\r\\n")
+            sys.stdout.write(link.makefile().read().split("\\n")[-2] + "\\n")
+            """
+        let command = ["/usr/bin/python3", "-c", script]
+        let learning = try self.run(["--intercept", "other.test", "--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0 && learning.output == ["hello"], "\(learning.lines)")
+        let text = self.learnt()
+        #expect(text.contains("  #   localhost:\(self.site.origin.httpsPort)\n"), "\(text)")
+        let again = try self.run(["-c", "learnt.yaml"], command)
+        #expect(again.exitCode != 0 && again.errors.contains { $0.contains("names no server") }, "\(again.lines)")
+        try self.site.folder.write(
+            text.replacingOccurrences(of: "  #   require_sni_match: off", with: "  require_sni_match: off"),
+            to: "off.yaml")
+        let allowed = try self.run(["-c", "off.yaml"], command)
+        #expect(allowed.exitCode == 0 && allowed.output == ["hello"], "\(allowed.lines)")
+    }
+
+    @Test func `LOOK-78 a server that speaks first is learnt as a tunnel`() throws {
+        let server = try ScriptedOrigin { connection in
+            try connection.send("220 mail.test\r\n")
+            guard try connection.stream.readLine() == "QUIT" else { return }
+            try connection.send("221 bye\r\n")
+        }
+        let script = """
+            import os, socket, sys, urllib.parse
+            proxy = urllib.parse.urlsplit(os.environ["https_proxy"])
+            link = socket.create_connection((proxy.hostname, proxy.port))
+            link.sendall(b"CONNECT 127.0.0.1:\(server.port) HTTP/1.1\\r\\nHost: 127.0.0.1:\(server.port)\\r\\n\\r\\n")
+            lines = link.makefile("rb")
+            while lines.readline().strip(): pass
+            sys.stdout.write(lines.readline().decode().strip() + "\\n")
+            link.sendall(b"QUIT\\r\\n")
+            sys.stdout.write(lines.readline().decode().strip() + "\\n")
+            """
+        let command = ["/usr/bin/python3", "-c", script]
+        let learning = try self.run(["--learn", "learnt.yaml"], command)
+        #expect(learning.exitCode == 0 && learning.output == ["220 mail.test", "221 bye"], "\(learning.lines)")
+        #expect(self.learnt().contains("connect: tunnel"), "\(self.learnt())")
+        let again = try self.run(["-c", "learnt.yaml"], command)
+        #expect(again.exitCode == 0 && again.output == learning.output, "\(again.lines)")
+    }
+
     @Test func `bodies reach the client byte by byte, whatever their type and length`() throws {
         let long = "[\"\(String(repeating: "x", count: 3 << 20))\"]"
         try self.site.origin.serve(Array(long.utf8), as: "long.json")

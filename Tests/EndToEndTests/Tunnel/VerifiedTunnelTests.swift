@@ -95,6 +95,7 @@ struct VerifiedTunnelTests {
         let answer = try pintle.ask("CONNECT localhost:\(self.site.origin.httpPort) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(answer.head.startLine == "HTTP/1.1 502 TLS Handshake With Origin Failed", "\(answer)")
         #expect(answer.text.contains("does not speak TLS"), "\(answer.text)")
+        #expect(answer.text.contains("; connect: tunnel on a route for it relays what is no TLS"), "\(answer.text)")
     }
 
     @Test func `a certificate for the client alone is seen in TLS 1.2, and breaks the tunnel`() throws {
@@ -152,6 +153,35 @@ struct VerifiedTunnelTests {
         #expect(try pintle.counters()["active"] as? Int == 0)
         // The first tunnel of a loop makes it a multi handle for tunnels, which has a pair of sockets.
         #expect(try pintle.openDescriptors() <= before + 3)
+    }
+
+    // MARK: Hosts that a trust policy names
+
+    @Test(arguments: [("", true), ("tunnels: {verify: off}\n", false)])
+    func `LOOK-111 hosts that a trust policy names are verified by default`(tunnels: String, isVerified: Bool) throws {
+        let wrong = try PintleProcess(
+            "\(tunnels)trust: {site: {hosts: [localhost], \(self.wrongPin)}}", folder: self.site.folder)
+        let result = try self.fetch(wrong)
+        #expect((result.exitCode == 0) == !isVerified, "\(result)")
+        let log = try wrong.waitForExchanges(1)[0]
+        #expect((log["violations"] as? [String] ?? []) == (isVerified ? ["pin-mismatch"] : []), "\(log)")
+        let right = try PintleProcess(
+            "\(tunnels)trust: {site: {hosts: [localhost], \(self.rightPin)}}", folder: self.site.folder)
+        #expect(try self.fetch(right).status == 200)
+        let passed = try right.waitForExchanges(1)[0]
+        #expect((passed["assurance"] != nil) == isVerified && passed["error"] == nil, "\(passed)")
+        #expect(passed["pin"] as? String == (isVerified ? "\(self.site.leaf.pin)" : nil), "\(passed)")
+    }
+
+    @Test func `LOOK-111 a wrong pin fails a run whose command tunnels`() throws {
+        try self.site.folder.write(
+            "version: 1\ntrust: {site: {hosts: [localhost], \(self.wrongPin)}}\n", to: "pintle.yaml")
+        let run = try PintleProcess.run(
+            ["run", "--", "sh", "-c", "curl --silent --cacert root.pem \(self.url) || true"],
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.site.folder.path],
+            folder: self.site.folder.path)
+        #expect(run.exitCode == 1, "\(run.lines)")
+        #expect(run.errors.contains { $0.contains("pin mismatch (site)") }, "\(run.lines)")
     }
 
     @Test func `explain says that the destination proves itself`() throws {

@@ -183,8 +183,8 @@ final class RecordingClient: ClientStream {
         let head = terms.head.map { "\($0.status)\($0.fields.spelled())" } ?? "200"
         let early = terms.early.readableBytes > 0 ? ", early \(String.spelled(terms.early.readableBytesView))" : ""
         self.transcript.note("client < relay \(head)\(early)\(terms.watch == nil ? "" : ", watched")")
-        terms.origin.close()
         let report = terms.report
+        terms.origin.close(on: report.lane.loop)
         report.close(.completed, in: terms.active)
         self.end()
     }

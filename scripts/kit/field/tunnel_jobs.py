@@ -55,7 +55,7 @@ def server_that_speaks_first(at):
     greeting(at)
 
 
-@job(ways=("intercepted",), looks=(78,), fast=False)
+@job(ways=("intercepted",))
 def server_that_speaks_first_intercepted(at):
     """A mail server or ssh greets its client in a tunnel that was to be opened."""
     greeting(at)

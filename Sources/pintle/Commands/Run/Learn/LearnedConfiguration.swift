@@ -118,9 +118,21 @@ struct LearnedConfiguration {
 
     private func destinations(arePinned: Bool) -> [String] {
         ["destinations:", "  default: deny", self.hosts.isEmpty ? "  allow: []" : "  allow:"]
-            + self.hosts.map { "    - \($0.pattern.yamlQuoted)" }
+            + self.hosts.map { "    - \($0.pattern.yamlQuoted)" } + self.namelessHellos
             + ["  deny: [\"\(Self.nowhereHost)\"]  # For the last route.", "  resolve: off"]
             + (arePinned ? ["unpinned_hosts: deny"] : [])
+    }
+
+    /// What is seen of clients without SNI, and not allowed: the key that would allow it is one for all tunnels.
+    private var namelessHellos: [String] {
+        let hosts = self.hosts.filter { $0.host.hasNamelessHellos && IPAddress($0.authority.host) == nil }
+        guard !hosts.isEmpty else { return [] }
+        return [
+            "  # NOT ALLOWED: a client names no server (SNI) in its handshakes, as Java does where a name has no dot, and with",
+            "  # default: deny such tunnels are broken off. Have it send the name, or its tunnels intercepted. The line",
+            "  #   require_sni_match: off",
+            "  # lets them pass, and with them handshakes for any server in every tunnel that is not intercepted. Seen for:",
+        ] + hosts.map { "  #   \($0.pattern)" }
     }
 
     private var interception: [String] {

@@ -32,6 +32,7 @@ struct LearnedTraffic: Sendable {
                 } else {
                     host.relayed += 1
                 }
+                if exchange.hasNamelessHello { host.hasNamelessHellos = true }
                 host.note(exchange.verdict, by: record.trust)
             }
         case .absolute, .asterisk, .origin: self.refuse(record.host ?? "the proxy itself", record)
@@ -163,6 +164,8 @@ struct LearnedHost: Sendable {
     var intercepted = 0
     /// Tunnels that passed unseen.
     var relayed = 0
+    /// True where a client has named no server in a tunnel that passed unseen.
+    var hasNamelessHellos = false
     /// True where it was asked by https.
     var isSecure = false
     private(set) var anchors: [Anchor] = []

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import NIOCore
+internal import PintleActivity
+internal import PintleLoop
+internal import PintleMessage
+internal import PintlePolicy
+internal import PintleSession
+internal import PintleTrust
+
+/// Serves the client of an intercepted tunnel that speaks neither TLS nor HTTP in it, or waits for its server to speak first, as
+/// clients of SMTP, FTP and MySQL do. Nobody can look into such a tunnel: it is judged as one that is not intercepted, and relayed
+/// or refused.
+///
+/// A client that says nothing for a moment may as well be slow. So a connection is made, and whoever speaks first decides: a
+/// handshake is intercepted however late it comes, and only the words of a server make a silent client's tunnel an opaque one.
+/// Otherwise a client would get past interception by waiting.
+final class OpaqueTunnel: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private enum State {
+        /// Nothing tells yet that the tunnel is an opaque one, and there is no connection.
+        case waiting
+        /// A connection to the server is being made.
+        case connecting(any OriginStream)
+        /// The server may speak.
+        case listening(SocketChannel)
+        case over
+    }
+
+    private let tunnel: InterceptedTunnel
+    private let connection: ClientConnection
+    private let transport: TLSTransport
+    private lazy var plan = RequestPlan(
+        self.tunnel.request.head, .none, by: self.tunnel.active.policy, isOpaque: true)
+    private var state = State.waiting
+    /// The record of the tunnel; nil until it is known to be an opaque one.
+    private var report: ExchangeReport?
+    private var metrics = TransferMetrics()
+    private var parentVerdict: Verdict?
+    private var silence: LoopTimer?
+
+    private var active: ActiveConfiguration { self.tunnel.active }
+    private var lane: Lane { self.connection.lane }
+
+    /// Watches what the client of a tunnel begins with. Held by the transport until that is known, or the connection ends.
+    static func watch(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
+        let watch = OpaqueTunnel(connection, in: tunnel, over: transport)
+        transport.whenRecognized = { watch.clientSpeaks($0) }
+        connection.channel.closeFuture.assumeIsolated().whenComplete { [weak watch] _ in watch?.clientLeft() }
+        if let silence = watch.silence { watch.lane.loop.arm(silence, at: watch.lane.loop.turnTime + Silence.inTunnel) }
+    }
+
+    private init(_ connection: ClientConnection, in tunnel: InterceptedTunnel, over transport: TLSTransport) {
+        (self.connection, self.tunnel, self.transport) = (connection, tunnel, transport)
+        self.silence = LoopTimer { [weak self] in self?.clientIsSilent() }
+    }
+
+    // MARK: The client
+
+    private func clientIsSilent() {
+        guard case .waiting = self.state, !self.transport.hasBegun else { return }
+        self.connect()
+    }
+
+    /// From within a read of the client's transport.
+    private func clientSpeaks(_ language: OpeningProtocol) {
+        guard language == .other else { return self.end() }
+        LoopBound(self, loop: self.lane.loop).run { $0.beginOpaquely() }
+    }
+
+    /// Goes on with a client whose first bytes wait in the transport.
+    private func beginOpaquely() {
+        if case .over = self.state { return }
+        guard self.report == nil, self.isAllowed("its client speaks neither TLS nor HTTP") else { return }
+        switch self.state {
+        case .waiting: self.connect()
+        case .listening(let channel): self.relay(channel, answered: ByteBuffer())
+        case .connecting, .over: break
+        }
+    }
+
+    private func clientLeft() {
+        if case .over = self.state { return }
+        self.report?.error = "the client closed the connection"
+        self.report?.close(.cancelled, in: self.active)
+        self.end()
+    }
+
+    // MARK: The server
+
+    private func connect() {
+        guard let decision = self.plan.decision else { preconditionFailure("BUG: nothing says where a tunnel goes") }
+        let head = self.tunnel.request.head
+        let fields = self.active.parent(of: decision) == nil ? Fields() : Forwarding.path(of: head, to: self.active.via)
+        var request = TunnelOpening.request(.http, to: self.tunnel.authority, by: decision.route, fields)
+        request.way = self.active.way(decision.way)
+        (request.client, request.owner) = (self.connection.client?.forTransfers, self.connection.owner)
+        request.limitsWaiting = true
+        self.state = .connecting(self.lane.connect(&request, in: self.active.session(for: nil).session, for: self))
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .listening(let channel) = self.state else { return }
+        // The receive buffer is the loop's.
+        let words = ByteBuffer(bytes: self.unwrapInboundIn(data).readableBytesView)
+        guard self.isAllowed("its client waits for the server to speak first") else { return }
+        self.relay(channel, answered: words)
+    }
+
+    /// The server has nothing to say, and the client may still speak.
+    func channelInactive(context: ChannelHandlerContext) {
+        if case .listening = self.state { self.state = .waiting }
+    }
+
+    // MARK: The decision
+
+    /// Judges the tunnel as one that is not intercepted. One that is refused ends.
+    private func isAllowed(_ reason: String) -> Bool {
+        let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.lane)
+        report.user = self.tunnel.user
+        report.note(self.plan, in: self.active)
+        self.report = report
+        guard let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) else {
+            report.status = 200
+            return true
+        }
+        self.fail(Problem(problem.name, "\(reason), so that it cannot be intercepted: \(problem.detail)"), report)
+        return false
+    }
+
+    private func objection(_ report: ExchangeReport) -> Problem? {
+        if case .refuse(let problem) = self.plan.step { return problem }
+        guard let trust = self.plan.decision?.trust else { return nil }
+        let rule = trust.index == nil ? "tunnels.verify" : trust.reason
+        report.rule = rule
+        return Problem(
+            .destinationDenied,
+            "\(self.tunnel.authority) must prove itself in a TLS handshake, by \(rule); connect: tunnel on a route for it relays "
+                + "what is no TLS")
+    }
+
+    private func fail(_ problem: Problem, _ report: ExchangeReport) {
+        report.note(problem)
+        report.close(.failed, in: self.active)
+        self.end()
+        self.connection.channel.close(promise: nil)
+    }
+
+    private func relay(_ channel: SocketChannel, answered: ByteBuffer) {
+        self.state = .waiting
+        guard let socket = channel.release() else { preconditionFailure("BUG: a channel that listens is closed") }
+        self.relay(socket, answered: answered)
+    }
+
+    private func relay(_ socket: ReleasedSocket, answered: ByteBuffer) {
+        guard let report else { preconditionFailure("BUG: a tunnel is relayed before it is judged") }
+        report.note(self.metrics)
+        report.note(parent: self.parentVerdict)
+        self.end()
+        self.transport.passOn()
+        self.connection.leave(
+            to: TunnelTerms(
+                origin: socket, head: nil, early: answered, watch: nil, authority: self.tunnel.authority,
+                report: report,
+                active: self.active))
+    }
+
+    /// Lets go of the client, and of the server unless it was handed over.
+    private func end() {
+        let state = self.state
+        self.state = .over
+        if let silence { self.lane.loop.disarm(silence) }
+        self.silence = nil
+        self.transport.whenRecognized = nil
+        switch state {
+        case .connecting(let origin): origin.cancel()
+        case .listening(let channel): channel.close(promise: nil)
+        case .waiting, .over: break
+        }
+    }
+}
+
+extension OpaqueTunnel: TransferDelegate {
+    func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
+        guard case .connecting(let origin) = self.state else {
+            preconditionFailure("BUG: a connection comes that no tunnel asked for")
+        }
+        (self.metrics, self.parentVerdict) = (metrics, origin.proxyVerdict)
+        self.state = .waiting
+        if self.report != nil { return self.relay(handover.connection.release(), answered: ByteBuffer()) }
+        let channel = handover.connection.makeChannel(on: self.lane.loop)
+        self.state = .listening(channel)
+        do {
+            try channel.pipeline.syncOperations.addHandler(self)
+        } catch {
+            preconditionFailure("BUG: a new channel takes no handler: \(error)")
+        }
+        channel.start()
+    }
+
+    func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
+        self.metrics = metrics
+        self.state = .waiting
+        // The client may still speak, and be answered inside of its tunnel.
+        guard let report, let error else { return }
+        let problem = self.active.problem(error, asking: self.plan.decision)
+        report.note(metrics)
+        report.note(error, as: problem.name)
+        self.fail(problem, report)
+    }
+
+    func originSent(interim head: ResponseHead) { self.trap() }
+    func originAnswered(_ head: ResponseHead, length: UInt64?) { self.trap() }
+    func originSent(_ bytes: UnsafeRawBufferPointer) { self.trap() }
+    func originSent(_ piped: PipedBytes) { self.trap() }
+    func originSent(trailers fields: Fields) { self.trap() }
+    func originTookBody(_ count: Int) { self.trap() }
+
+    private func trap() -> Never { preconditionFailure("BUG: a bare connection was asked for, and a response comes") }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import PintleMessage
+
+/// The protocol that a client begins to speak in an intercepted tunnel, by its first bytes.
+///
+/// What some server reads as a handshake or as a request counts as one: only what is neither to anybody may be relayed as another
+/// protocol, unseen.
+enum OpeningProtocol: Equatable {
+    /// A TLS handshake.
+    case tls
+    /// A request in clear.
+    case http
+    /// Something else.
+    case other
+
+    /// A text of so many bytes without the end of a line is taken for a request, which the parser then refuses.
+    private static let longestLine = 8 * 1024
+    private static let handshake: UInt8 = 22
+    /// Methods by which a line is a request whatever follows: HTTP/0.9 and lenient servers do without a version.
+    private static let methods: Set = [
+        "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "PRI",
+    ]
+
+    /// Tells the protocol; nil while more bytes are needed.
+    init?(of bytes: some RandomAccessCollection<UInt8>) {
+        guard let first = bytes.first else { return nil }
+        if first == Self.handshake {
+            self = .tls
+        } else if first & 0x80 != 0 {
+            guard let isHello = Self.isOldHello(bytes) else { return nil }
+            self = isHello ? .tls : .other
+        } else {
+            guard let isRequest = Self.isRequest(bytes) else { return nil }
+            self = isRequest ? .http : .other
+        }
+    }
+
+    /// Tells if a ClientHello in the form of SSL 2 begins here (RFC 5246 §E.2): a length in two bytes whose first bit is set, type
+    /// 1, and a version of SSL or TLS.
+    private static func isOldHello(_ bytes: some RandomAccessCollection<UInt8>) -> Bool? {
+        let start = bytes.prefix(4).dropFirst(2)
+        if let type = start.first, type != 1 { return false }
+        guard start.count == 2 else { return nil }
+        return start.last == 3 || start.last == 0
+    }
+
+    /// Tells if a line begins here that a server may read as a request line.
+    private static func isRequest(_ bytes: some RandomAccessCollection<UInt8>) -> Bool? {
+        // Servers pass over empty lines before a request (RFC 9112 §2.2), and some over blanks.
+        let line = bytes.drop { Self.isBlank($0) }
+        let method = line.prefix { ASCII.isTokenByte($0) }
+        let rest = line.dropFirst(method.count)
+        guard let next = rest.first else { return bytes.count < Self.longestLine ? nil : true }
+        guard !method.isEmpty, next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") else { return false }
+        if method.count <= 7, Self.methods.contains(String(decoding: method, as: UTF8.self).uppercased()) {
+            return true
+        }
+        let text = rest.prefix { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+        guard let end = rest.dropFirst(text.count).first else { return bytes.count < Self.longestLine ? nil : true }
+        guard end == UInt8(ascii: "\r") || end == UInt8(ascii: "\n") else { return false }
+        let version = String(decoding: text, as: UTF8.self).split { $0 == " " || $0 == "\t" }.last
+        return version?.uppercased().hasPrefix("HTTP/") ?? false
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains(byte)
+    }
+}
