@@ -31,6 +31,7 @@ struct RunSummary {
         var parts = [ReportText.count(totals.requests, "request")]
         if totals.tunnels > 0 { parts = [parts[0] + " and " + ReportText.count(totals.tunnels, "tunnel")] }
         if totals.denied > 0 { parts.append(self.coloured(.error, "\(totals.denied) denied")) }
+        if totals.wouldDeny > 0 { parts.append(self.coloured(.error, "\(totals.wouldDeny) would be denied")) }
         if totals.violations > 0 {
             parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
         }

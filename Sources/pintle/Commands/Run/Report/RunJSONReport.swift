@@ -45,9 +45,9 @@ struct RunJSONReport {
     private static func counts(_ counts: RunTally.Counts) -> [(String, Parameter?)] {
         [
             ("requests", .number(counts.requests)), ("tunnels", .number(counts.tunnels)),
-            ("denied", .number(counts.denied)), ("violations", .number(counts.violations)),
-            ("failed", .number(counts.failed)), ("bytes_up", .number(counts.bytesUp)),
-            ("bytes_down", .number(counts.bytesDown)),
+            ("denied", .number(counts.denied)), ("would_deny", .number(counts.wouldDeny)),
+            ("violations", .number(counts.violations)), ("failed", .number(counts.failed)),
+            ("bytes_up", .number(counts.bytesUp)), ("bytes_down", .number(counts.bytesDown)),
         ]
     }
 

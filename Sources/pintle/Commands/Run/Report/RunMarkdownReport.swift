@@ -18,8 +18,9 @@ struct RunMarkdownReport {
         let totals = self.tally.totals
         let parts = [
             ReportText.count(totals.requests, "request"), ReportText.count(totals.tunnels, "tunnel"),
-            "\(totals.denied) denied", ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
-        ]
+            "\(totals.denied) denied", totals.wouldDeny > 0 ? "\(totals.wouldDeny) would be denied" : nil,
+            ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
+        ].compactMap { $0 }
         return ReportText.markdown(
             "\(self.report.startedAt), \(self.report.configuration): \(parts.joined(separator: ", ")), exit code "
                 + "\(self.report.exitCode).")
