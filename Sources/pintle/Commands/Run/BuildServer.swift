@@ -45,7 +45,7 @@ enum BuildServer: Equatable {
             Self.annotation(
                 report.level(of: finding.what.rule), title: "Pintle: \(finding.what.rule.name)", finding.what.words)
         }
-        let past = report.past.prefix(Self.mostAnnotations).map { connection in
+        let past = report.past.found.prefix(Self.mostAnnotations).map { connection in
             Self.annotation(
                 report.level(of: .pastProxy), title: "Pintle: past the proxy",
                 "\(connection.program) connected to \(connection.remote)")

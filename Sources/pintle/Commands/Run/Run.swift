@@ -105,8 +105,7 @@ struct Run: AsyncParsableCommand {
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
-            tally: collector.tally, past: ended.past, morePast: ended.morePast,
-            refusedPast: ended.refusedPast, failOn: failOn)
+            tally: collector.tally, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
         return RunOutcome(
             report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
             isInterrupted: ended.isInterrupted, environment: inherited)
