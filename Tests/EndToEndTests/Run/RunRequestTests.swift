@@ -123,6 +123,18 @@ struct RunRequestTests {
         #expect(fileBytes("\(stage.folder.path)/ran") == nil)
     }
 
+    @Test func `LOOK-105 where GitHub's step can have no summary the command is not run`() throws {
+        let stage = try RunStage()
+        let process = try stage.run(
+            environment: ["GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "/nowhere/summary"], ["touch", "ran"])
+        #expect(process.exitCode == 125, "\(process.lines)")
+        #expect(
+            process.errors == [
+                "pintle run: GITHUB_STEP_SUMMARY=/nowhere/summary: nothing can be written to /nowhere: no such file or folder"
+            ])
+        #expect(fileBytes("\(stage.folder.path)/ran") == nil)
+    }
+
     @Test func `a report whose folder the command takes away is 125, unless the command failed`() throws {
         let stage = try RunStage()
         for (ending, code) in [("", 125), ("; exit 1", 1)] as [(String, Int32)] {

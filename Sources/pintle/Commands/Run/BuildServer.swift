@@ -76,6 +76,14 @@ enum BuildServer: Equatable {
 
     // MARK: Beside the log
 
+    /// Tells before a run why the summary of the step could not be added to; nil where it can, or there is none.
+    var obstacle: String? {
+        guard case .github(let summary?) = self, let reason = OutputPlace.obstacle(toAddingTo: summary) else {
+            return nil
+        }
+        return "GITHUB_STEP_SUMMARY=\(summary): \(reason)"
+    }
+
     /// Adds to the summary of the step, where the server has one.
     ///
     /// - Returns: why that failed; nil where it did not.

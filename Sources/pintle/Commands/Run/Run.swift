@@ -82,6 +82,7 @@ struct Run: AsyncParsableCommand {
         let inherited = Inherited.environment
         let program = try self.program(search: inherited["PATH"])
         if let learn { try RunLearning.check(learn) }
+        if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let (policy, origin) = try PrivatePolicy.load(
             self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
             isLearning: self.learn != nil)
