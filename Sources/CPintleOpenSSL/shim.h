@@ -75,6 +75,25 @@ static inline int pintle_pkcs12_add_trusted(STACK_OF(PKCS12_SAFEBAG) **bags, X50
     X509_ATTRIBUTE_free(attribute);
     return 0;
 }
+static inline int pintle_pkcs12_is_trusted(const PKCS12_SAFEBAG *bag) {
+    if (PKCS12_SAFEBAG_get_nid(bag) != NID_certBag || PKCS12_SAFEBAG_get_bag_nid(bag) != NID_x509Certificate) return 0;
+    ASN1_OBJECT *usage = OBJ_txt2obj("2.16.840.1.113894.746875.1.1", 1);
+    int is_trusted = X509at_get_attr_by_OBJ(PKCS12_SAFEBAG_get0_attrs(bag), usage, -1) >= 0;
+    ASN1_OBJECT_free(usage);
+    return is_trusted;
+}
+static inline int pintle_pkcs12_bags_count(const STACK_OF(PKCS12_SAFEBAG) *bags) {
+    return sk_PKCS12_SAFEBAG_num(bags);
+}
+static inline PKCS12_SAFEBAG *pintle_pkcs12_bags_value(const STACK_OF(PKCS12_SAFEBAG) *bags, int index) {
+    return sk_PKCS12_SAFEBAG_value(bags, index);
+}
+static inline int pintle_pkcs12_safes_count(const STACK_OF(PKCS7) *safes) { return sk_PKCS7_num(safes); }
+static inline PKCS7 *pintle_pkcs12_safes_value(const STACK_OF(PKCS7) *safes, int index) {
+    return sk_PKCS7_value(safes, index);
+}
+static inline int pintle_pkcs12_safe_is_clear(PKCS7 *safe) { return PKCS7_type_is_data(safe); }
+static inline int pintle_pkcs12_safe_is_encrypted(PKCS7 *safe) { return PKCS7_type_is_encrypted(safe); }
 static inline int pintle_pkcs12_add_safe(STACK_OF(PKCS7) **safes, STACK_OF(PKCS12_SAFEBAG) *bags) {
     return PKCS12_add_safe(safes, bags, -1, 0, NULL);
 }

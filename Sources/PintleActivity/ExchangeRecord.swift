@@ -27,8 +27,10 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var route: String?
     /// The rule that decided.
     package var rule: String?
-    /// What it decided.
+    /// What it decided: `allow`, `would-deny`, `deny`, `reject` or `error`.
     package var decision: String?
+    /// True where the policy let the exchange pass, be it because a rule only reports.
+    package var hasPassed: Bool { self.decision == "allow" || self.decision == "would-deny" }
     /// The trust policy in force.
     package var trust: String?
     /// The pin that matched; where none did, that of the leaf's key, and `violations` has a `pin-mismatch`.

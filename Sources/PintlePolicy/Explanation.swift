@@ -125,8 +125,12 @@ package struct Explanation: Sendable, Equatable {
         case .allowed(let rule): self.add("destination", "\(decision.authority) is allowed by \(rule)")
         case .denied(let rule), .prohibited(let rule):
             return self.add("destination", "\(decision.authority) is denied by \(rule)")
+        case .reported: break
         case .byAddress:
-            self.add("destination", "\(decision.authority) is judged when its address is known, by destinations.allow")
+            let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
+            self.add(
+                "destination",
+                "\(decision.authority) is judged when its address is known, by destinations.allow\(isReported)")
         }
         if let breach = decision.reportedBreach { self.add("destination", breach) }
         if case .parent = decision.way { return }
@@ -150,7 +154,8 @@ package struct Explanation: Sendable, Equatable {
         guard self.policy.configuration.destinations.requiresSNIMatch else { return }
         let host = decision.authority.host
         let demand = IPAddress(host) == nil ? "must name \(host)" : "must name no denied host"
-        self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match")
+        let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
+        self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match\(isReported)")
     }
 
     /// What a client gets that asks for a tunnel, as nearly all do for https, instead of the request that is explained.
@@ -158,8 +163,12 @@ package struct Explanation: Sendable, Equatable {
         let tunnel = self.policy.decideTunnel(
             RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
         if let rule = tunnel.destination.denial {
-            self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
-        } else if tunnel.isIntercepted {
+            return self.add("tunnel", "a CONNECT to \(authority) is refused: it is denied by \(rule)")
+        }
+        if let breach = tunnel.reportedBreach, breach != decision.reportedBreach {
+            self.add("tunnel", "a CONNECT to \(authority) passes, though \(breach)")
+        }
+        if tunnel.isIntercepted {
             self.add("tunnel", "a CONNECT to \(authority) is intercepted: this request in it is judged as is said here")
         } else {
             if let lost = decision.route?.configuration.rulesLostInTunnels, !lost.isEmpty {

@@ -18,6 +18,25 @@ extension Lint {
         ]
     }
 
+    /// The fate of what `destinations` refuses, where that is only reported.
+    var reportedDestinations: [LintFinding] {
+        let rules = self.configuration.destinations
+        let ports = [rules.ports, rules.connectPorts]
+        guard self.configuration.enforcement == .report,
+            rules.fallback == .deny || !rules.deny.isEmpty || rules.privateAddresses == .deny
+                || ports.contains(where: { if case .only = $0 { true } else { false } })
+        else { return [] }
+        let isGuarded = rules.privateAddresses == .auto || ports.contains(.auto)
+        let kept = isGuarded ? self.configuration.listen.exposed : nil
+        let exception = kept.map { "; auto still refuses, because other machines reach \($0)" } ?? ""
+        return [
+            LintFinding(
+                severity: .note, position: .start, path: "destinations",
+                message:
+                    "requests that these rules refuse pass and are reported, because enforcement is report\(exception)")
+        ]
+    }
+
     /// The fate of https destinations that no trust policy names, where it is not the usual.
     var unpinnedNotes: [LintFinding] {
         let verb: String

@@ -39,8 +39,8 @@ package struct Lint {
 
     /// Notes first, in the order of the file, then warnings.
     package var findings: [LintFinding] {
-        self.parentNotes + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes + self.unverifiedRoutes
-            + self.weakPins
+        self.parentNotes + self.reportedDestinations + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes
+            + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
             + self.unusedTrust + self.namelessTrust + self.unverifiedTunnels + self.reportOnly + self.unreadKeys
             + self.unreadReferences

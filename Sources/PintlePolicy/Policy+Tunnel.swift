@@ -22,14 +22,9 @@ extension Policy {
         let isVerified = self.verifiesTunnels(to: query.authority)
         let way = self.parents.way(to: query.authority, .https)
         var destination = self.destinations.judge(query.authority, goingBy: way)
-        // The first rule that refuses is the one that is told.
-        if destination.denial == nil, !self.connectPorts.allows(query.authority.port) {
-            destination = .denied(by: self.connectPorts.description)
-        }
-        if destination.denial == nil,
-            let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque)
-        {
-            destination = .denied(by: rule)
+        self.judge(query.authority.port, by: self.connectPorts, &destination)
+        if let rule = self.tunnelDenial(of: query, by: deciding, isIntercepted: isIntercepted, isOpaque: isOpaque) {
+            destination.add(rule, isReported: false)
         }
         let decided = deciding.flatMap { route in
             route.configuration.forTunnels(opaque: isOpaque).connect(
@@ -69,7 +64,8 @@ extension Policy {
             + "verify lets it pass"
     }
 
-    /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may.
+    /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may. With `enforcement: report`
+    /// it carries it all the same.
     ///
     /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
     /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it.
@@ -95,7 +91,7 @@ extension Policy {
             return "its ClientHello names \(name), not \(authority.host); a CONNECT for each host keeps them apart"
         }
         let decision = self.destinations.judge(address: address, port: authority.port, asked: named)
-        return decision.denial.map { "its ClientHello names \(name), which is denied by \($0)" }
+        return (decision.denial ?? decision.reported).map { "its ClientHello names \(name), which is denied by \($0)" }
     }
 }
 

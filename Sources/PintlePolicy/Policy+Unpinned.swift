@@ -13,7 +13,7 @@ extension Policy {
         guard mode != .allow, destination.denial == nil, self.trust.isUnpinned(choice) else { return nil }
         let rule = "unpinned_hosts: \(mode.rawValue), because no trust policy names it"
         if mode == .report { return rule }
-        destination = .denied(by: rule)
+        destination.add(rule, isReported: false)
         return nil
     }
 }

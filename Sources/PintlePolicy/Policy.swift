@@ -69,7 +69,8 @@ package final class Policy: Sendable {
         self.clientIdentities = trust.map(\.identity)
         self.configuration = configuration
         self.clients = ClientRules(configuration.clients)
-        self.destinations = DestinationRules(configuration.destinations, listeners: configuration.listen)
+        self.destinations = DestinationRules(
+            configuration.destinations, listeners: configuration.listen, enforcement: configuration.enforcement)
         self.parents = ParentRules(configuration.upstreamProxy)
         self.connectPorts = .connecting(configuration.destinations.connectPorts, listeners: configuration.listen)
         self.ports = .requesting(configuration.destinations.ports, listeners: configuration.listen)
@@ -129,14 +130,18 @@ package final class Policy: Sendable {
         let way = self.parents.way(to: authority, scheme)
         var destination = self.destinations.judge(authority, goingBy: way)
         // Who writes an upstream means its port.
-        if destination.denial == nil, route?.configuration.upstream == nil, !self.ports.allows(authority.port) {
-            destination = .denied(by: self.ports.description)
-        }
+        if route?.configuration.upstream == nil { self.judge(authority.port, by: self.ports, &destination) }
         let trust = scheme == .https ? self.trust.choose(for: authority, route: route) : nil
         let reported = trust.flatMap { self.judgeUnpinned($0, &destination) }
         return Decision(
             route: route, scheme: scheme, authority: authority, path: path, destination: destination,
             reportedRule: reported, way: way, trust: trust)
+    }
+
+    /// Judges a port after its host.
+    func judge(_ port: UInt16, by rule: PortRule, _ destination: inout DestinationDecision) {
+        if rule.allows(port) { return }
+        destination.add(rule.description, isReported: self.destinations.areReported && rule.isWritten)
     }
 }
 
@@ -175,7 +180,7 @@ package final class Decision: Sendable {
         self.authority = authority
         self.path = path
         self.destination = destination
-        self.reportedRule = reportedRule
+        self.reportedRule = destination.denial == nil ? destination.reported ?? reportedRule : nil
         self.way = way
         self.trust = trust
         self.isIntercepted = isIntercepted

@@ -162,6 +162,15 @@ package final class ActiveConfiguration: Sendable {
         self.precheck.problem(error, with: self.parent(of: decision)?.authority ?? decision?.authority)
     }
 
+    /// True where a broken rule about addresses only reports, so that it is asked about the address that was dialled. A parent
+    /// resolves names itself.
+    func judgesAddressesAfterwards(_ decision: Decision) -> Bool {
+        guard self.policy.destinations.areReported, self.policy.destinations.judgesAddresses,
+            case .direct = self.way(decision.way)
+        else { return false }
+        return true
+    }
+
     /// The parent that has the requests themselves, and so may ask who they are from: that is for Pintle to know, not for
     /// the client. In a tunnel, which offers of other protocols go by, too, and behind SOCKS, a parent has no say.
     func forwarder(of decision: Decision?) -> ProxyServer? {

@@ -60,7 +60,7 @@ struct Pintle: AsyncParsableCommand {
         let message = Self.fullMessage(for: error)
         if Self.exitCode(for: error).isSuccess {
             do throws(CommandFailure) {
-                try Output.data(message)
+                try Output.prose(message)
             } catch {
                 Self.leave(with: error)
             }
@@ -122,6 +122,17 @@ enum Output {
         try Self.bytes(Array("\(text.showable(keepingLines: true))\n".utf8))
     }
 
+    /// Data for people, such as help and findings: a terminal gets no line that it would break within a word. Elsewhere they are
+    /// ``data(_:)``.
+    static func prose(_ text: String) throws(CommandFailure) {
+        try Self.bytes(Array("\(Self.wrapped(text.showable(keepingLines: true), for: STDOUT_FILENO))\n".utf8))
+    }
+
+    /// Breaks lines that are too long for the terminal that `descriptor` leads to; changes nothing where it is none.
+    static func wrapped(_ text: String, for descriptor: Int32) -> String {
+        Terminal.width(of: descriptor).map { TerminalText(width: $0).wrapped(text) } ?? text
+    }
+
     /// As they are.
     static func bytes(_ bytes: [UInt8]) throws(CommandFailure) {
         let written = bytes.withUnsafeBytes { bytes in
@@ -133,7 +144,10 @@ enum Output {
     }
 
     /// What steers terminals is escaped: messages quote what peers have sent.
-    static func error(_ text: String) { Self.note("\(text.showingSystemBytes.showable(keepingLines: true))\n") }
+    static func error(_ text: String) {
+        let shown = text.showingSystemBytes.showable(keepingLines: true)
+        Self.note("\(Self.wrapped(shown, for: STDERR_FILENO))\n")
+    }
 
     /// What is written over later: text without a line end of its own.
     static func status(_ text: String) { Self.note(text) }

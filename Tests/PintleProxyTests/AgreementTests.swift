@@ -148,7 +148,8 @@ struct AgreementTests {
     private static func checked(_ request: MadeUp.Request, _ policy: Policy) -> (outcome: Outcome, isReported: Bool) {
         do throws(Problem) {
             let run = try DryRun(Array(request.sample.utf8), policy: policy)
-            return (.sent(run.head.spelledForComparison(body: run.body)), !run.breaches.isEmpty)
+            let isReported = !run.breaches.isEmpty || run.decision.reportedBreach != nil
+            return (.sent(run.head.spelledForComparison(body: run.body)), isReported)
         } catch {
             return (.refused(error.name.rawValue), false)
         }

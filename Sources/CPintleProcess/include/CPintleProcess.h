@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starting a child as a shell would. No system header but <stdint.h> is included here: what this module declared of theirs
+// Starting a child as a shell would. No system header but <stddef.h> and <stdint.h> is included here: what this module declared of theirs
 // would be missing from the Glibc module.
 #ifndef C_PINTLE_PROCESS_H
 #define C_PINTLE_PROCESS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /// Signals that the process was started with, as bits: number n is bit n - 1. Taken before main, since libdispatch changes
@@ -82,5 +83,46 @@ typedef struct {
 int pintle_fork(const pintle_child *child, pintle_forked *forked);
 /// Lets the child run its program. Returns 0 when it does, else -1 with step and code; there is no child then.
 int pintle_execute(pintle_forked *forked);
+
+/// Sees each connect(2) for TCP of a process and of all that it starts, without doing anything to them.
+typedef struct pintle_connect_watch pintle_connect_watch;
+
+typedef enum {
+    /// A process connects, or tries to: the address and port of the other end.
+    PINTLE_SIGHTED_CONNECT = 1,
+    /// A process listens: address and port of its own.
+    PINTLE_SIGHTED_LISTEN,
+    /// A process has a name from now on.
+    PINTLE_SIGHTED_NAME,
+    /// A process was started, with its parent's name.
+    PINTLE_SIGHTED_FORK,
+    PINTLE_SIGHTED_EXIT,
+    /// There was no room for something.
+    PINTLE_SIGHTED_LOSS,
+} pintle_sighting_kind;
+
+typedef struct {
+    /// In nanoseconds of CLOCK_MONOTONIC.
+    uint64_t time;
+    uint32_t kind;
+    uint32_t process;
+    uint32_t parent;
+    uint16_t port;
+    /// 4 or 16.
+    uint8_t address_size;
+    uint8_t address[16];
+    char name[16];
+} pintle_sighting;
+
+/// Watches a process that has started no other yet. Returns NULL with errno where the system does not let this user: it
+/// needs CAP_PERFMON outside of namespaces of users, and a kernel that is 4.16 or newer.
+pintle_connect_watch *pintle_watch_connects(int32_t process);
+/// Waits until there is much to be taken, or until the descriptor `other` can be read.
+void pintle_await_sightings(const pintle_connect_watch *watch, int32_t other);
+/// Takes what was seen; those of a processor are in their order. There may be more where as many as `capacity` were taken.
+size_t pintle_take_sightings(pintle_connect_watch *watch, pintle_sighting *space, size_t capacity);
+/// 1 if processors were switched on since, on which nothing was seen; else 0.
+int pintle_misses_processors(const pintle_connect_watch *watch);
+void pintle_end_watch(pintle_connect_watch *watch);
 
 #endif

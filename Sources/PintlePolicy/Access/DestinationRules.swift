@@ -10,13 +10,15 @@ package enum DestinationDecision: Sendable, Equatable {
     case denied(by: String)
     /// `destinations.private_addresses deny: 10.0.0.0/8 is private use`: the host is an address that may not be dialled.
     case prohibited(by: String)
+    /// The same rules, where `enforcement` is `report`: one is broken, and the request passes.
+    case reported(by: String)
     /// No rule about names decides; one about networks may, once the address is known.
     case byAddress
 
     /// The rule that decides; nil where one about addresses may.
     package var rule: String? {
         switch self {
-        case .allowed(let rule), .denied(let rule), .prohibited(let rule): rule
+        case .allowed(let rule), .denied(let rule), .prohibited(let rule), .reported(let rule): rule
         case .byAddress: nil
         }
     }
@@ -25,8 +27,20 @@ package enum DestinationDecision: Sendable, Equatable {
     package var denial: String? {
         switch self {
         case .denied(let rule), .prohibited(let rule): rule
-        case .allowed, .byAddress: nil
+        case .allowed, .reported, .byAddress: nil
         }
+    }
+
+    /// The rule that would refuse, and only reports; nil where there is none.
+    package var reported: String? {
+        if case .reported(let rule) = self { rule } else { nil }
+    }
+
+    /// Adds a broken rule to those that were asked before: the first that refuses is the one that is told, else the first that
+    /// reports.
+    mutating func add(_ rule: String, isReported: Bool) {
+        guard self.denial == nil else { return }
+        if !isReported { self = .denied(by: rule) } else if self.reported == nil { self = .reported(by: rule) }
     }
 }
 
@@ -35,6 +49,9 @@ package enum DestinationDecision: Sendable, Equatable {
 ///
 /// Names are judged when the request is read, addresses when they are dialled. A name that is allowed is still refused
 /// when what it resolves to is in a denied network: denials are judged on both.
+///
+/// With `enforcement: report` a broken rule only reports. What `auto` says protects a proxy that others can reach, and nobody
+/// has written it to try it out: that refuses all the same.
 package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
@@ -43,13 +60,24 @@ package struct DestinationRules: Sendable {
     private let privateDenial: String?
     /// Whether a name is looked up for the sake of a rule about networks.
     private let resolvesNames: Bool
+    /// True where broken rules are only reported.
+    package let areReported: Bool
+    /// The same for the rule about private addresses.
+    private let privateDenialIsReported: Bool
 
-    init(_ configuration: DestinationsConfiguration, listeners: [ListenAddress]) {
+    init(
+        _ configuration: DestinationsConfiguration, listeners: [ListenAddress],
+        enforcement: Enforcement = .enforce
+    ) {
+        self.areReported = enforcement == .report
+        self.privateDenialIsReported = self.areReported && configuration.privateAddresses == .deny
         self.deny = RuleList("destinations.deny", configuration.deny)
         self.allow = RuleList("destinations.allow", configuration.allow)
         self.resolvesNames = configuration.resolvesNames
         let reason = "destinations.default"
-        self.fallback = configuration.fallback == .allow ? .allowed(by: reason) : .denied(by: reason)
+        self.fallback =
+            configuration.fallback == .allow
+            ? .allowed(by: reason) : self.areReported ? .reported(by: reason) : .denied(by: reason)
         let key = "destinations.private_addresses"
         switch configuration.privateAddresses {
         case .allow: self.privateDenial = nil
@@ -65,17 +93,17 @@ package struct DestinationRules: Sendable {
 
     /// Judges the host of a request, before it is resolved. A literal address is judged as one.
     package func judge(_ authority: Authority) -> DestinationDecision {
-        if let rule = self.deny.first(authority) { return .denied(by: rule) }
+        let denied = self.deny.first(authority).map(self.broken)
+        if let denied, denied.denial != nil { return denied }
         let address = IPAddress(authority.host)
-        if let address, let rule = self.denial(of: address, authority.port) { return .denied(by: rule) }
-        let permission = self.allow.first(authority)
-        if let address, let rule = self.prohibition(of: address, authority.port, asked: authority) {
-            return .prohibited(by: rule)
-        }
-        if let permission { return .allowed(by: permission) }
-        guard case .denied = self.fallback, self.allow.hosts.hasNetworks, address == nil else { return self.fallback }
+        let breach = address.flatMap { self.breach(by: $0, authority.port, asked: authority) }
+        if let breach, breach.denial != nil { return breach }
+        if let broken = denied ?? breach { return broken }
+        if let permission = self.allow.first(authority) { return .allowed(by: permission) }
+        if case .allowed = self.fallback { return self.fallback }
+        guard self.allow.hosts.hasNetworks, address == nil else { return self.fallback }
         guard self.resolvesNames else {
-            return .denied(by: "destinations.default, and destinations.resolve is off, so the name is not looked up")
+            return self.broken("destinations.default, and destinations.resolve is off, so the name is not looked up")
         }
         return .byAddress
     }
@@ -85,7 +113,7 @@ package struct DestinationRules: Sendable {
     func judge(_ authority: Authority, goingBy way: RequestWay) -> DestinationDecision {
         let decision = self.judge(authority)
         guard case .byAddress = decision, case .parent = way else { return decision }
-        return .denied(by: "destinations.default, and upstream_proxy resolves the name, so no address can be judged")
+        return self.broken("destinations.default, and upstream_proxy resolves the name, so no address can be judged")
     }
 
     /// Judges the address that is about to be dialled; never `.byAddress`.
@@ -94,11 +122,25 @@ package struct DestinationRules: Sendable {
     package func judge(address: IPAddress, port: UInt16, asked host: Authority) -> DestinationDecision {
         let decision = self.judge(host)
         if decision.denial != nil { return decision }
-        if let rule = self.denial(of: address, port) { return .denied(by: rule) }
-        if let rule = self.prohibition(of: address, port, asked: host) { return .prohibited(by: rule) }
+        if let breach = self.breach(by: address, port, asked: host) {
+            return breach.denial == nil && decision.reported != nil ? decision : breach
+        }
         guard case .byAddress = decision else { return decision }
         if let rule = self.allow.first(address, port) { return .allowed(by: rule) }
         return self.fallback
+    }
+
+    /// The decision where a rule is broken that `private_addresses` is not.
+    private func broken(_ rule: String) -> DestinationDecision {
+        self.areReported ? .reported(by: rule) : .denied(by: rule)
+    }
+
+    /// The decision where a rule about addresses is broken; nil where none is.
+    private func breach(by address: IPAddress, _ port: UInt16, asked host: Authority) -> DestinationDecision? {
+        let denied = self.denial(of: address, port).map(self.broken)
+        if let denied, denied.denial != nil { return denied }
+        guard let rule = self.prohibition(of: address, port, asked: host) else { return denied }
+        return self.privateDenialIsReported ? denied ?? .reported(by: rule) : .prohibited(by: rule)
     }
 
     /// The network of `deny` that holds the address, or one that it stands for: a translator on the way (NAT64, 6to4) makes
@@ -111,7 +153,8 @@ package struct DestinationRules: Sendable {
 
     /// The rule about private addresses that the address of `host` will have to satisfy; nil where there is none.
     func addressRule(for host: Authority) -> String? {
-        IPAddress(host.host) != nil || self.allow.lists(host) ? nil : self.privateDenial
+        guard IPAddress(host.host) == nil, !self.allow.lists(host) else { return nil }
+        return self.privateDenial.map { self.privateDenialIsReported ? "\($0), which is only reported" : $0 }
     }
 
     /// Why an address may not be dialled that cannot be reached from everywhere; nil where it may.

@@ -12,6 +12,8 @@ package struct PortRule: Sendable {
     private let allowed: Allowed
     /// `destinations.connect_ports [443, 8443]`: as the configuration has it, and why where it leaves it open.
     package let description: String
+    /// True where the configuration has the ports, and does not leave them to `auto`.
+    let isWritten: Bool
 
     /// `destinations.connect_ports`: the ports that a CONNECT may go to.
     static func connecting(_ ports: DestinationsConfiguration.Ports, listeners: [ListenAddress]) -> PortRule {
@@ -27,6 +29,7 @@ package struct PortRule: Sendable {
         _ key: String, _ ports: DestinationsConfiguration.Ports, _ listeners: [ListenAddress], exposed: Allowed,
         _ words: String
     ) {
+        self.isWritten = ports != .auto
         switch ports {
         case .any: (self.allowed, self.description) = (.any, "\(key) any")
         case .only(let ports): (self.allowed, self.description) = (.only(Set(ports)), "\(key) \(ports)")

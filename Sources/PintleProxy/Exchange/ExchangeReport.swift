@@ -64,6 +64,8 @@ final class ExchangeReport {
     private var violations: [ViolationKind] = []
     private var verdict: Verdict?
     private var assurance: Assurance?
+    /// Judges the address that an origin turns out to have, where the rules about addresses are only reported.
+    private var addressQuestion: (rules: DestinationRules, host: Authority)?
     /// Looks at the response for an observer.
     private(set) var tap: ResponseTap?
     /// True once the verdict on an https parent was noted: a tunnel may have two connections by it.
@@ -112,11 +114,26 @@ final class ExchangeReport {
     private func noteDestination(of plan: RequestPlan, _ decision: Decision, in active: ActiveConfiguration) {
         self.trust = active.session(for: decision.trust).name
         self.rule = decision.destination.rule
+        self.addressQuestion = nil
         if decision.trust != nil, let query = plan.query {
             active.trustUses.note(query, decision, isTunnel: plan.isTunnel)
         }
         if case .refuse = plan.step { return }
-        if let reason = decision.reportedBreach { self.noteReported(.destinationDenied, reason) }
+        if let reason = decision.reportedBreach {
+            self.noteReported(.destinationDenied, reason)
+        } else if active.judgesAddressesAfterwards(decision) {
+            self.addressQuestion = (active.policy.destinations, decision.authority)
+        }
+    }
+
+    /// Reports an address that would not have been dialled if the rules about addresses were enforced.
+    private func judgeAddress() {
+        guard let (rules, host) = self.addressQuestion, let address = IPAddress(self.metrics.address),
+            let rule = rules.judge(address: address, port: host.port, asked: host).reported
+        else { return }
+        self.addressQuestion = nil
+        self.rule = rule
+        self.noteReported(.destinationDenied, "\(address), which is dialled for \(host), is reported by \(rule)")
     }
 
     /// Notes how a transfer went.
@@ -124,6 +141,7 @@ final class ExchangeReport {
         let retries = self.metrics.retries + metrics.retries
         self.metrics = metrics
         self.metrics.retries = retries
+        self.judgeAddress()
     }
 
     /// Notes on what an origin, and a parent on the way to it, were trusted, as far as anybody wants to know.
@@ -146,6 +164,7 @@ final class ExchangeReport {
         let retries = self.metrics.retries
         self.metrics = origin.metrics
         self.metrics.retries = retries
+        self.judgeAddress()
         self.noteVerdicts(of: origin, decision, in: active)
     }
 
@@ -186,6 +205,9 @@ final class ExchangeReport {
         return self.holdTunnel(within: active.limits)
     }
 
+    /// True where a rule about destinations is broken that only reports.
+    private var wouldBeDenied: Bool { self.requestViolations.contains(.destinationDenied) }
+
     /// Takes one of the places for tunnels, until the end.
     ///
     /// - Returns: the answer where there is none; nil where there is.
@@ -214,10 +236,16 @@ final class ExchangeReport {
         if problem.breaksContract { self.violated(.unserializableRequest) }
     }
 
-    /// Notes that a tunnel is broken off for its client's handshake.
-    func noteRefusedHello(_ reason: String) {
+    /// Notes that a tunnel is broken off for its client's handshake, or would be.
+    func note(hello reason: String, isReported: Bool) {
         let rule = "destinations.require_sni_match"
-        (self.rule, self.problem) = (rule, .destinationDenied)
+        self.rule = rule
+        if isReported {
+            // A destination that was reported already may well have a name that would be.
+            guard !self.wouldBeDenied else { return }
+            return self.noteReported(.destinationDenied, "the tunnel is reported by \(rule): \(reason)")
+        }
+        self.problem = .destinationDenied
         self.error = "the tunnel is broken off by \(rule): \(reason)"
     }
 
@@ -356,32 +384,13 @@ final class ExchangeReport {
         record.firstByte = self.metrics.firstByte
     }
 
-    /// `allow`, or the problem that it was answered with.
+    /// `allow`, or the kind of problem that it was answered with, or would be if the rules about destinations were enforced.
     private var decision: String {
         switch self.problem {
-        case nil: "allow"
+        case nil: self.wouldBeDenied ? "would-deny" : "allow"
         case .clientDenied, .proxyAuthRequired, .destinationDenied, .loopDetected, .overloaded: "deny"
         case .responseStatus, .responseContentType, .responseBody, .pinMismatch, .certificateInvalid: "reject"
         default: "error"
-        }
-    }
-}
-
-extension ViolationKind {
-    fileprivate init(_ kind: ValidationError.Kind) {
-        switch kind {
-        case .responseStatus: self = .responseStatus
-        case .responseContentType: self = .responseContentType
-        case .responseBody: self = .responseBody
-        case .bodyTooLarge: self = .bodyTooLarge
-        }
-    }
-
-    init?(_ error: TrustError) {
-        switch error.code {
-        case .pinMismatch: self = .pinMismatch
-        case .certificateInvalid: self = .certificateInvalid
-        default: return nil
         }
     }
 }

@@ -78,8 +78,12 @@ final class InterceptedTunnel {
         if policy.configuration.destinations.requiresSNIMatch,
             let reason = policy.refusal(ofServerName: serverName, inTunnelTo: self.authority, isIntercepted: true)
         {
-            self.refusal = self.reportDenial(reason)
-            return .refused
+            let isReported = policy.destinations.areReported
+            let sentence = self.tell(reason, isReported: isReported)
+            if !isReported {
+                self.refusal = sentence
+                return .refused
+            }
         }
         let hosts = [self.authority.host] + (serverName.map { [$0] } ?? [])
         var names: [CertifiedName] = []
@@ -92,14 +96,14 @@ final class InterceptedTunnel {
         return self.issue(for: names) ? .later : .refused
     }
 
-    /// Counts and logs that the policy refuses the handshake: the CONNECT itself was allowed, and is over for the log.
+    /// Counts and logs that the policy refuses the handshake, or would: the CONNECT itself was allowed, and is over for the log.
     ///
     /// - Returns: the sentence of the log.
-    private func reportDenial(_ reason: String) -> String? {
+    private func tell(_ reason: String, isReported: Bool) -> String? {
         let report = ExchangeReport(self.request, of: self.client, on: self.lane, inside: self)
         report.note(self.request.plan(by: self.active.policy), in: self.active)
-        report.noteRefusedHello(reason)
-        report.close(.failed, in: self.active)
+        report.note(hello: reason, isReported: isReported)
+        report.close(isReported ? .completed : .failed, in: self.active)
         return report.error
     }
 

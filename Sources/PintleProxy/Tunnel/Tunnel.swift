@@ -133,11 +133,12 @@ final class Tunnel {
         switch self.helloWatch?.look(at: bytes) {
         case .held: return nil
         case .passed(let bytes):
-            if self.helloWatch?.hasNamelessHello == true { self.report.hasNamelessHello = true }
-            if self.helloWatch?.isOver == true {
-                self.helloWatch = nil
-                self.relay.inspect(.up, false)
-            }
+            self.noteHello()
+            return bytes
+        case .reported(let bytes, let reason):
+            self.report.note(hello: reason, isReported: true)
+            self.noteHello()
+            self.stopWatchingHello()
             return bytes
         case .refused(let reason):
             self.refuseHello(reason)
@@ -146,8 +147,18 @@ final class Tunnel {
         }
     }
 
+    private func noteHello() {
+        if self.helloWatch?.hasNamelessHello == true { self.report.hasNamelessHello = true }
+        if self.helloWatch?.isOver == true { self.stopWatchingHello() }
+    }
+
+    private func stopWatchingHello() {
+        self.helloWatch = nil
+        self.relay.inspect(.up, false)
+    }
+
     private func refuseHello(_ reason: String) {
-        self.report.noteRefusedHello(reason)
+        self.report.note(hello: reason, isReported: false)
         self.outcome = .failed
         if !self.hasRelayed(.down) {
             // All that a TLS client is told of it: a fatal alert, access_denied (RFC 8446 §6).

@@ -2,7 +2,7 @@
 
 internal import CPintleOpenSSL
 
-/// Writes certificates that are to be trusted into a store of PKCS#12 (RFC 7292), as Java reads it.
+/// Writes certificates that are to be trusted into a store of PKCS#12 (RFC 7292) as Java reads it, and reads those of others.
 package enum TrustStore {
     /// A store without a key. Its integrity is protected by the password, and its certificates are not encrypted: they are
     /// no secret.

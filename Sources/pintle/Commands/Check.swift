@@ -34,11 +34,11 @@ struct Check: ParsableCommand {
         let file = origin.path ?? "embedded default"
         for finding in lint.findings {
             let place = finding.position.description(inMain: file)
-            try Output.data("\(place): \(finding.severity): \(finding.path): \(finding.message)")
+            try Output.prose("\(place): \(finding.severity): \(finding.path): \(finding.message)")
         }
         for finding in PinLint.shadowedPins(policy) {
             let place = finding.position.description(inMain: file)
-            try Output.data("\(place): warning: \(finding.path): \(finding.message)".plainLine)
+            try Output.prose("\(place): warning: \(finding.path): \(finding.message)".plainLine)
         }
     }
 

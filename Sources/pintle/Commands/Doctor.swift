@@ -57,7 +57,7 @@ struct Doctor: AsyncParsableCommand {
                 break
             }
             diagnoses.append(diagnosis)
-            if self.format == .text, diagnosis.program != nil { try Output.data(diagnosis.line) }
+            if self.format == .text, diagnosis.program != nil { try Output.prose(diagnosis.line) }
         }
         await stage.stop()
         if let ending {
@@ -65,7 +65,7 @@ struct Doctor: AsyncParsableCommand {
             Glibc.exit(128 + ending)
         }
         switch self.format {
-        case .text: try Output.data(DoctorReport.text(diagnoses))
+        case .text: try Output.prose(DoctorReport.text(diagnoses))
         case .json: try Output.data(DoctorReport.json(diagnoses))
         }
         if diagnoses.contains(where: \.hasObstacle) { throw CommandFailure(.found, lines: []) }

@@ -46,7 +46,7 @@ struct Explain: ParsableCommand {
             throw CommandFailure(
                 .found, "pintle explain: answered with \(error.status) \(error.name.title): \(error.detail)")
         }
-        for line in explanation.lines { try Output.data(line.description) }
+        for line in explanation.lines { try Output.prose(line.description) }
     }
 
     private func target() throws(CommandFailure) -> RequestTarget {

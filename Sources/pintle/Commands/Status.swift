@@ -12,6 +12,6 @@ struct Status: ParsableCommand {
 
     func run() throws {
         let lines = try RunningProxy(process: self.pid).ask(ControlRequest(command: .status))
-        try Output.data(lines.joined(separator: "\n"))
+        try Output.prose(lines.joined(separator: "\n"))
     }
 }

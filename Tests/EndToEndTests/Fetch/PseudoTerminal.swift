@@ -10,12 +10,13 @@ final class PseudoTerminal: Sendable {
     let pid: Int32
 
     private static let script = """
-        import os, pty, sys
+        import fcntl, os, pty, struct, sys, termios
         pid, terminal = pty.fork()
         if pid == 0:
+            fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[2]), 0, 0))
             if sys.argv[1]:
                 os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o600), 1)
-            os.execv(sys.argv[2], sys.argv[2:])
+            os.execv(sys.argv[3], sys.argv[3:])
         os.write(1, b"pid %d\\n" % pid)
         try:
             while piece := os.read(terminal, 65536):
@@ -26,11 +27,16 @@ final class PseudoTerminal: Sendable {
         sys.exit(code if code >= 0 else 128 - code)
         """
 
-    /// - Parameter output: a file for standard output, in place of the terminal.
-    init(_ arguments: [String], environment: [String: String] = ["TERM": "xterm"], output: String = "") throws {
+    /// - Parameters:
+    ///   - output: a file for standard output, in place of the terminal.
+    ///   - columns: the characters of a line; 0 for a terminal that does not say.
+    init(
+        _ arguments: [String], environment: [String: String] = ["TERM": "xterm"], output: String = "", columns: Int = 0,
+        folder: String? = nil
+    ) throws {
         self.process = try ChildProcess(
-            "/usr/bin/python3", ["-c", Self.script, output, PintleProcess.binary] + arguments,
-            environment: environment)
+            "/usr/bin/python3", ["-c", Self.script, output, "\(columns)", PintleProcess.binary] + arguments,
+            environment: environment, folder: folder)
         let line = try self.process.waitForLine("its number") { $0.hasPrefix("pid ") }
         guard let pid = Int32(line.dropFirst(4)) else { throw TestFailure("no process number: \(line)") }
         self.pid = pid

@@ -65,6 +65,38 @@ struct RunInterceptionTests {
         #expect(process.exitCode == 0 && process.output == ["hello", "hello"], "\(process.lines)")
     }
 
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/keytool"), "there is no keytool here"),
+        arguments: ["JKS", "PKCS12"])
+    func `LOOK-115 the trust store that Java's options named is merged`(type: String) throws {
+        let store = "\(self.site.folder.path)/own store"
+        let made = try ChildProcess(
+            "/usr/bin/keytool",
+            [
+                "-importcert", "-noprompt", "-alias", "own", "-file", "\(self.site.folder.path)/backup.pem",
+                "-storetype", type,
+                "-keystore", store, "-storepass", "changeit",
+            ])
+        #expect(try made.waitForExit() == 0, "\(made.lines)")
+        // What counts is the last store that is named.
+        let list =
+            "keytool -list -keystore \"$(echo \"$JAVA_TOOL_OPTIONS\" | sed 's/.*trustStore=//; s/ .*//')\" "
+            + "-storepass pintle -storetype PKCS12 2>/dev/null"
+        let options = "\"-Djavax.net.ssl.trustStore=\(store)\" -Djavax.net.ssl.trustStorePassword=changeit"
+        let merged = try self.run(
+            ["run", "--intercept", "localhost", "--", "sh", "-c", list], ["JAVA_TOOL_OPTIONS": options])
+        #expect(merged.exitCode == 0, "\(merged.lines)")
+        #expect(merged.output.filter { $0.contains("trustedCertEntry") }.count == 2, "\(merged.lines)")
+        let broken = try self.run(
+            ["run", "--intercept", "localhost", "--", "sh", "-c", list],
+            ["JAVA_TOOL_OPTIONS": "-Djavax.net.ssl.trustStore=/nowhere"])
+        #expect(
+            broken.errors.contains {
+                $0.hasPrefix("JAVA_TOOL_OPTIONS names a trust store that does not count meanwhile: /nowhere: ")
+            }, "\(broken.lines)")
+        #expect(broken.output.filter { $0.contains("trustedCertEntry") }.count > 2, "the system's roots")
+    }
+
     @Test func `what a route forbids in a tunnel fails the run`() throws {
         try self.site.folder.write(
             """

@@ -32,6 +32,22 @@ struct ProxyEnvironmentTests {
                 + "-Dhttp.nonProxyHosts=")
     }
 
+    @Test(
+        arguments: [
+            ("", nil, nil), ("-Xmx1g -Da=b", nil, nil), ("-Djavax.net.ssl.trustStore=", nil, nil),
+            ("-Djavax.net.ssl.trustStore=/a.jks", "/a.jks", nil),
+            (
+                "-Djavax.net.ssl.trustStore=/a.jks\t-Djavax.net.ssl.trustStorePassword=x "
+                    + "-Djavax.net.ssl.trustStore=/b.p12", "/b.p12", "x"
+            ),
+            ("'-Djavax.net.ssl.trustStore=/a b.jks' -Dx=y", "/a b.jks", nil),
+            ("-Djavax.net.ssl.trustStore=\"/a 'b\\\".jks", "/a 'b\\.jks", nil),
+        ] as [(String, String?, String?)])
+    func `LOOK-115 Java's options name a trust store`(options: String, path: String?, password: String?) {
+        let store = JavaOptions.trustStore(in: options)
+        #expect(store?.path == path && store?.password == password, "\(store as Any)")
+    }
+
     @Test func `LOOK-115 a variable that names certificates already gets a file of its own`() throws {
         let named = ProxyEnvironment.certificates(
             namedIn: ["CURL_CA_BUNDLE": "/own.pem", "NODE_EXTRA_CA_CERTS": "/node.pem", "SSL_CERT_FILE": ""])

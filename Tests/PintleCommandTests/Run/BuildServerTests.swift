@@ -53,4 +53,18 @@ struct BuildServerTests {
                 == "GITHUB_STEP_SUMMARY=/nowhere/x cannot be written: no such file or folder")
         #expect(BuildServer.gitlab.tell(report) == nil)
     }
+
+    @Test func `LOOK-105 the summary of a step is looked at before the run`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("before\n", to: "summary")
+        for place in [file, "\(folder.path)/new"] { #expect(BuildServer.github(summary: place).obstacle == nil) }
+        #expect(
+            BuildServer.github(summary: "/nowhere/x").obstacle
+                == "GITHUB_STEP_SUMMARY=/nowhere/x: nothing can be written to /nowhere: no such file or folder")
+        #expect(
+            BuildServer.github(summary: folder.path).obstacle
+                == "GITHUB_STEP_SUMMARY=\(folder.path): it is a folder; name a file")
+        #expect(BuildServer.github(summary: nil).obstacle == nil && BuildServer.gitlab.obstacle == nil)
+        #expect(fileBytes("\(folder.path)/new") == nil)
+    }
 }

@@ -61,6 +61,7 @@ enum RunSample {
             version: "0.1.0", file: file, program: "npm\u{1B}[2J",
             startedAt: Timestamp(milliseconds: 1_790_000_000_000),
             duration: .milliseconds(1234), end: end, exitCode: 1, tally: tally,
-            past: records.isEmpty ? [] : [PastConnection(remote: "192.0.2.9:443", program: "node|x")])
+            past: PastConnections(
+                found: records.isEmpty ? [] : [PastConnection(remote: "192.0.2.9:443", program: "node|x")]))
     }
 }

@@ -91,7 +91,7 @@ struct RunTallyTests {
         let records: [[ExchangeRecord]] = [[RunSample.records[5]], [RunSample.records[9]], []]
         for (place, records) in records.enumerated() {
             var report = RunSample.report(records)
-            (report.failOn, report.past, report.refusedPast) = (concerns, [], place == 2 ? 1 : 0)
+            (report.failOn, report.past, report.refusedPast) = (concerns, PastConnections(), place == 2 ? 1 : 0)
             #expect(report.hasFindings == expected[place], "\(text) \(place)")
         }
     }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import PintleAudit
 internal import PintlePolicy
 internal import PintleSystem
@@ -163,7 +164,10 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func write(_ text: String) throws(CommandFailure) {
-        guard let out else { return try Output.bytes(Array(text.utf8)) }
+        guard let out else {
+            let isProse = (self.format ?? .text) == .text
+            return try Output.bytes(Array((isProse ? Output.wrapped(text, for: STDOUT_FILENO) : text).utf8))
+        }
         do throws(SystemError) {
             try FileWriting.replace(out, with: Array(text.utf8))
         } catch {

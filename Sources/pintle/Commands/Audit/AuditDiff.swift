@@ -53,7 +53,7 @@ struct AuditDiff: ParsableCommand {
         } catch {
             throw CommandFailure(.incomplete, "pintle audit diff: \(error)")
         }
-        for change in changes { try Output.data(change.line) }
+        for change in changes { try Output.prose(change.line) }
         guard changes.isEmpty else { throw CommandFailure(.found, lines: []) }
     }
 

@@ -10,7 +10,8 @@ struct ProxyEnvironment: Sendable, Equatable {
         var bundle: String
         /// PEM with the proxy's authority and the configuration's extra roots, for programs that add them to their own roots.
         var authority: String
-        /// A PKCS#12 store with what `bundle` has.
+        /// A PKCS#12 store with what `bundle` has; or with the certificates of the store that JAVA_TOOL_OPTIONS named before, and
+        /// those of `authority`.
         var javaStore: String
         var javaStorePassword: String
         /// A configuration of wget that names `bundle`, and has what the user's own says.
@@ -116,6 +117,40 @@ struct ProxyEnvironment: Sendable, Equatable {
         }
         guard !own.isEmpty else { return nil }
         return ([self.javaOptions] + own.map(JavaExceptions.quoted)).filter { !$0.isEmpty }.joined(separator: " ")
+    }
+}
+
+/// The options of JAVA_TOOL_OPTIONS.
+enum JavaOptions {
+    /// The trust store that they name, with its password; nil where they name none.
+    static func trustStore(in text: String) -> (path: String, password: String?)? {
+        func value(of name: String) -> String? {
+            // The last one counts.
+            self.words(of: text).last { $0.hasPrefix("-D\(name)=") }.map { String($0.dropFirst(name.count + 3)) }
+        }
+        guard let path = value(of: "javax.net.ssl.trustStore"), !path.isEmpty else { return nil }
+        return (path, value(of: "javax.net.ssl.trustStorePassword"))
+    }
+
+    /// As Java reads them: at blanks, but for those between quotation marks of either kind; a backslash escapes nothing.
+    private static func words(of text: String) -> [String] {
+        var words: [String] = []
+        var word: String?
+        var mark: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            if let opened = mark {
+                if scalar == opened { mark = nil } else { word?.unicodeScalars.append(scalar) }
+            } else if scalar == "\"" || scalar == "'" {
+                (mark, word) = (scalar, word ?? "")
+            } else if scalar.properties.isWhitespace {
+                if let word { words.append(word) }
+                word = nil
+            } else {
+                word = word ?? ""
+                word?.unicodeScalars.append(scalar)
+            }
+        }
+        return words + (word.map { [$0] } ?? [])
     }
 }
 

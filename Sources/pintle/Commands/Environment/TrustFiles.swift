@@ -13,8 +13,8 @@ enum TrustFiles {
     ///   - authority: whose certificates clients are shown.
     ///   - configuration: whose extra roots are trusted, too.
     ///   - folder: made where it is missing.
-    ///   - environment: in which the programs would run. The certificates that its variables name stay trusted, and wget and apt
-    ///     go on reading the configurations that it names.
+    ///   - environment: in which the programs would run. The certificates that its variables and Java's options name stay trusted,
+    ///     and wget and apt go on reading the configurations that it names.
     static func write(
         for authority: Certificate, _ configuration: Configuration, into folder: String, _ environment: [String: String]
     ) throws(CommandFailure) -> ProxyEnvironment.Trust {
@@ -26,7 +26,10 @@ enum TrustFiles {
         let all = SystemCertificates.current() + added
         let store: [UInt8]
         do throws(TrustError) {
-            store = try TrustStore.pkcs12(of: all, password: trust.javaStorePassword)
+            let trusted = Self.javaCertificates(environment, butOf: trust.javaStore).map { named in
+                named.filter { !added.contains($0) } + added
+            }
+            store = try TrustStore.pkcs12(of: trusted ?? all, password: trust.javaStorePassword)
         } catch {
             throw CommandFailure(.incomplete, "\(trust.javaStore): \(error.message)")
         }
@@ -75,6 +78,21 @@ enum TrustFiles {
         do throws(TrustError) { return try Certificate.load(path: path) } catch {
             Output.error(
                 "\(variable) names certificates that cannot be read, and is set to the system's: \(error.message)")
+            return nil
+        }
+    }
+
+    /// The certificates of the store that Java's options name, in place of the system's; nil where they name none, and if it cannot
+    /// be read, with a line on standard error.
+    ///
+    /// - Parameter own: the store that is written, which a shell that has these variables already names.
+    private static func javaCertificates(_ environment: [String: String], butOf own: String) -> [Certificate]? {
+        let name = ProxyEnvironment.javaName
+        guard let store = JavaOptions.trustStore(in: environment[name] ?? ""), store.path != own else { return nil }
+        do throws(TrustError) {
+            return try TrustStore.certificates(inStore: store.path, password: store.password)
+        } catch {
+            Output.error("\(name) names a trust store that does not count meanwhile: \(error.message)")
             return nil
         }
     }

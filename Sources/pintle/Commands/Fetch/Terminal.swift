@@ -18,9 +18,12 @@ struct Terminal: Sendable {
     }
 
     /// How many characters a line of standard error has now.
-    var width: Int {
+    var width: Int { Self.width(of: STDERR_FILENO) ?? 80 }
+
+    /// How many characters a line of the terminal has that a descriptor leads to; nil where it is none, or does not know.
+    static func width(of descriptor: Int32) -> Int? {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 }

@@ -42,7 +42,7 @@ struct PinsForecast: ParsableCommand {
         let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
         for (row, reason) in zip(rows, ["WHY"] + entries.map(\.reason)) {
             let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-            try Output.data("\(cells.joined(separator: "  "))  \(reason.plainLine)")
+            try Output.prose("\(cells.joined(separator: "  "))  \(reason.plainLine)")
         }
     }
 

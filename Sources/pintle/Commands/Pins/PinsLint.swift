@@ -21,7 +21,7 @@ struct PinsLint: ParsableCommand {
         let (policy, origin) = try self.configuration.load()
         Output.error("configuration: \(origin)")
         let findings = PinLint(policy, now: .now, seen: try self.audited.seen(of: origin)).findings
-        for finding in findings { try Output.data(finding.line(file: origin.path ?? "embedded default").plainLine) }
+        for finding in findings { try Output.prose(finding.line(file: origin.path ?? "embedded default").plainLine) }
         guard !findings.isEmpty else { return }
         let count = findings.count == 1 ? "1 finding" : "\(findings.count) findings"
         throw CommandFailure(.found, "pintle pins lint: \(count)")

@@ -45,7 +45,7 @@ enum BuildServer: Equatable {
             Self.annotation(
                 report.level(of: finding.what.rule), title: "Pintle: \(finding.what.rule.name)", finding.what.words)
         }
-        let past = report.past.prefix(Self.mostAnnotations).map { connection in
+        let past = report.past.found.prefix(Self.mostAnnotations).map { connection in
             Self.annotation(
                 report.level(of: .pastProxy), title: "Pintle: past the proxy",
                 "\(connection.program) connected to \(connection.remote)")
@@ -75,6 +75,14 @@ enum BuildServer: Equatable {
     }
 
     // MARK: Beside the log
+
+    /// Tells before a run why the summary of the step could not be added to; nil where it can, or there is none.
+    var obstacle: String? {
+        guard case .github(let summary?) = self, let reason = OutputPlace.obstacle(toAddingTo: summary) else {
+            return nil
+        }
+        return "GITHUB_STEP_SUMMARY=\(summary): \(reason)"
+    }
 
     /// Adds to the summary of the step, where the server has one.
     ///

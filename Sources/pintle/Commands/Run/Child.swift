@@ -76,7 +76,11 @@ struct Child {
     }
 
     /// Lets it run its program.
-    mutating func execute() throws(Failure) {
+    ///
+    /// - Parameter prepare: called with the process that is about to run it. That is another one if the shell turns out to be
+    ///   what runs it.
+    mutating func execute(_ prepare: (pid_t) -> Void) throws(Failure) {
+        prepare(self.process)
         guard pintle_execute(&self.forked) != 0 else { return }
         let failure = self.failure
         // A script that names no interpreter is the shell's, as for execvp(3). The network that it had is gone with it.
@@ -86,6 +90,7 @@ struct Child {
         let shell = "/bin/sh"
         let words = [Array(shell.utf8), self.command.program.systemBytes] + self.command.arguments.dropFirst()
         try self.fork(shell, words)
+        prepare(self.process)
         guard pintle_execute(&self.forked) == 0 else { throw self.failure }
     }
 

@@ -33,8 +33,7 @@ struct ChildLaunch: Sendable {
         let end: ChildEnd
         /// True where Ctrl-C, or a SIGINT to Pintle, has ended the command.
         let isInterrupted: Bool
-        let past: [PastConnection]
-        let morePast: Int
+        let past: PastConnections
         /// Attempts to go past the proxy that a network of its own has refused.
         var refusedPast = 0
     }
@@ -84,8 +83,8 @@ struct ChildLaunch: Sendable {
         let result = Result { () throws(CommandFailure) -> Ended in
             var child: Child
             if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
-            try self.execute(&child, terminal)
-            var ended = self.follow(child.process, proxy.address, signals, terminal)
+            let watch = try self.execute(&child, proxy.address, terminal)
+            var ended = self.follow(child.process, watch, signals, terminal)
             ended.refusedPast = attempts?.attempts ?? 0
             return ended
         }
@@ -126,10 +125,21 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    private func execute(_ child: inout Child, _ terminal: ForegroundTerminal?) throws(CommandFailure) {
+    /// - Returns: nil where nobody can look for connections past the proxy.
+    private func execute(
+        _ child: inout Child, _ address: ProxyAddress, _ terminal: ForegroundTerminal?
+    ) throws(CommandFailure) -> PastProxyWatch? {
+        let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
+        var watch: PastProxyWatch?
         do throws(Child.Failure) {
-            try child.execute()
+            try child.execute { process in
+                _ = watch?.end()
+                // In a network of its own there is nothing else to connect to; attempts are counted.
+                watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: process, proxy: $0) }
+            }
+            return watch
         } catch {
+            _ = watch?.end()
             // It may have had the terminal before its program turned out to be none.
             terminal?.takeBack(from: child.process)
             throw CommandFailure(error, running: self.program)
@@ -137,18 +147,15 @@ struct ChildLaunch: Sendable {
     }
 
     private func follow(
-        _ child: Int32, _ address: ProxyAddress, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
+        _ child: Int32, _ watch: PastProxyWatch?, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
     ) -> Ended {
-        let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
-        // In a network of its own there is nothing else to connect to; attempts are counted.
-        let watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: child, proxy: $0) }
         var supervisor = ChildSupervisor(
             child, signals: signals, terminal: terminal, patience: self.policy.configuration.limits.drainTimeout)
         let end = supervisor.wait()
         // A key reaches a child in the foreground alone.
         let isInterrupted = end == .killed(signal: SIGINT) && (supervisor.wasInterrupted || terminal != nil)
-        let past = watch?.end() ?? (found: [], more: 0)
-        return Ended(end: end, isInterrupted: isInterrupted, past: past.found, morePast: past.more)
+        let past = watch?.end() ?? PastConnections(sight: self.isIsolated ? .all : .none)
+        return Ended(end: end, isInterrupted: isInterrupted, past: past)
     }
 }
 

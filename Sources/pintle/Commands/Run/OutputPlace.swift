@@ -21,6 +21,14 @@ enum OutputPlace {
         return "nothing can be written to \(folder): \(SystemError.last)"
     }
 
+    /// The reason that nothing can be added to the file `path`, or that it cannot be made; nil where it can.
+    static func obstacle(toAddingTo path: String) -> String? {
+        if access(path, F_OK) != 0 { return self.obstacle(to: path) }
+        var status = stat()
+        if pathStat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return "it is a folder; name a file" }
+        return access(path, W_OK) == 0 ? nil : "it cannot be written: \(SystemError.last)"
+    }
+
     static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

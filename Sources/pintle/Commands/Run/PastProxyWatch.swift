@@ -4,11 +4,40 @@ internal import CPintleProcess
 internal import Glibc
 internal import PintleSystem
 
+/// Watches a command's processes for connections that go past its proxy: without a gap where the system lets this user, else
+/// from time to time.
+enum PastProxyWatch {
+    case whole(ConnectWatch)
+    case sampling(SocketSampling)
+
+    /// - Parameter root: a child that has not run anything yet.
+    /// - Returns: nil where the system has no thread for it.
+    init?(root: pid_t, proxy: SocketTable.Endpoint) {
+        if let watch = ConnectWatch(root: root, proxy: proxy) {
+            self = .whole(watch)
+        } else if let sampling = SocketSampling(root: root, proxy: proxy) {
+            self = .sampling(sampling)
+        } else {
+            return nil
+        }
+    }
+
+    /// Ends the watch.
+    func end() -> PastConnections {
+        switch self {
+        case .whole(let watch): watch.end()
+        case .sampling(let sampling): sampling.end()
+        }
+    }
+}
+
 /// Looks once in a while for connections of a command's processes that go past its proxy.
 ///
-/// The best that can be done without privileges, and no more: a connection that begins and ends between two looks is not
-/// seen. Looking takes at most a fiftieth of one processor.
-final class PastProxyWatch: @unchecked Sendable {
+/// The best that can be done without privileges and without a change to the command: a filter that has each connect(2) told
+/// (seccomp_unotify(2)) needs `no_new_privs`, with which sudo does not work, and processes that outlive their listener get
+/// ENOSYS. A connection that begins and ends between two looks is not seen. Looking takes at most a fiftieth of one
+/// processor.
+final class SocketSampling: @unchecked Sendable {
     // Why @unchecked holds: `state` is touched inside `changed.locked` alone.
     private struct State {
         var hasEnded = false
@@ -20,12 +49,11 @@ final class PastProxyWatch: @unchecked Sendable {
     private let changed = Condition()
     private var state = State()
 
-    private static let interval = Duration.milliseconds(250)
+    private static let interval = Duration.milliseconds(20)
     /// An interval is at least so many times as long as the look before it.
     private static let share = 50
-    private static let most = 200
 
-    /// - Returns: nil where the system has no thread for it, or no /proc.
+    /// - Returns: nil where the system has no thread for it.
     init?(root: pid_t, proxy: SocketTable.Endpoint) {
         do throws(SystemError) {
             try SystemThread.start { [self] in self.run(root, proxy) }
@@ -35,14 +63,12 @@ final class PastProxyWatch: @unchecked Sendable {
     }
 
     /// Ends the watch.
-    ///
-    /// - Returns: the connections that were seen, and how many more.
-    func end() -> (found: [PastConnection], more: Int) {
+    func end() -> PastConnections {
         self.changed.locked {
             self.state.hasEnded = true
             self.changed.broadcast()
             while !self.state.isOver { self.changed.wait() }
-            return (self.state.found.sorted(), self.state.more)
+            return PastConnections(found: self.state.found.sorted(), more: self.state.more, sight: .sampled)
         }
     }
 
@@ -74,7 +100,7 @@ final class PastProxyWatch: @unchecked Sendable {
     private func note(_ connections: [PastConnection]) {
         self.changed.locked {
             for connection in connections where !self.state.found.contains(connection) {
-                if self.state.found.count < Self.most {
+                if self.state.found.count < ConnectLog.most {
                     self.state.found.insert(connection)
                 } else {
                     self.state.more += 1

@@ -82,6 +82,7 @@ struct Run: AsyncParsableCommand {
         let inherited = Inherited.environment
         let program = try self.program(search: inherited["PATH"])
         if let learn { try RunLearning.check(learn) }
+        if let obstacle = BuildServer(environment: inherited)?.obstacle { throw self.refusal(obstacle) }
         let (policy, origin) = try PrivatePolicy.load(
             self.configuration.file, listen: self.isolate ? .standard : .loopback, intercepting: try self.hosts(),
             isLearning: self.learn != nil)
@@ -105,8 +106,7 @@ struct Run: AsyncParsableCommand {
         let report = RunReport(
             version: Version.number, file: origin.path, program: self.command[0], startedAt: start.moment,
             duration: ContinuousClock.now - start.clock, end: ended.end, exitCode: ended.end.code,
-            tally: collector.tally, past: ended.past, morePast: ended.morePast,
-            refusedPast: ended.refusedPast, failOn: failOn)
+            tally: collector.tally, past: ended.past, refusedPast: ended.refusedPast, failOn: failOn)
         return RunOutcome(
             report: report, reports: reports, logged: log.lines, learnt: await learning?.finish(report),
             isInterrupted: ended.isInterrupted, environment: inherited)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import PintleSystem
 
 /// Tells, when the command has ended: warnings, the summary, the reports, and the exit code.
@@ -25,7 +26,8 @@ struct RunOutcome {
         let server = BuildServer(environment: self.environment)
         let terminal = Terminal(environment: self.environment)
         let isColoured = terminal.hasColour && (terminal.showsBars || server == .gitlab)
-        let summary = RunSummary(report: report, isColoured: isColoured).text
+        // What build servers read is put around it afterwards.
+        let summary = Output.wrapped(RunSummary(report: report, isColoured: isColoured).text, for: STDERR_FILENO)
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }
         var isIncomplete = learnt?.isWhole == false

@@ -14,7 +14,7 @@ struct RunSummary {
 
     /// With a line end.
     var text: String {
-        let lines = [self.head] + self.table + self.findings + self.past
+        let lines = [self.head] + self.gap + self.table + self.findings + self.past
         return lines.map { "\($0)\n" }.joined()
     }
 
@@ -31,6 +31,7 @@ struct RunSummary {
         var parts = [ReportText.count(totals.requests, "request")]
         if totals.tunnels > 0 { parts = [parts[0] + " and " + ReportText.count(totals.tunnels, "tunnel")] }
         if totals.denied > 0 { parts.append(self.coloured(.error, "\(totals.denied) denied")) }
+        if totals.wouldDeny > 0 { parts.append(self.coloured(.error, "\(totals.wouldDeny) would be denied")) }
         if totals.violations > 0 {
             parts.append(self.coloured(.error, ReportText.count(totals.violations, "violation")))
         }
@@ -82,10 +83,13 @@ struct RunSummary {
         return self.coloured(weight, "\(finding.what.rule.name):") + " \(ReportText.line(finding.what.words))\(times)"
     }
 
+    /// Behind the head, as it says what is not below.
+    private var gap: [String] { self.report.past.gap.map { [self.coloured(.warning, "note:") + " \($0)"] } ?? [] }
+
     private var past: [String] {
         let label = self.coloured(self.report.level(of: .pastProxy) == "error" ? .error : .warning, "past the proxy:")
-        let shown = self.report.past.prefix(Self.mostPast)
-        let rest = self.report.past.count - shown.count + self.report.morePast
+        let shown = self.report.past.found.prefix(Self.mostPast)
+        let rest = self.report.past.count - shown.count
         return shown.map { connection in
             "\(label) \(connection.remote) by \(ReportText.line(connection.program))"
         } + (rest > 0 ? ["and \(rest) more past the proxy"] : [])

@@ -66,7 +66,7 @@ struct Verify: ParsableCommand {
         let moment = try self.moment()
         let demand = try self.demand()
         let verdict = try self.verdict(on: chain, demand, at: moment)
-        for line in VerdictReport(verdict).lines { try Output.data(line) }
+        for line in VerdictReport(verdict).lines { try Output.prose(line) }
         guard verdict.isTrusted else { throw CommandFailure(.found, lines: []) }
     }
 

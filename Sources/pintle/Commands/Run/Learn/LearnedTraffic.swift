@@ -24,7 +24,7 @@ struct LearnedTraffic: Sendable {
             let end = path.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? path.endIndex
             self.note(exchange, scheme, authority, path[..<end])
         case .authority(let authority):
-            guard record.decision == "allow" else { return self.refuse("\(authority)", record) }
+            guard record.hasPassed else { return self.refuse("\(authority)", record) }
             self.change(authority, record) { host, _ in
                 // One that passes since its client refuses our certificate was to be intercepted, too.
                 if record.mode == "intercept", record.address == nil {
@@ -48,7 +48,7 @@ struct LearnedTraffic: Sendable {
         let plain = readings.first.map { String(decoding: $0, as: UTF8.self) } ?? String(path)
         let segments = plain.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         let what = "\(authority)/\(segments.prefix(8).map(SegmentShape.pattern).joined(separator: "/"))"
-        guard record.decision == "allow", !readings.isEmpty else {
+        guard record.hasPassed, !readings.isEmpty else {
             self.noteInside(authority, record)
             return self.refuse(what, record)
         }
@@ -115,7 +115,7 @@ struct LearnedTraffic: Sendable {
         let outcome =
             switch record.decision {
             case "deny": "denied"
-            case "allow": "not learnt"
+            case "allow", "would-deny": "not learnt"
             default: "failed"
             }
         let sentence = "\(record.method?.prefix(32) ?? "-") \(what.prefix(300)): \(outcome)"

@@ -26,8 +26,9 @@ struct RunJSONReport {
             ("exchanges_with_other_hosts", .number(self.tally.otherHosts)),
             ("findings", .array(self.tally.findings.map(self.finding))),
             ("other_findings", .number(self.tally.otherFindings)),
-            ("past_proxy", .array(self.report.past.map(self.past))),
-            ("other_past_proxy", .number(self.report.morePast)),
+            ("past_proxy", .array(self.report.past.found.map(self.past))),
+            ("other_past_proxy", .number(self.report.past.more)),
+            ("past_proxy_seen", .string(self.report.past.sight.rawValue)),
             ("refused_past_proxy", .number(self.report.refusedPast)),
             ("fail_on", .strings(self.report.failOn.map(\.rawValue).sorted())),
         ]).jsonText
@@ -45,9 +46,9 @@ struct RunJSONReport {
     private static func counts(_ counts: RunTally.Counts) -> [(String, Parameter?)] {
         [
             ("requests", .number(counts.requests)), ("tunnels", .number(counts.tunnels)),
-            ("denied", .number(counts.denied)), ("violations", .number(counts.violations)),
-            ("failed", .number(counts.failed)), ("bytes_up", .number(counts.bytesUp)),
-            ("bytes_down", .number(counts.bytesDown)),
+            ("denied", .number(counts.denied)), ("would_deny", .number(counts.wouldDeny)),
+            ("violations", .number(counts.violations)), ("failed", .number(counts.failed)),
+            ("bytes_up", .number(counts.bytesUp)), ("bytes_down", .number(counts.bytesDown)),
         ]
     }
 

@@ -38,14 +38,15 @@ struct RunJUnitReport {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<testsuites>", "  <testsuite\(attributes)>"]
         lines += ["    <properties>"] + properties + ["    </properties>"] + cases.flatMap(Self.lines)
         if !bypass.isEmpty { lines += Self.lines(ofBypass: bypass) }
-        lines.append("    <system-out>\(ReportText.xml(self.past.joined(separator: "\n")))</system-out>")
+        let output = self.past + (self.report.past.gap.map { [$0] } ?? [])
+        lines.append("    <system-out>\(ReportText.xml(output.joined(separator: "\n")))</system-out>")
         lines += ["    <system-err></system-err>", "  </testsuite>", "</testsuites>"]
         return lines.joined(separator: "\n") + "\n"
     }
 
     private var past: [String] {
-        let more = self.report.morePast
-        return self.report.past.map { "past the proxy: \($0.remote) by \($0.program)" }
+        let more = self.report.past.more
+        return self.report.past.found.map { "past the proxy: \($0.remote) by \($0.program)" }
             + (more > 0 ? ["past the proxy: \(more) more"] : [])
             + (self.report.refusedWords.map { ["past the proxy: \($0)"] } ?? [])
     }

@@ -18,8 +18,9 @@ struct RunMarkdownReport {
         let totals = self.tally.totals
         let parts = [
             ReportText.count(totals.requests, "request"), ReportText.count(totals.tunnels, "tunnel"),
-            "\(totals.denied) denied", ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
-        ]
+            "\(totals.denied) denied", totals.wouldDeny > 0 ? "\(totals.wouldDeny) would be denied" : nil,
+            ReportText.count(totals.violations, "violation"), "\(totals.failed) failed",
+        ].compactMap { $0 }
         return ReportText.markdown(
             "\(self.report.startedAt), \(self.report.configuration): \(parts.joined(separator: ", ")), exit code "
                 + "\(self.report.exitCode).")
@@ -56,13 +57,14 @@ struct RunMarkdownReport {
     }
 
     private var past: [String] {
-        let (past, more) = (self.report.past, self.report.morePast)
-        guard past.count + more + self.report.refusedPast > 0 else { return [] }
+        let (past, more, gap) = (self.report.past.found, self.report.past.more, self.report.past.gap)
+        guard past.count + more + self.report.refusedPast > 0 || gap != nil else { return [] }
         var lines = ["", "## Past the proxy"]
         if !past.isEmpty {
             lines += [""] + ReportText.table(["Address", "Program"], past.map { [$0.remote, $0.program] })
         }
         if more > 0 { lines += ["", "And \(more) more."] }
+        if let gap { lines += ["", ReportText.markdown("\(gap.prefix(1).uppercased())\(gap.dropFirst()).")] }
         if let words = self.report.refusedWords { lines += ["", ReportText.markdown("\(words).")] }
         return lines
     }

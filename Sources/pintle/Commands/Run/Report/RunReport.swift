@@ -20,10 +20,8 @@ struct RunReport: Sendable, Equatable {
     /// That of `pintle run`.
     var exitCode: Int32
     var tally: RunTally
-    /// Connections of the command that were seen past the proxy.
-    var past: [PastConnection] = []
-    /// The number of those that are left out.
-    var morePast = 0
+    /// Connections of the command past the proxy.
+    var past = PastConnections()
     /// Attempts to connect past the proxy that the command's own network has refused.
     var refusedPast = 0
     /// The kinds of findings that make the exit code 1.
@@ -39,7 +37,7 @@ struct RunReport: Sendable, Equatable {
             switch concern {
             case .violation: totals.denied + totals.violations > 0
             case .failure: totals.failed > 0
-            case .bypass: self.past.count + self.morePast + self.refusedPast > 0
+            case .bypass: self.past.count + self.refusedPast > 0
             }
         }
     }
@@ -78,7 +76,39 @@ struct RunFinding: Sendable, Hashable {
     var status: Int?
 }
 
-/// A connection that went past the proxy.
+/// The connections that went past the proxy, and how well that could be seen.
+struct PastConnections: Sendable, Equatable {
+    enum Sight: String, Sendable {
+        /// Each one.
+        case all
+        /// Those that were there when somebody looked.
+        case sampled
+        /// There were more than could be noted.
+        case lossy
+        case none
+    }
+
+    var found: [PastConnection] = []
+    /// The number of those that are left out.
+    var more = 0
+    var sight = Sight.all
+
+    var count: Int { self.found.count + self.more }
+
+    /// The gap in what was seen, in one sentence without a stop; nil where there is none.
+    var gap: String? {
+        switch self.sight {
+        case .all: nil
+        case .sampled:
+            "connections past the proxy were looked for from time to time, so short ones may be missing here: to see all takes "
+                + "root, or CAP_PERFMON; --isolate lets none past"
+        case .lossy: "there were more connections than could be noted, so some past the proxy may be missing here"
+        case .none: "connections past the proxy were not looked for: the system has no thread for it"
+        }
+    }
+}
+
+/// A connection that went past the proxy, or tried to.
 struct PastConnection: Sendable, Hashable, Comparable {
     /// Address and port.
     var remote: String

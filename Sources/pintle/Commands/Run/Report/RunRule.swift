@@ -32,7 +32,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
     /// `PINTLE0301`.
     var id: String { "PINTLE0\(self.rawValue)" }
 
-    /// `pin-mismatch`: for violations, the name of the problem that the program was answered with.
+    /// `pin-mismatch`: for violations, the name of the problem that the program was answered with; `would-deny` where it was not.
     var name: String {
         switch self {
         case .denied: "denied"
@@ -44,7 +44,7 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
         case .certificateInvalid: ViolationKind.certificateInvalid.rawValue
         case .unserializableRequest: ViolationKind.unserializableRequest.rawValue
         case .pastProxy: "past-proxy"
-        case .destinationDenied: ViolationKind.destinationDenied.rawValue
+        case .destinationDenied: "would-deny"
         case .failed: "failed"
         }
     }
@@ -77,7 +77,8 @@ enum RunRule: Int, Sendable, Hashable, CaseIterable {
             "If the server's owner announced a new key, add its pin. Otherwise find out who answers in the server's place."
         case .certificateInvalid: "See what it shows with `pintle pins show`; have the server's owner repair it."
         case .unserializableRequest: "Change the program, or the contract that the route names."
-        case .destinationDenied: "Name the destination in the configuration, under `trust` for instance."
+        case .destinationDenied:
+            "Allow the destination in the configuration, or name it under `trust`, before the rule is enforced."
         case .failed: "The reason says where it failed; see that the server is there and can be reached from here."
         case .pastProxy: "See how the program is told of a proxy (docs/clients.md), or run it with --isolate."
         }

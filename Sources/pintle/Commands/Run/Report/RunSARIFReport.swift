@@ -23,9 +23,10 @@ struct RunSARIFReport {
         let invocation: [(String, Parameter?)] = [
             ("executionSuccessful", .bool(self.report.end == .exited(0))),
             ("startTimeUtc", .string(self.report.startedAt.description)),
+            ("toolExecutionNotifications", self.report.past.gap.map { .array([Self.notice($0)]) }),
         ]
         let results =
-            self.report.tally.findings.map(self.result) + self.report.past.map(self.result)
+            self.report.tally.findings.map(self.result) + self.report.past.found.map(self.result)
             + self.refused
         return .object([
             ("tool", .object([("driver", .object(driver))])), ("invocations", .array([.object(invocation)])),
@@ -45,6 +46,10 @@ struct RunSARIFReport {
             ),
             ("properties", .object([("tags", .strings(["security", "network"]))])),
         ])
+    }
+
+    private static func notice(_ text: String) -> Parameter {
+        .object([("level", "note"), ("message", .object([("text", .string(ReportText.sarif(text)))]))])
     }
 
     private func result(_ finding: RunTally.Finding) -> Parameter {

@@ -16,6 +16,8 @@ struct RunTally: Sendable, Equatable {
         var requests = 0
         var tunnels = 0
         var denied = 0
+        /// Exchanges that a rule about destinations has let pass because it only reports.
+        var wouldDeny = 0
         /// Exchanges with any violation, be it only reported.
         var violations = 0
         /// Exchanges that had no proper answer for other reasons.
@@ -139,6 +141,7 @@ extension RunTally.Counts {
         // The one that was intercepted is a tunnel, too; what is in it follows as requests.
         if record.isTunnel || record.method == "CONNECT" { self.tunnels += 1 } else { self.requests += 1 }
         if record.decision == "deny" { self.denied += 1 }
+        if record.decision == "would-deny" { self.wouldDeny += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
         if record.hasFailed { self.failed += 1 }
         self.bytesUp += record.bytesIn ?? 0
@@ -165,7 +168,7 @@ extension ExchangeRecord {
         if self.violations.contains(.pinMismatch) { return .pinMismatch }
         if self.violations.contains(.certificateInvalid) { return .invalid }
         if self.address == nil, self.upstreamStatus == nil, !self.isTunnel { return nil }
-        guard self.decision == "allow" || self.upstreamStatus != nil else { return nil }
+        guard self.hasPassed || self.upstreamStatus != nil else { return nil }
         if self.pin != nil { return .pinned }
         if self.isTunnel {
             return self.assurance.map { $0 == "observed" ? .observed : .probed } ?? .unverified
