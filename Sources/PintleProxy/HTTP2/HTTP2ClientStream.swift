@@ -63,8 +63,6 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private var isBodiless = false
     /// The head of the answer, until something follows it or the turn is over: an answer without content is one frame.
     private var waitingHead: HPACKHeaders?
-    /// True if the answer to a request other than HEAD has no content.
-    private var hasNoContent = false
     private var isProcessing = false
     private var needsFlush = false
     /// The exchange that is told at the end of the turn that its client is gone.
@@ -397,8 +395,8 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ head: ResponseHead, length: UInt64?) {
         self.hasAnswer = true
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
-        self.waitingHead = HPACKHeaders(head, length: length)
-        self.hasNoContent = !self.isHead && length == 0
+        // An answer that ends with its head, as one of gRPC that is an error, has no length that its origin did not name.
+        self.waitingHead = HPACKHeaders(head, length: head.endsUnmeasured && length == 0 ? nil : length)
         self.flushLater()
     }
 
@@ -411,10 +409,8 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ piped: PipedBytes) -> Int { preconditionFailure("BUG: a stream of HTTP/2 is given a pipe") }
 
     func finish(trailers: Fields) {
-        if trailers.isEmpty || self.isBodiless, var head = self.waitingHead {
-            // The answer ends with its head, as one of gRPC that is an error, and no length stands for what is not there.
+        if trailers.isEmpty || self.isBodiless, let head = self.waitingHead {
             self.waitingHead = nil
-            if self.hasNoContent { head.remove(name: "content-length") }
             self.end(with: .headers(.init(headers: head, endStream: true)))
         } else if trailers.isEmpty || self.isBodiless {
             self.end(with: .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)))

@@ -202,7 +202,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             let trailers = try headers.headers.fields(within: self.limits)
             return self.finish(trailers: trailers)
         }
-        let head = try headers.headers.responseHead(within: self.limits)
+        var head = try headers.headers.responseHead(within: self.limits)
         guard head.status >= 200 else {
             guard head.status != 101, !headers.endStream else {
                 throw WireError(.malformed, "it switches protocols, which HTTP/2 has not")
@@ -214,8 +214,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         let forbidsBody = head.forbidsBody(to: transfer.request.method)
         let length = forbidsBody ? nil : try head.fields.declaredLength()
         self.awaitedBytes = forbidsBody ? 0 : length
-        let isBodiless = headers.endStream && !forbidsBody
-        transfer.received(head, length: isBodiless ? length ?? 0 : length, version: "2")
+        head.endsUnmeasured = headers.endStream && !forbidsBody && length == nil
+        transfer.received(head, length: head.endsUnmeasured ? 0 : length, version: "2")
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 
