@@ -92,11 +92,11 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
             self.hasEnded = data.endStream
-            self.took(HTTP2FrameWatch.frameCost)
+            self.took(HTTP2FrameHead.cost)
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
         case .priority, .windowUpdate:
-            self.took(HTTP2FrameWatch.frameCost)
+            self.took(HTTP2FrameHead.cost)
             self.askForMore()
         case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: self.askForMore()
         }

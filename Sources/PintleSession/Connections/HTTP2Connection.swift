@@ -45,6 +45,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let most = pool.configuration.responseHead.bytes
         let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: most))
         connection.initialSettings = [
+            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
             HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
         ]
@@ -59,7 +60,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most))
+            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most, watcher: nil))
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
