@@ -53,7 +53,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 
     private let side: Side
     private let announcedLimit: UInt32
-    private let watcher: (any HTTP2FrameWatcher)?
+    private let watcher: any HTTP2FrameWatcher
     private var context: ChannelHandlerContext?
     /// The bytes that are left of the peer's greeting, or of the frame under way.
     private var left: Int
@@ -80,7 +80,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     package private(set) var hasFailed = false
 
     /// - Parameter limit: the size of heads that the peer is told of, in bytes.
-    package init(_ side: Side, limit: Int, watcher: (any HTTP2FrameWatcher)?) {
+    package init(_ side: Side, limit: Int, watcher: any HTTP2FrameWatcher) {
         self.side = side
         self.announcedLimit = UInt32(clamping: limit)
         self.watcher = watcher
@@ -151,7 +151,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
                 return self.hold(bytes, from: index, until: HTTP2FrameHead.size)
             }
             if !self.isAdmitted {
-                self.isAdmitted = self.watcher?.admits(head, content: content) ?? true
+                self.isAdmitted = self.watcher.admits(head, content: content)
                 guard !self.hasFailed else { return }
                 guard self.isAdmitted else {
                     self.pass(bytes, from: start, to: index, context)
@@ -247,7 +247,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             (block, flags, isBroken) = ([0x80], flags | Flag.endHeaders, true)
         }
         self.sectionStream = head.endsHeaders ? nil : head.stream
-        if head.endsHeaders { self.watcher?.sectionEnded() }
+        if head.endsHeaders { self.watcher.sectionEnded() }
         var frames = ByteBuffer()
         frames.writeSection(
             block, behind: prefix, kind: head.kind, flags: flags, stream: head.stream, size: Int(Self.frameSizes.least))
