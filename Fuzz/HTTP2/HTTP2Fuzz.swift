@@ -7,8 +7,9 @@ internal import NIOHTTP2
 internal import PintleFuzzing
 internal import PintleMessage
 internal import PintleProxy
+internal import PintleSession
 
-/// A connection of a client that speaks HTTP/2: SwiftNIO's codec takes it, whole and in pieces, and whatever becomes of a header
+/// A connection of a client that speaks HTTP/2: SwiftNIO's codec takes it behind `HTTP2HeadFrames`, whole and in pieces, and whatever becomes of a header
 /// section is one head of HTTP/1.1 with the same meaning. The first byte says where the connection is, and whether it begins
 /// behind the greeting.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -63,10 +64,18 @@ private final class Sections: @unchecked Sendable {
     var all: [Section] = []
 }
 
+private final class Unwatched: HTTP2FrameWatcher {
+    func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool { true }
+
+    func sectionEnded() {}
+}
+
 private func sections(of pieces: [[UInt8]]) -> [Section] {
     let (channel, found) = (EmbeddedChannel(), Sections())
     var configuration = NIOHTTP2Handler.ConnectionConfiguration()
     configuration.initialSettings = [
+        HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
+        HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: 16 * 1024)),
         HTTP2Setting(parameter: .maxConcurrentStreams, value: 256),
         HTTP2Setting(parameter: .enableConnectProtocol, value: 1),
     ]
@@ -76,7 +85,8 @@ private func sections(of pieces: [[UInt8]]) -> [Section] {
             try stream.pipeline.syncOperations.addHandler(Collector { found.all.append($0) })
         }
     }
-    guard (try? channel.pipeline.syncOperations.addHandler(handler)) != nil,
+    let frames = HTTP2HeadFrames(.server, limit: 16 * 1024, watcher: Unwatched())
+    guard (try? channel.pipeline.syncOperations.addHandlers([frames, handler])) != nil,
         (try? channel.connect(to: SocketAddress(unixDomainSocketPath: "/fuzz")).wait()) != nil
     else { fatalError("does not hold: there is a channel") }
     for piece in pieces where !piece.isEmpty {
@@ -110,7 +120,13 @@ private func check(_ section: Section, _ place: HTTP2RequestHead.Place) {
     let dropped: Set<String> = ["host", "cookie", "sec-websocket-key"]
     let sent = section.fields.filter { !$0.name.hasPrefix(":") && !dropped.contains($0.name) }
     let own: Set<String> = isWebSocket ? ["connection", "upgrade"] : []
-    let kept = head.fields.pairs.map { Field(name: $0.0, value: $0.1) }.filter {
+    var lines: [Field] = []
+    head.fields.forEachLine { _, line in
+        let text = String(latin1: line)
+        let name = text.prefix { $0 != ":" }
+        lines.append(Field(name: String(name), value: String(text.dropFirst(name.count + 2))))
+    }
+    let kept = lines.filter {
         !dropped.contains($0.name) && !own.contains($0.name)
             && !(isWebSocket && $0.name == "sec-websocket-version" && headers.first(name: $0.name) == nil)
     }

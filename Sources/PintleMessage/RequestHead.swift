@@ -84,6 +84,8 @@ public struct ResponseHead: Sendable, Equatable {
     public var reason: String
     /// The header section.
     public var fields: Fields
+    /// True if a response of HTTP/2 ends with this head, which names no length though it could have content.
+    package var endsUnmeasured = false
 
     /// Makes a head.
     public init(status: UInt16, reason: String = "", fields: Fields = Fields()) {

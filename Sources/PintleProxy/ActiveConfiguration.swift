@@ -104,7 +104,8 @@ package final class ActiveConfiguration: Sendable {
         ) throws(TrustError) -> Session {
             settings.clientIdentity = identity
             return try Session(
-                engine: engine, configuration: settings, policy: securityPolicy, reportsOnly: reportsOnly, judge: judge)
+                engine: engine, configuration: settings, policy: securityPolicy, reportsOnly: reportsOnly, judge: judge,
+                memory: counters.memory)
         }
         var sessions: [TrustSession] = []
         for (index, trust) in configuration.trust.enumerated() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+package import PintleActivity
 package import PintleLoop
 package import PintleMessage
 internal import PintleSystem
@@ -36,10 +37,20 @@ public final class Session: Sendable {
     ///   - reportsOnly: whether a valid chain that matches no pin is accepted and reported.
     ///   - judge: asked for each address before it is dialled; nil allows all.
     /// - Throws: `TrustError` when the policy's roots, or those of the proxy's policy, cannot be loaded.
-    public init(
+    public convenience init(
         engine: Engine, configuration: SessionConfiguration = SessionConfiguration(),
         policy: SecurityPolicy = .default, reportsOnly: Bool = false, hooks: SessionHooks = SessionHooks(),
         judge: (any AddressJudge)? = nil
+    ) throws(TrustError) {
+        try self.init(
+            engine: engine, configuration: configuration, policy: policy, reportsOnly: reportsOnly, hooks: hooks,
+            judge: judge, memory: nil)
+    }
+
+    /// Makes the same, which counts in `memory` what origins have sent and nobody has taken.
+    package init(
+        engine: Engine, configuration: SessionConfiguration, policy: SecurityPolicy, reportsOnly: Bool = false,
+        hooks: SessionHooks = SessionHooks(), judge: (any AddressJudge)?, memory: MemoryBudget?
     ) throws(TrustError) {
         let evaluator = try TrustEvaluator(policy: policy, reportsOnly: reportsOnly)
         self.engine = engine
@@ -58,7 +69,7 @@ public final class Session: Sendable {
         self.pools = engine.loops.map { [proxy] in
             TransferPool(
                 loop: $0, configuration: configuration, evaluator: evaluator, handshake: handshake, judge: judge,
-                proxy: proxy, names: engine.names)
+                proxy: proxy, names: engine.names, memory: memory)
         }
         handshake?.belong(to: self)
     }

@@ -8,14 +8,14 @@ internal import PintleSession
 extension HPACKHeaders {
     /// The header section of a response. Fields of a connection, which HTTP/2 has not, are left out.
     init(_ head: ResponseHead, length: UInt64?) {
-        var headers: [(String, String)] = [(":status", String(head.status))]
+        self.init([(":status", String(head.status))])
+        self.reserveCapacity(head.fields.count + 2)
         head.fields.forEachLine { name, line in
             switch name {
             case .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade: return
-            default: headers.append(Self.split(line))
+            default: self.add(line: line)
             }
         }
-        if let length { headers.append(("content-length", String(length))) }
-        self.init(headers)
+        if let length { self.add(name: "content-length", value: String(length)) }
     }
 }

@@ -37,13 +37,16 @@ final class HTTP2ClientConnection {
     private let channel: SocketChannel
     private var streams: [ObjectIdentifier: HTTP2ClientStream] = [:]
     private var streamsByNumber: [Int: HTTP2ClientStream] = [:]
+    /// The highest number of a stream that there was.
+    private var lastNumber = 0
     /// When its last stream ended, or it began.
     private var emptySince = NIODeadline.uptimeNanoseconds(0)
     private var timer: LoopTimer?
     private var isLeaving = false
     /// When the client was told that nothing more will be written.
     private var finishedSince: NIODeadline?
-    private var watch: HTTP2FrameWatch?
+    /// What reads its frames, until it is closed.
+    private var frames: (reader: HTTP2HeadFrames, watch: HTTP2FrameWatch)?
     /// Bytes of answers that the client has not taken.
     private var unsent = 0
     /// Bytes of requests that nobody has taken.
@@ -84,13 +87,13 @@ final class HTTP2ClientConnection {
             channel.eventLoop.makeCompletedFuture { try box.value.accept(channel) }
         }
         let watch = HTTP2FrameWatch(connection)
-        connection.watch = watch
+        let reader = HTTP2HeadFrames(.server, limit: lane.active.headLimits.bytes, watcher: watch)
+        connection.frames = (reader, watch)
         do {
             let pipeline = channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTP2HeadFrames(.server, limit: lane.active.headLimits.bytes))
-            try pipeline.addHandler(watch)
+            try pipeline.addHandler(reader)
             try pipeline.addHandler(handler)
-            try pipeline.addHandler(ConnectionHandler(connection, watch))
+            try pipeline.addHandler(ConnectionHandler(connection))
             lane.add(connection)
             // The channel may have ended while the codec wrote its settings, before there was a handler to be told.
             channel.closeFuture.assumeIsolated().whenComplete { _ in connection.closed() }
@@ -105,6 +108,7 @@ final class HTTP2ClientConnection {
         var settings = NIOHTTP2Handler.ConnectionConfiguration()
         settings.initialSettings = [
             HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
+            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
             HTTP2Setting(
                 parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: active.headLimits.bytes)),
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
@@ -150,6 +154,7 @@ final class HTTP2ClientConnection {
         try channel.pipeline.syncOperations.addHandler(stream)
         self.streams[ObjectIdentifier(stream)] = stream
         self.streamsByNumber[stream.number] = stream
+        self.lastNumber = max(self.lastNumber, stream.number)
     }
 
     /// A stream is over.
@@ -161,6 +166,11 @@ final class HTTP2ClientConnection {
         if self.isLeaving { self.finish() }
     }
 
+    /// True for the number of a stream that is over on both sides.
+    func hasEnded(_ number: Int) -> Bool {
+        number & 1 == 1 && number <= self.lastNumber && self.streamsByNumber[number] == nil
+    }
+
     /// A stream was broken off for what its client did. Who does that for ever has the connection ended: the work of each
     /// stream is done for nobody.
     func resetByFault() {
@@ -168,8 +178,20 @@ final class HTTP2ClientConnection {
         if self.ownResets > Self.mostOwnResets { self.fail(.enhanceYourCalm) }
     }
 
-    /// Sets whether the client is read.
-    func setReading(_ on: Bool) { self.channel.setAutoRead(on) }
+    /// Takes no more of what has come in this turn, and goes on in the next.
+    func goOnLater() {
+        self.channel.setAutoRead(false)
+        let box = NIOLoopBound(self, eventLoop: self.lane.loop)
+        let turn = self.lane.loop.turn
+        self.lane.loop.execute { box.value.goOn(after: turn) }
+    }
+
+    private func goOn(after turn: UInt64) {
+        guard let reader = self.frames?.reader else { return }
+        guard self.lane.loop.turn != turn else { return self.goOnLater() }
+        reader.goOn()
+        if !reader.isPausing { self.channel.setAutoRead(true) }
+    }
 
     // MARK: Memory
 
@@ -218,7 +240,7 @@ final class HTTP2ClientConnection {
             if finishedSince + limit <= now { return self.channel.reset() }
         } else {
             for stream in Array(self.streams.values) { stream.checkTime() }
-            if let since = self.watch?.sectionSince, since + patience.head <= now { self.fail(.protocolError) }
+            if let since = self.frames?.watch.sectionSince, since + patience.head <= now { self.fail(.protocolError) }
             if self.streams.isEmpty, self.emptySince + patience.idle <= now { self.drain() }
         }
         if let timer { self.lane.loop.arm(timer, at: now + Self.pulse) }
@@ -248,12 +270,16 @@ final class HTTP2ClientConnection {
         self.finish()
     }
 
+    /// True once the client was told of an error of the connection.
+    fileprivate var hasFailed: Bool { self.frames?.reader.hasFailed ?? true }
+
     fileprivate func closed() {
         guard let timer else { return }
         self.owner.end()
         self.lane.loop.disarm(timer)
         self.share.resize(to: 0, of: self.lane.memory)
         self.timer = nil
+        self.frames = nil
         self.lane.census.leave(self.caller.client)
         self.lane.remove(self)
     }
@@ -288,16 +314,12 @@ private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private let connection: HTTP2ClientConnection
-    private let watch: HTTP2FrameWatch
 
-    init(_ connection: HTTP2ClientConnection, _ watch: HTTP2FrameWatch) {
-        self.connection = connection
-        self.watch = watch
-    }
+    init(_ connection: HTTP2ClientConnection) { self.connection = connection }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard error is any NIOHTTP2Error else { return context.close(promise: nil) }
         // The streams are told of theirs; after one of the connection nothing can be understood any more.
-        if self.watch.hasFailed { self.connection.failed() }
+        if self.connection.hasFailed { self.connection.failed() }
     }
 }

@@ -71,8 +71,6 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// end breaks the stream off, as curl does, and one that breaks off many is taken for a flood.
     private var endTimer: LoopTimer?
     private static let patienceForEnd = TimeAmount.milliseconds(10)
-    /// True if the answer to a request other than HEAD has no content.
-    private var hasNoContent = false
     private var isProcessing = false
     private var needsFlush = false
     /// The exchange that is told at the end of the turn that its client is gone.
@@ -102,11 +100,11 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         case .data(let data):
             guard case .byteBuffer(let bytes) = data.data else { return self.fault() }
             self.hasEnded = data.endStream
-            self.took(HTTP2FrameWatch.frameCost)
+            self.took(HTTP2FrameHead.cost)
             self.receive(bytes, isLast: data.endStream)
         case .rstStream: self.leave()
         case .priority, .windowUpdate:
-            self.took(HTTP2FrameWatch.frameCost)
+            self.took(HTTP2FrameHead.cost)
             self.askForMore()
         case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: self.askForMore()
         }
@@ -436,9 +434,9 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ head: ResponseHead, length: UInt64?) {
         self.hasAnswer = true
         self.isBodiless = self.isHead || head.status == 204 || head.status == 304
-        self.waitingHead = HPACKHeaders(head, length: length)
+        // An answer that ends with its head, as one of gRPC that is an error, has no length that its origin did not name.
+        self.waitingHead = HPACKHeaders(head, length: head.endsUnmeasured && length == 0 ? nil : length)
         self.owedContent = self.isBodiless ? 0 : length
-        self.hasNoContent = !self.isHead && length == 0
         self.flushLater()
     }
 
@@ -451,10 +449,8 @@ extension HTTP2ClientStream: ClientStream {
     func send(_ piped: PipedBytes) -> Int { preconditionFailure("BUG: a stream of HTTP/2 is given a pipe") }
 
     func finish(trailers: Fields) {
-        if trailers.isEmpty || self.isBodiless, var head = self.waitingHead {
-            // The answer ends with its head, as one of gRPC that is an error, and no length stands for what is not there.
+        if trailers.isEmpty || self.isBodiless, let head = self.waitingHead {
             self.waitingHead = nil
-            if self.hasNoContent { head.remove(name: "content-length") }
             self.end(with: .headers(.init(headers: head, endStream: true)))
         } else if trailers.isEmpty || self.isBodiless {
             let content = self.waitingContent ?? ByteBuffer()

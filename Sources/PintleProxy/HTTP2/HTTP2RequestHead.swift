@@ -123,7 +123,7 @@ private struct Section {
             if name.hasPrefix(":") {
                 guard !hasFields else { throw WireError(.malformed, "a pseudo field follows another field") }
                 guard Self.known.contains(name) else { throw WireError(.malformed, "a pseudo field is not known") }
-                guard self.pseudo.updateValue(value, forKey: name) == nil else {
+                guard self.pseudo.updateValue(try Self.text(value), forKey: name) == nil else {
                     throw WireError(.malformed, "\(name) is there twice")
                 }
                 continue
@@ -138,17 +138,32 @@ private struct Section {
             case "te" where value != "trailers": throw WireError(.malformed, "HTTP/2 has no TE but trailers")
             case "host":
                 guard self.host == nil else { throw WireError(.malformed, "there are two Hosts") }
-                self.host = value
+                self.host = try Self.text(value)
             // HTTP/1.1 has one line for all crumbs (RFC 9113 §8.2.3).
             case "cookie": cookies.append(value)
             // The key is between this proxy and the origin (RFC 8441 §5).
             case "sec-websocket-key" where self.pseudo[":protocol"] != nil: break
             default:
                 if name == "sec-websocket-version" { self.hasVersion = true }
-                self.lines += Array("\(name): \(value)\r\n".utf8)
+                self.add(name, value)
             }
         }
-        if !cookies.isEmpty { self.lines += Array("cookie: \(cookies.joined(separator: "; "))\r\n".utf8) }
+        if !cookies.isEmpty { self.add("cookie", cookies.joined(separator: "; ")) }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        self.lines += name.utf8
+        self.lines += ": ".utf8
+        self.lines.append(latin1: value)
+        self.lines += "\r\n".utf8
+    }
+
+    /// The text of a value that is looked at.
+    private static func text(_ value: String) throws(WireError) -> String {
+        guard let text = String(validating: value.latin1Bytes, as: UTF8.self) else {
+            throw WireError(.malformed, "a pseudo field or Host is not UTF-8")
+        }
+        return text
     }
 
     private static let known: Set<String> = [":method", ":scheme", ":authority", ":path", ":protocol"]
@@ -161,10 +176,6 @@ private struct Section {
         }
         if let first = bytes.first, let last = bytes.last, [first, last].contains(where: { $0 == 0x20 || $0 == 0x09 }) {
             throw WireError(.malformed, "a field value begins or ends with a blank")
-        }
-        // It stands in the place of bytes that are no UTF-8: the codec keeps nothing else of them.
-        guard !value.unicodeScalars.contains("\u{FFFD}") else {
-            throw WireError(.malformed, "a field value is not UTF-8, and could not be passed on as it is")
         }
     }
 

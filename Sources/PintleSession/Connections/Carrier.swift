@@ -41,6 +41,8 @@ enum CarrierFailure {
     case unseen
     /// The peer's frames break HTTP/2.
     case brokenFrames
+    /// More frames came than are held for a client that does not take them.
+    case excessive
 
     /// The cause in words, where there are any.
     static func words(for error: any Error) -> String? {

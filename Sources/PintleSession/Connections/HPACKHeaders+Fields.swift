@@ -4,41 +4,45 @@ internal import NIOCore
 package import NIOHPACK
 package import PintleMessage
 
-// Heads as HTTP/2 has them (RFC 9113 §8.2, §8.3).
+// Heads as HTTP/2 has them (RFC 9113 §8.2, §8.3). Values are text of bytes (`String.latin1Bytes`), which `HTTP2HeadFrames` makes
+// of what comes, and bytes of what leaves.
 extension HPACKHeaders {
     /// The header section of a request.
     init(_ request: TransferRequest) {
         let authority = request.fields[.host] ?? request.authority.description(for: request.scheme)
-        var headers: [(String, String)] = [
+        self.init([
             (":method", request.method), (":scheme", request.scheme.rawValue), (":authority", authority),
             (":path", request.path),
-        ]
+        ])
+        self.reserveCapacity(request.fields.count + 6)
         request.fields.forEachLine { name, line in
             // The others of the connection's were taken out where the request came from.
             guard name != .host, name != .connection, name != .transferEncoding, name != .upgrade else { return }
-            headers.append(Self.split(line))
+            self.add(line: line)
         }
-        if request.takesTrailers { headers.append(("te", "trailers")) }
+        if request.takesTrailers { self.add(name: "te", value: "trailers") }
         switch request.body {
         case .none, .stream(nil): break
-        case .bytes(let bytes): headers.append(("content-length", String(bytes.readableBytes)))
-        case .stream(.some(let length)): headers.append(("content-length", String(length)))
+        case .bytes(let bytes): self.add(name: "content-length", value: String(bytes.readableBytes))
+        case .stream(.some(let length)): self.add(name: "content-length", value: String(length))
         }
-        self.init(headers)
     }
 
     /// A trailer section.
     package init(trailers: Fields) {
-        var headers: [(String, String)] = []
-        trailers.forEachLine { _, line in headers.append(Self.split(line)) }
-        self.init(headers)
+        self.init()
+        trailers.forEachLine { _, line in self.add(line: line) }
     }
 
-    /// The name and the value of a line, for HTTP/2.
-    package static func split(_ line: UnsafeRawBufferPointer) -> (String, String) {
+    /// Adds a line of HTTP/1.1.
+    package mutating func add(line: UnsafeRawBufferPointer) {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
-        let value = line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") }
-        return (String(decoding: line[..<colon], as: UTF8.self).lowercased(), String(decoding: value, as: UTF8.self))
+        let value = UnsafeRawBufferPointer(
+            rebasing: line[colon...].dropFirst().drop { $0 == UInt8(ascii: " ") })
+        // A token, and so ASCII.
+        let name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+        // An entry that is remembered has the peer's length, and text another. `HTTP2HeadFrames` knows text by that.
+        self.add(name: name, value: String(latin1: value), indexing: ASCII.isAll(value) ? .indexable : .nonIndexable)
     }
 
     /// The head of a response.
@@ -62,7 +66,11 @@ extension HPACKHeaders {
         var fields = Fields(reservingBytes: 512)
         var byteCount = 0
         for (name, value, _) in self where !name.hasPrefix(":") {
-            let line = Array("\(name): \(value)".utf8)
+            var line: [UInt8] = []
+            line.reserveCapacity(name.utf8.count + value.utf8.count + 2)
+            line.append(latin1: name)
+            line += [UInt8(ascii: ":"), UInt8(ascii: " ")]
+            line.append(latin1: value)
             byteCount += line.count + 2
             guard line.count <= limits.line, byteCount <= limits.bytes, fields.count < limits.count else {
                 throw WireError(.headerTooLarge, "its head or trailers are over the limits")
@@ -87,7 +95,7 @@ struct InterimHeads {
     /// - Throws: ``WireError`` where all together go over the limits of one head.
     mutating func count(_ headers: HPACKHeaders, within limits: HeadLimits) throws(WireError) {
         self.lines += headers.count + 1
-        for header in headers { self.bytes += header.name.utf8.count + header.value.utf8.count }
+        for header in headers { self.bytes += header.name.utf8.count + header.value.unicodeScalars.count }
         guard self.lines <= limits.count, self.bytes <= limits.bytes else {
             throw WireError(.headerTooLarge, "its interim responses are over the limits")
         }

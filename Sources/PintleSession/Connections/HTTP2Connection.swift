@@ -2,6 +2,7 @@
 
 internal import NIOCore
 internal import NIOHTTP2
+internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintleTrust
@@ -22,6 +23,11 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private let channel: SocketChannel
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
+    private var streamsByNumber: [Int: HTTP2Stream] = [:]
+    /// What has come and nobody has taken, by what it costs to hold it, in bytes.
+    private var untaken = 0
+    /// The part that is drawn from the common memory for it.
+    private var share = MemoryShare()
     /// As many streams as the peer takes; RFC 9113 §6.5.2 advises not less than 100, until it says something else.
     private var limit = 100
     private var isLeaving = false
@@ -31,6 +37,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
+    /// The most that waits on a stream to be taken, in bytes: its window, in frames of some twenty bytes each.
+    private static let mostUntaken = 16 * HTTP2Connection.window
 
     init(_ made: MadeConnection, to host: OriginHost, pool: TransferPool) {
         self.made = made
@@ -45,6 +53,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         let most = pool.configuration.responseHead.bytes
         let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: most))
         connection.initialSettings = [
+            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
             HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
         ]
@@ -59,7 +68,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most))
+            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most, watcher: self))
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
@@ -111,8 +120,19 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.hasServed = true
     }
 
+    /// A stream has its number.
+    func began(_ stream: HTTP2Stream, as number: Int) { self.streamsByNumber[number] = stream }
+
+    /// What has come was taken, or dropped, where `change` is negative.
+    func untaken(changedBy change: Int) {
+        self.untaken += change
+        guard let memory = self.pool.memory else { return }
+        self.share.resize(to: self.untaken, of: memory)
+    }
+
     /// A stream is over.
     func ended(_ stream: HTTP2Stream) {
+        if let number = stream.number { self.streamsByNumber[number] = nil }
         guard self.streams.removeValue(forKey: ObjectIdentifier(stream)) != nil, self.streams.isEmpty, !self.isClosed
         else { return }
         if self.isLeaving || self.pool.configuration.idleConnections == 0 { return self.close() }
@@ -149,6 +169,18 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         for stream in self.streams.values { stream.connectionEnded(brokenFrames: brokenFrames) }
         self.pool.closed(at: self.host)
     }
+}
+
+extension HTTP2Connection: HTTP2FrameWatcher {
+    func admits(_ frame: HTTP2FrameHead, content: Int) -> Bool {
+        guard let stream = self.streamsByNumber[frame.stream] else { return true }
+        stream.untaken += HTTP2FrameHead.cost + content
+        self.untaken(changedBy: HTTP2FrameHead.cost + content)
+        if stream.untaken > Self.mostUntaken { stream.failed(.excessive) }
+        return true
+    }
+
+    func sectionEnded() {}
 }
 
 /// Takes what concerns the connection as a whole.

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import NIOCore
+internal import PintleMessage
 
-/// Lets heads of any size up to a limit pass SwiftNIO's codec in both directions (RFC 9113 §4.3, §6.10).
+/// Reads the frames of a connection for SwiftNIO's codec: lets heads of any bytes, and of any size up to a limit, pass it in both
+/// directions (RFC 9113 §4.3, §6.10), and tells a watcher of what comes.
 ///
-/// Four things of the codec (swift-nio-http2 1.46) stand in their way:
+/// Five things of the codec (swift-nio-http2 1.46) stand in the way of heads:
+/// - It has their fields as strings, and takes bytes for UTF-8. They pass it as Latin-1 text (`HeaderBlockEscaper`), and what it
+///   writes without indexing was that (`HeaderBlockUnescaper`).
 /// - It writes a head as one frame, and none at all if that is longer than SETTINGS_MAX_FRAME_SIZE of the peer. It is told that
 ///   the peer takes frames of any size, and what the peer does not take is cut into CONTINUATION frames here.
 /// - Its decoder takes no more than 16 KiB before the peer has acknowledged the settings of this side. The acknowledgement is
@@ -22,17 +26,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     /// The end of the connection that this is.
     package enum Side { case client, server }
 
-    private enum Kind {
-        static let data: UInt8 = 0
-        static let headers: UInt8 = 1
-        static let settings: UInt8 = 4
-        static let continuation: UInt8 = 9
-    }
-
-    private enum Flag {
-        static let acknowledgement: UInt8 = 1
-        static let endHeaders: UInt8 = 4
-    }
+    private typealias Kind = HTTP2FrameHead.Kind
+    private typealias Flag = HTTP2FrameHead.Flag
 
     private enum Setting {
         static let headerTableSize: UInt16 = 1
@@ -40,28 +35,39 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         static let maxHeaderListSize: UInt16 = 6
     }
 
-    private static let headSize = 9
     private static let greeting = 24
-    /// The table that every peer has without asking.
-    private static let mostTable: UInt32 = 4096
     /// The frames that every peer takes, and the largest that there are.
     private static let frameSizes: (least: UInt32, most: UInt32) = (1 << 14, 1 << 24 - 1)
     /// Longer SETTINGS go on as they are, to be refused: there are not as many kinds, and clients send them to keep a loop busy.
     private static let longestSettings = (ofClients: 6 * 64, ofServers: 16 * 1024)
 
     /// The limit that the codec has, for a limit that the peer is told of: what is over that, but not by far, is a matter of a
-    /// stream.
+    /// stream. A byte over 0x7F counts twice there.
     package static func decoderLimit(for limit: Int) -> Int { 2 * limit + 64 * 1024 }
+
+    /// The table that the codec has for the fields of the peer, in place of the one that the peer is told of.
+    package static let decoderTable = HeaderBlockEscaper.decoderTable
 
     /// The frames in which a head of that limit may come.
     package static func mostContinuations(for limit: Int) -> Int { decoderLimit(for: limit) / 4096 + 16 }
 
     private let side: Side
     private let announcedLimit: UInt32
+    private let watcher: any HTTP2FrameWatcher
+    private var context: ChannelHandlerContext?
     /// The bytes that are left of the peer's greeting, or of the frame under way.
     private var left: Int
-    /// The beginning of what is looked at as a whole.
+    /// The beginning of what is looked at as a whole, or of what waits.
     private var held = ByteBuffer()
+    /// The bytes without which nothing can be done about it.
+    private var wanted = 0
+    /// True if the watcher has admitted the frame that is held.
+    private var isAdmitted = false
+    /// True while the watcher has what comes wait.
+    package private(set) var isPausing = false
+    private var escaper: HeaderBlockEscaper
+    /// The stream of a header section that is not complete.
+    private var sectionStream: Int?
     private var hasSettings = false
     private var dropsAcknowledgement = true
     private var frameSize = HTTP2HeadFrames.frameSizes.least
@@ -69,14 +75,23 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     private var leftToWrite = 0
     /// True until the acknowledgement of the settings that were made up here for the codec is left out.
     private var dropsOwnAcknowledgement: Bool
+    /// True once the peer was told of an error of the connection. The codec fires those of streams as well, but only for this one
+    /// it sends a GOAWAY. What comes is thrown away then.
+    package private(set) var hasFailed = false
 
     /// - Parameter limit: the size of heads that the peer is told of, in bytes.
-    package init(_ side: Side, limit: Int) {
+    package init(_ side: Side, limit: Int, watcher: any HTTP2FrameWatcher) {
         self.side = side
         self.announcedLimit = UInt32(clamping: limit)
+        self.watcher = watcher
+        self.escaper = HeaderBlockEscaper(fieldLimit: Self.decoderLimit(for: limit))
         self.left = side == .server ? Self.greeting : 0
         self.dropsOwnAcknowledgement = side == .client
     }
+
+    package func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    package func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     // MARK: From the peer
 
@@ -99,13 +114,29 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !self.hasFailed else { return }
         var bytes = self.unwrapInboundIn(data)
         if self.held.readableBytes > 0 {
             self.held.writeBuffer(&bytes)
+            guard !self.isPausing, self.held.readableBytes >= self.wanted else { return }
             bytes = self.held
             self.held = ByteBuffer()
         }
-        // The common case: there are no settings in it, and it goes on as it is.
+        self.take(bytes, context)
+    }
+
+    /// Takes what had to wait.
+    package func goOn() {
+        self.isPausing = false
+        let bytes = self.held
+        self.held = ByteBuffer()
+        guard let context, !self.hasFailed else { return }
+        self.take(bytes, context)
+        context.fireChannelReadComplete()
+    }
+
+    private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        // The common case: neither heads nor settings are in it, and it goes on as it is.
         var start = bytes.readerIndex
         var index = start
         while index < bytes.writerIndex {
@@ -113,28 +144,71 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             self.left -= skipped
             index += skipped
             guard self.left == 0, index < bytes.writerIndex else { break }
-            guard let head = FrameHead(bytes, at: index) else {
+            guard let head = HTTP2FrameHead(bytes, at: index),
+                let content = Self.content(of: head, in: bytes, at: index)
+            else {
                 self.pass(bytes, from: start, to: index, context)
-                return self.hold(bytes, from: index)
+                return self.hold(bytes, from: index, until: HTTP2FrameHead.size)
             }
-            let longest = self.side == .server ? Self.longestSettings.ofClients : Self.longestSettings.ofServers
-            guard head.kind == Kind.settings, head.length <= longest else {
+            if !self.isAdmitted {
+                self.isAdmitted = self.watcher.admits(head, content: content)
+                guard !self.hasFailed else { return }
+                guard self.isAdmitted else {
+                    self.pass(bytes, from: start, to: index, context)
+                    self.isPausing = true
+                    return self.hold(bytes, from: index, until: 0)
+                }
+            }
+            guard self.isWhole(head) else {
+                self.isAdmitted = false
                 self.left = head.length
-                index += Self.headSize
+                index += HTTP2FrameHead.size
                 continue
             }
-            let end = index + Self.headSize + head.length
             self.pass(bytes, from: start, to: index, context)
-            guard end <= bytes.writerIndex else { return self.hold(bytes, from: index) }
-            self.take(head, bytes, at: index, context)
+            let end = index + HTTP2FrameHead.size + head.length
+            guard end <= bytes.writerIndex else { return self.hold(bytes, from: index, until: end - index) }
+            self.isAdmitted = false
+            switch head.kind {
+            case Kind.reset: break
+            case Kind.settings: self.takeSettings(head, bytes, at: index, context)
+            default: self.takeSection(head, bytes, at: index, context)
+            }
+            guard !self.hasFailed else { return }
             (start, index) = (end, end)
         }
         self.pass(bytes, from: start, to: bytes.writerIndex, context)
     }
 
-    private func hold(_ bytes: ByteBuffer, from index: Int) {
+    /// The bytes of a frame without padding; nil if it has not come yet how much is padding.
+    private static func content(of head: HTTP2FrameHead, in bytes: ByteBuffer, at index: Int) -> Int? {
+        guard head.kind == Kind.data, head.isPadded, head.length > 0 else { return head.length }
+        let padding: UInt8? = bytes.getInteger(at: index + HTTP2FrameHead.size)
+        return padding.map { max(0, head.length - 1 - Int($0)) }
+    }
+
+    /// True for a frame that is not passed on in pieces, since it may not go on as it is.
+    private func isWhole(_ head: HTTP2FrameHead) -> Bool {
+        switch head.kind {
+        case Kind.settings:
+            head.length <= (self.side == .server ? Self.longestSettings.ofClients : Self.longestSettings.ofServers)
+        // Whatever is out of its place or too long is for the codec to refuse.
+        case Kind.headers: self.hasSettings && self.sectionStream == nil && head.length <= Self.frameSizes.least
+        case Kind.continuation: self.sectionStream == head.stream && head.length <= Self.frameSizes.least
+        // It is left out.
+        case Kind.reset: self.sectionStream == nil && head.length == 4 && self.watcher.isLate(head)
+        default: false
+        }
+    }
+
+    private func hold(_ bytes: ByteBuffer, from index: Int, until wanted: Int) {
         // In memory of its own: the buffer is the loop's.
-        self.held = ByteBuffer(bytes: bytes.getBytes(at: index, length: bytes.writerIndex - index) ?? [])
+        self.held = ByteBuffer()
+        self.held.reserveCapacity(max(wanted, bytes.writerIndex - index))
+        if let rest = bytes.getSlice(at: index, length: bytes.writerIndex - index) {
+            self.held.writeImmutableBuffer(rest)
+        }
+        self.wanted = wanted
     }
 
     private func pass(_ bytes: ByteBuffer, from start: Int, to end: Int, _ context: ChannelHandlerContext) {
@@ -146,25 +220,63 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         context.fireChannelRead(self.wrapInboundOut(part))
     }
 
+    /// Takes a HEADERS or CONTINUATION frame.
+    private func takeSection(
+        _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
+    ) {
+        guard var payload = bytes.getSlice(at: index + HTTP2FrameHead.size, length: head.length) else { return }
+        var (prefix, flags) = (ByteBuffer(), head.flags)
+        if head.kind == Kind.headers {
+            flags &= ~Flag.padded
+            guard payload.removePadding(of: head), let priority = payload.readSlice(length: head.hasPriority ? 5 : 0)
+            else {
+                return self.pass(bytes, from: index, to: index + HTTP2FrameHead.size + head.length, context)
+            }
+            prefix = priority
+        }
+        var (block, isBroken) = ([UInt8](), false)
+        block.reserveCapacity(2 * payload.readableBytes)
+        do throws(WireError) {
+            var result: Result<Void, WireError> = .success(())
+            payload.withUnsafeReadableBytes { bytes in
+                result = Result { () throws(WireError) in
+                    try self.escaper.escape(bytes, isLast: head.endsHeaders, into: &block)
+                }
+            }
+            try result.get()
+        } catch {
+            // The codec says so, by the entry of the table that there never is.
+            (block, flags, isBroken) = ([0x80], flags | Flag.endHeaders, true)
+        }
+        self.sectionStream = head.endsHeaders ? nil : head.stream
+        if head.endsHeaders { self.watcher.sectionEnded() }
+        var frames = ByteBuffer()
+        frames.writeSection(
+            block, behind: prefix, kind: head.kind, flags: flags, stream: head.stream, size: Int(Self.frameSizes.least))
+        context.fireChannelRead(self.wrapInboundOut(frames))
+        if isBroken { self.hasFailed = true }
+    }
+
     /// Takes a SETTINGS frame.
-    private func take(_ head: FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext) {
-        guard head.flags & Flag.acknowledgement == 0 else {
+    private func takeSettings(
+        _ head: HTTP2FrameHead, _ bytes: ByteBuffer, at index: Int, _ context: ChannelHandlerContext
+    ) {
+        guard !head.isAcknowledgement else {
             // One that comes before the settings of the peer is an error, and one behind the first is not ours.
             if self.hasSettings, self.dropsAcknowledgement { return self.dropsAcknowledgement = false }
-            return self.pass(bytes, from: index, to: index + Self.headSize + head.length, context)
+            return self.pass(bytes, from: index, to: index + HTTP2FrameHead.size + head.length, context)
         }
         var frame = ByteBuffer()
         let count = head.length / 6
-        frame.writeFrameHead(
-            length: head.length + 6, kind: Kind.settings, flags: head.flags, stream: UInt32(clamping: head.stream))
+        frame.writeFrameHead(length: head.length + 6, kind: Kind.settings, flags: head.flags, stream: head.stream)
         for number in 0..<count {
-            let place = index + Self.headSize + 6 * number
+            let place = index + HTTP2FrameHead.size + 6 * number
             guard let name: UInt16 = bytes.getInteger(at: place), let value: UInt32 = bytes.getInteger(at: place + 2)
             else {
                 break
             }
             switch name {
-            case Setting.headerTableSize: frame.writeSetting(name, min(value, Self.mostTable))
+            case Setting.headerTableSize: frame.writeSetting(name, min(value, UInt32(HeaderBlockEscaper.table)))
             case Setting.maxFrameSize where (Self.frameSizes.least...Self.frameSizes.most).contains(value):
                 self.frameSize = value
                 frame.writeSetting(name, Self.frameSizes.most)
@@ -172,7 +284,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
         }
         // A length that is no multiple of six is for the codec to refuse.
-        frame.writeBytes(bytes.getBytes(at: index + Self.headSize + 6 * count, length: head.length % 6) ?? [])
+        frame.writeBytes(bytes.getBytes(at: index + HTTP2FrameHead.size + 6 * count, length: head.length % 6) ?? [])
         frame.writeSetting(Setting.maxFrameSize, Self.frameSizes.most)
         context.fireChannelRead(self.wrapInboundOut(frame))
         if !self.hasSettings { self.acknowledge(context) }
@@ -182,7 +294,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard case .byteBuffer(let bytes) = self.unwrapOutboundIn(data), self.leftToWrite == 0,
-            let head = FrameHead(bytes, at: bytes.readerIndex), !bytes.beginsGreeting
+            let head = HTTP2FrameHead(bytes, at: bytes.readerIndex), !bytes.beginsGreeting
         else {
             // Content may begin with any bytes; before the greeting nothing is left to write.
             if case .byteBuffer(let bytes) = self.unwrapOutboundIn(data) {
@@ -190,88 +302,59 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
             return context.write(data, promise: promise)
         }
-        self.leftToWrite = max(0, head.length - (bytes.readableBytes - Self.headSize))
+        self.leftToWrite = max(0, head.length - (bytes.readableBytes - HTTP2FrameHead.size))
         switch head.kind {
-        case Kind.headers where head.length > Int(self.frameSize):
-            self.writeInPieces(bytes, head, context, promise)
-        case Kind.settings where head.flags & Flag.acknowledgement != 0 && self.dropsOwnAcknowledgement:
+        case Kind.headers: context.write(self.wrapOutboundOut(.byteBuffer(self.section(bytes, head))), promise: promise)
+        case Kind.settings where head.isAcknowledgement && self.dropsOwnAcknowledgement:
             // The server has sent nothing yet that could be acknowledged.
             self.dropsOwnAcknowledgement = false
             promise?.succeed()
         case Kind.settings:
             context.write(self.wrapOutboundOut(.byteBuffer(self.announcing(bytes, head))), promise: promise)
+        case Kind.goAway:
+            let code: UInt32 = bytes.getInteger(at: bytes.readerIndex + HTTP2FrameHead.size + 4) ?? 0
+            if code != 0 { self.hasFailed = true }
+            context.write(data, promise: promise)
         default: context.write(data, promise: promise)
         }
     }
 
-    private func announcing(_ bytes: ByteBuffer, _ head: FrameHead) -> ByteBuffer {
+    private func announcing(_ bytes: ByteBuffer, _ head: HTTP2FrameHead) -> ByteBuffer {
         var bytes = bytes
-        for place in stride(from: bytes.readerIndex + Self.headSize, to: bytes.writerIndex - 5, by: 6) {
-            guard let name: UInt16 = bytes.getInteger(at: place), name == Setting.maxHeaderListSize else { continue }
-            bytes.setInteger(self.announcedLimit, at: place + 2)
+        for place in stride(from: bytes.readerIndex + HTTP2FrameHead.size, to: bytes.writerIndex - 5, by: 6) {
+            switch bytes.getInteger(at: place, as: UInt16.self) {
+            case Setting.maxHeaderListSize: bytes.setInteger(self.announcedLimit, at: place + 2)
+            case Setting.headerTableSize: bytes.setInteger(UInt32(HeaderBlockEscaper.table), at: place + 2)
+            default: break
+            }
         }
         return bytes
     }
 
-    private func writeInPieces(
-        _ bytes: ByteBuffer, _ head: FrameHead, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
-    ) {
-        let size = Int(self.frameSize)
-        var pieces = ByteBuffer()
-        pieces.reserveCapacity(bytes.readableBytes + Self.headSize * (head.length / size + 1))
-        var offset = 0
-        while offset < head.length {
-            let count = min(size, head.length - offset)
-            let isLast = offset + count == head.length
-            var flags = offset == 0 ? head.flags & ~Flag.endHeaders : 0
-            if isLast { flags |= Flag.endHeaders }
-            pieces.writeFrameHead(
-                length: count, kind: offset == 0 ? Kind.headers : Kind.continuation, flags: flags,
-                stream: UInt32(clamping: head.stream))
-            let place = bytes.readerIndex + Self.headSize + offset
-            pieces.writeImmutableBuffer(bytes.getSlice(at: place, length: count) ?? ByteBuffer())
-            offset += count
+    /// The frames of a head as the peer gets them. The codec writes no padding, and no priority.
+    private func section(_ bytes: ByteBuffer, _ head: HTTP2FrameHead) -> ByteBuffer {
+        guard let payload = bytes.getSlice(at: bytes.readerIndex + HTTP2FrameHead.size, length: head.length) else {
+            return bytes
         }
-        context.write(self.wrapOutboundOut(.byteBuffer(pieces)), promise: promise)
-    }
-}
-
-/// The head of a frame (RFC 9113 §4.1).
-private struct FrameHead {
-    let length: Int
-    let kind: UInt8
-    let flags: UInt8
-    let stream: Int
-
-    /// Nil if it has not come as a whole.
-    init?(_ bytes: ByteBuffer, at index: Int) {
-        guard let high: UInt16 = bytes.getInteger(at: index), let low: UInt8 = bytes.getInteger(at: index + 2),
-            let kind: UInt8 = bytes.getInteger(at: index + 3), let flags: UInt8 = bytes.getInteger(at: index + 4),
-            let stream: UInt32 = bytes.getInteger(at: index + 5)
-        else { return nil }
-        self.length = Int(high) << 8 | Int(low)
-        self.kind = kind
-        self.flags = flags
-        self.stream = Int(stream & 0x7FFF_FFFF)
+        let unescaped = try? payload.withUnsafeReadableBytes { try HeaderBlockUnescaper.unescape($0) }
+        guard let block = unescaped ?? (head.length > self.frameSize ? Array(payload.readableBytesView) : nil) else {
+            return bytes
+        }
+        var frames = ByteBuffer()
+        frames.writeSection(
+            block, kind: head.kind, flags: head.flags, stream: head.stream, size: Int(self.frameSize))
+        return frames
     }
 }
 
 extension ByteBuffer {
-    /// True for the greeting of a client, which is no frame.
-    fileprivate var beginsGreeting: Bool {
-        self.readableBytes >= 4 && self.getInteger(at: self.readerIndex, as: UInt32.self) == 0x5052_4920
-    }
-
-    fileprivate mutating func writeFrameHead(length: Int, kind: UInt8, flags: UInt8 = 0, stream: UInt32 = 0) {
-        self.writeInteger(UInt16(truncatingIfNeeded: length >> 8))
-        self.writeInteger(UInt8(truncatingIfNeeded: length))
-        self.writeInteger(kind)
-        self.writeInteger(flags)
-        self.writeInteger(stream)
-    }
-
-    fileprivate mutating func writeSetting(_ name: UInt16, _ value: UInt32) {
-        self.writeInteger(name)
-        self.writeInteger(value)
+    /// Removes the padding of a HEADERS frame from its payload (RFC 9113 §6.2).
+    ///
+    /// - Returns: false if that is longer than the payload.
+    fileprivate mutating func removePadding(of head: HTTP2FrameHead) -> Bool {
+        guard head.isPadded else { return true }
+        guard let padding: UInt8 = self.readInteger(), Int(padding) <= self.readableBytes else { return false }
+        self.moveWriterIndex(to: self.writerIndex - Int(padding))
+        return true
     }
 }

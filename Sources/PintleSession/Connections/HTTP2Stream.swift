@@ -15,6 +15,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private let connection: HTTP2Connection
     private let limits: HeadLimits
     private var channel: (any Channel)?
+    /// Names the stream on its connection; nil before it has begun.
+    private(set) var number: Int?
+    /// What has come and was not taken, by what it costs to hold it, in bytes; the connection counts it, too.
+    var untaken = 0
     /// True once the head of the request was given to the codec.
     private var hasBegun = false
     private var hasHead = false
@@ -75,6 +79,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
         written.futureResult.whenFailure { _ in box.value.failed(.unseen) }
         channel.writeAndFlush(head, promise: written)
+        if let number = try? channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID), !self.isOver {
+            self.number = Int(number)
+            self.connection.began(self, as: Int(number))
+        }
         self.sendMore()
         channel.read()
     }
@@ -171,6 +179,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        // The codec has told of everything.
+        if self.waiting.isEmpty { self.took(self.untaken) }
         if let transfer, !transfer.isReadingPaused { context.read() }
     }
 
@@ -185,6 +195,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             }
         case .data(let data):
             guard self.hasHead, case .byteBuffer(let bytes) = data.data else { return self.failed(.brokenFrames) }
+            self.took(HTTP2FrameHead.cost + bytes.readableBytes)
             let count = UInt64(bytes.readableBytes)
             if let awaitedBytes {
                 guard count <= awaitedBytes else { return self.failed(.brokenFrames) }
@@ -193,8 +204,16 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
         case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
-        case .alternativeService, .goAway, .origin, .ping, .priority, .pushPromise, .settings, .windowUpdate: break
+        case .priority, .windowUpdate: self.took(HTTP2FrameHead.cost)
+        case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: break
         }
+    }
+
+    /// What had come is held elsewhere now, or nowhere.
+    private func took(_ cost: Int) {
+        let taken = min(cost, self.untaken)
+        self.untaken -= taken
+        self.connection.untaken(changedBy: -taken)
     }
 
     private func take(_ headers: HTTP2Frame.FramePayload.Headers, _ transfer: Transfer) throws(WireError) {
@@ -202,7 +221,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             let trailers = try headers.headers.fields(within: self.limits)
             return self.finish(trailers: trailers)
         }
-        let head = try headers.headers.responseHead(within: self.limits)
+        var head = try headers.headers.responseHead(within: self.limits)
         guard head.status >= 200 else {
             guard head.status != 101, !headers.endStream else {
                 throw WireError(.malformed, "it switches protocols, which HTTP/2 has not")
@@ -214,8 +233,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         let forbidsBody = head.forbidsBody(to: transfer.request.method)
         let length = forbidsBody ? nil : try head.fields.declaredLength()
         self.awaitedBytes = forbidsBody ? 0 : length
-        let isBodiless = headers.endStream && !forbidsBody
-        transfer.received(head, length: isBodiless ? length ?? 0 : length, version: "2")
+        head.endsUnmeasured = headers.endStream && !forbidsBody && length == nil
+        transfer.received(head, length: head.endsUnmeasured ? 0 : length, version: "2")
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 
@@ -263,6 +282,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private func leave(resetting: Bool = true) {
         self.transfer = nil
         self.waiting.removeAll()
+        self.took(self.untaken)
         if resetting { self.channel?.close(promise: nil) }
         self.connection.ended(self)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import NIOCore
+internal import PintleActivity
 internal import PintleLoop
 internal import PintleMessage
 internal import PintleSystem
@@ -18,6 +19,8 @@ final class TransferPool: @unchecked Sendable {
     let evaluator: TrustEvaluator
     let handshake: HandshakeQuestions?
     let dialler: CurlDialler
+    /// Where is counted what origins have sent and nobody has taken; nil if nobody wants to know.
+    let memory: MemoryBudget?
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
     private var hosts: [ConnectionKey: OriginHost] = [:]
@@ -44,9 +47,10 @@ final class TransferPool: @unchecked Sendable {
 
     init(
         loop: Loop, configuration: SessionConfiguration, evaluator: TrustEvaluator, handshake: HandshakeQuestions?,
-        judge: (any AddressJudge)?, proxy: ProxyLink?, names: NameLookups
+        judge: (any AddressJudge)?, proxy: ProxyLink?, names: NameLookups, memory: MemoryBudget?
     ) {
         self.loop = loop
+        self.memory = memory
         self.configuration = configuration
         self.evaluator = evaluator
         self.handshake = handshake

@@ -401,7 +401,7 @@ package final class Transfer {
             return self.sendAgain(isUntouched: true, overAnother: false)
         case .closed, .broken:
             if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .reset, .refused, .unseen, .brokenFrames: break
+        case .reset, .refused, .unseen, .brokenFrames, .excessive: break
         }
         let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
         switch failure {
@@ -412,6 +412,8 @@ package final class Transfer {
         case .closed where lacksChunks: self.tellEnd(.truncated, "\(peer) sent no last chunk")
         case .closed: self.tellEnd(.truncated, "\(peer) closed before the response was complete")
         case .reset, .refused, .unseen: self.tellEnd(isBehindHead, "\(peer) ended the stream of HTTP/2")
+        case .excessive:
+            self.tellEnd(isBehindHead, "\(peer) sent more frames of a few bytes than are held until they are taken")
         case .brokenFrames where hasHead: self.tellEnd(.truncated, "the connection to \(peer) broke")
         case .brokenFrames:
             self.tellEnd(.malformedResponse, "the response of \(peer) is not HTTP", "its frames break HTTP/2")

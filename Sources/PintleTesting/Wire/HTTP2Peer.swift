@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The server's end of a connection of HTTP/2 (RFC 9113) that does what a test says and nothing else: it takes requests
-/// whole, and understands nothing of their fields.
+/// whole, and understands nothing of their fields. Blocks are as HPACK has them (RFC 7541 §6).
 package struct HTTP2Peer {
     /// A kind of frames (RFC 9113 §6).
     private enum Kind: UInt8 {
@@ -26,7 +26,9 @@ package struct HTTP2Peer {
 
     private let stream: SocketStream
     /// What came of requests that are not whole.
-    private var bodies: [Int: [UInt8]] = [:]
+    private var requests: [Int: (block: [UInt8], body: [UInt8])] = [:]
+    /// Answers to PING that have come.
+    private var pongs = 0
 
     /// Greets a client, and takes its greeting.
     package init(_ stream: SocketStream) throws {
@@ -37,33 +39,48 @@ package struct HTTP2Peer {
     }
 
     /// Takes the next request that is whole.
-    package mutating func nextRequest() throws -> (stream: Int, body: [UInt8]) {
-        while true {
-            let head = try self.stream.read(9).map(Int.init)
-            let payload = try self.stream.read(head[0] << 16 | head[1] << 8 | head[2])
-            let (flags, number) = (UInt8(head[4]), head[5] << 24 | head[6] << 16 | head[7] << 8 | head[8])
-            switch Kind(rawValue: UInt8(head[3])) {
-            case .headers: self.bodies[number, default: []] += []
-            case .data: self.bodies[number, default: []] += payload
-            case .settings where flags & Self.acknowledgement == 0:
-                try self.send(.settings, flags: Self.acknowledgement, on: 0, [])
-                continue
-            case .ping where flags & Self.acknowledgement == 0:
-                try self.send(.ping, flags: Self.acknowledgement, on: 0, payload)
-                continue
-            case .settings, .ping, .reset, .goAway, .none: continue
-            }
-            guard flags & Self.endStream != 0, let body = self.bodies.removeValue(forKey: number) else { continue }
-            return (number, body)
-        }
+    package mutating func nextRequest() throws -> (stream: Int, body: [UInt8], block: [UInt8]) {
+        while true { if let (number, request) = try self.takeFrame() { return (number, request.body, request.block) } }
     }
 
-    /// Begins an answer: `:status` 200 and nothing else.
-    package func begin(_ number: Int) throws { try self.send(.headers, flags: Self.endHeaders, on: number, [0x88]) }
+    /// Waits until the client has looked at all that was sent.
+    package mutating func settle() throws {
+        let before = self.pongs
+        try self.send(.ping, on: 0, Array(1...8))
+        while self.pongs == before { _ = try self.takeFrame() }
+    }
+
+    /// - Returns: the request that is whole with it, if there is one.
+    private mutating func takeFrame() throws -> (stream: Int, request: (block: [UInt8], body: [UInt8]))? {
+        let head = try self.stream.read(9).map(Int.init)
+        let payload = try self.stream.read(head[0] << 16 | head[1] << 8 | head[2])
+        let (flags, number) = (UInt8(head[4]), head[5] << 24 | head[6] << 16 | head[7] << 8 | head[8])
+        switch Kind(rawValue: UInt8(head[3])) {
+        case .headers: self.requests[number, default: ([], [])].block += payload
+        case .data: self.requests[number, default: ([], [])].body += payload
+        case .settings where flags & Self.acknowledgement == 0:
+            try self.send(.settings, flags: Self.acknowledgement, on: 0, [])
+            return nil
+        case .ping where flags & Self.acknowledgement == 0:
+            try self.send(.ping, flags: Self.acknowledgement, on: 0, payload)
+            return nil
+        case .ping:
+            self.pongs += 1
+            return nil
+        case .settings, .reset, .goAway, .none: return nil
+        }
+        guard flags & Self.endStream != 0 else { return nil }
+        return self.requests.removeValue(forKey: number).map { (number, $0) }
+    }
+
+    /// Begins an answer, which is `:status` 200 and nothing else unless there is another block.
+    package func begin(_ number: Int, _ block: [UInt8] = [0x88], endsStream: Bool = false) throws {
+        try self.send(.headers, flags: Self.endHeaders | (endsStream ? Self.endStream : 0), on: number, block)
+    }
 
     /// Answers a request.
-    package func answer(_ number: Int, _ text: String) throws {
-        try self.begin(number)
+    package func answer(_ number: Int, _ text: String, _ block: [UInt8] = [0x88]) throws {
+        try self.begin(number, block)
         try self.send(.data, flags: Self.endStream, on: number, Array(text.utf8))
     }
 

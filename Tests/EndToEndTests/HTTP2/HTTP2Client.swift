@@ -3,6 +3,7 @@
 import Foundation
 import NIOCore
 import NIOHPACK
+import PintleMessage
 import PintleTesting
 
 /// A client of HTTP/2 that sends what a test gives it, and tells frame by frame what comes back. One thread uses it.
@@ -33,6 +34,8 @@ final class HTTP2Client {
     /// What has come on a stream.
     struct Answer {
         var heads: [[(name: String, value: String)]] = []
+        /// The values of the last head as bytes.
+        var bytes: [String: [UInt8]] = [:]
         var body: [UInt8] = []
         /// Why the stream was reset, where it was.
         var reset: HTTP2Bytes.Code?
@@ -68,8 +71,10 @@ final class HTTP2Client {
     }
 
     let stream: TLSStream
+    private var escaper = HeaderBlockEscaper(fieldLimit: 1 << 20)
     private var decoder = HPACKDecoder(
-        allocator: ByteBufferAllocator(), maxDynamicTableSize: 4096, maxHeaderListSize: 1 << 20)
+        allocator: ByteBufferAllocator(), maxDynamicTableSize: HeaderBlockEscaper.decoderTable,
+        maxHeaderListSize: 1 << 20)
     /// What has come on each stream.
     private(set) var answers: [Int: Answer] = [:]
     /// The end of the connection, where the peer has told of one.
@@ -116,10 +121,14 @@ final class HTTP2Client {
             if frame.kind == HTTP2Bytes.Kind.headers { self.endsWithSection = frame.isEnd }
             guard frame.payload.count <= 1 << 14 else { throw TestFailure("a frame of \(frame.payload.count) bytes") }
             guard frame.flags & HTTP2Bytes.Flag.endHeaders != 0 else { return }
-            var block = ByteBuffer(bytes: self.section)
+            var text: [UInt8] = []
+            try self.section.withUnsafeBytes { try self.escaper.escape($0, isLast: true, into: &text) }
+            var block = ByteBuffer(bytes: text)
             self.section = []
-            let fields = try self.decoder.decodeHeaders(from: &block).map { (name: $0.name, value: $0.value) }
-            self.answers[frame.stream, default: Answer()].heads.append(fields)
+            let fields = try self.decoder.decodeHeaders(from: &block).map { ($0.name, $0.value.latin1Bytes) }
+            self.answers[frame.stream, default: Answer()].heads.append(
+                fields.map { (name: $0.0, value: String(decoding: $0.1, as: UTF8.self)) })
+            self.answers[frame.stream]?.bytes = Dictionary(fields) { first, _ in first }
         case HTTP2Bytes.Kind.data: self.answers[frame.stream, default: Answer()].body += frame.payload
         case HTTP2Bytes.Kind.reset: self.answers[frame.stream, default: Answer()].reset = frame.code
         case HTTP2Bytes.Kind.goAway: self.goAway = frame.code

@@ -23,7 +23,8 @@ struct HTTP2FieldTests {
           if (path === "/resets") { stream.respond({":status": 200}); return stream.end("" + resets); }
           if (path === "/call")
             return stream.respond({":status": 200, "content-type": "application/grpc", "grpc-status": "5"}, {endStream: true});
-          stream.respond({":status": 200});
+          if (path === "/name") stream.respond({":status": 200, "content-disposition": "attachment; filename=\\"r\u{E9}sum\u{E9}.txt\\""});
+          else stream.respond({":status": 200});
           stream.end("ok");
         });
         server.listen(0, "127.0.0.1", () => console.log("port " + server.address().port));
@@ -85,6 +86,25 @@ struct HTTP2FieldTests {
         let request = "POST http://gateway.test/call HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 0\r\n\r\n"
         let plain = try stage.pintle.ask(request)
         #expect(plain.status == 200 && plain["grpc-status"] == "5" && plain["Content-Length"] == "0")
+    }
+
+    @Test func `LOOK-72 a name in Latin-1 stays what Node has sent, by entries of its table too`() throws {
+        let stage = try Stage()
+        let name = Array("attachment; filename=\"r".utf8) + [0xE9] + Array("sum".utf8) + [0xE9] + Array(".txt\"".utf8)
+        let client = try stage.client()
+        try client.greet()
+        for number in 0..<3 {
+            try client.send(stage.call("/name", on: 2 * number + 1))
+            #expect(try client.answer(on: 2 * number + 1).bytes["content-disposition"] == name)
+        }
+        let plain = try stage.pintle.connect()
+        for _ in 0..<2 {
+            try plain.send("POST http://gateway.test/name HTTP/1.1\r\nHost: gateway.test\r\nContent-Length: 0\r\n\r\n")
+            #expect(try plain.readResponse().text == "ok")
+        }
+        let lines = plain.received.split(separator: 0x0A).filter { $0.starts(with: "content-disposition".utf8) }
+        let expected = Array("content-disposition: ".utf8) + name + [0x0D]
+        #expect(lines.map(Array.init) == [expected, expected])
     }
 
     @Test func `LOOK-96 a stream that has ended both ways is not reset`() throws {

@@ -223,6 +223,27 @@ struct HTTP2FloodTests {
         #expect(try runsUnderSanitizer || stage.pintle.memory("VmRSS") - memory < 64 * 1024)
     }
 
+    @Test func `a client that breaks off streams whose answer it has goes on`() throws {
+        let stage = try HTTP2Stage { connection in
+            while true {
+                _ = try connection.readRequest()
+                try connection.send(response("ok"))
+            }
+        }
+        let client = try stage.client()
+        try client.greet()
+        // As clients do that know by the length that they have everything: a hundred at a time, so that they are many in a moment.
+        for round in 0..<20 {
+            let streams = (0..<100).map { 200 * round + 2 * $0 + 1 }
+            for stream in streams { try client.send(Bytes.headers(HTTP2Case.get, on: stream)) }
+            for stream in streams {
+                #expect(try client.answer(on: stream).status == 200)
+                try client.send(Bytes.reset(on: stream))
+            }
+        }
+        #expect(client.goAway == nil)
+    }
+
     @Test func `what a client allows this side to remember takes no memory`() throws {
         // Each answer has other fields, of which each would be remembered.
         let stage = try HTTP2Stage { connection in

@@ -233,7 +233,7 @@ def latin_file_name(at):
     holds(b'filename="\xe9.txt"' in at.curl("-i", "/latin"), "the byte is another")
 
 
-@job(looks=(72,), ways=("intercepted-h2",), fast=False)
+@job(looks=(72,), ways=("intercepted-h2",))
 def latin_file_name_in_http2(at):
     """A byte over 0x7F stays the byte that it is in HTTP/2."""
     holds(b'filename="\xe9.txt"' in at.curl("-i", "/latin"), "the byte is another")

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Bytes as text in which none is lost: each is the scalar of its number, as in ISO 8859-1. SwiftNIO's codec for HTTP/2 has
+// fields as strings, and so they pass through it.
+extension String {
+    /// The text of bytes.
+    package init(latin1 bytes: UnsafeRawBufferPointer) {
+        if ASCII.isAll(bytes) {
+            self.init(decoding: bytes, as: UTF8.self)
+        } else {
+            var text: [UInt8] = []
+            text.append(widening: bytes)
+            self.init(decoding: text, as: UTF8.self)
+        }
+    }
+
+    /// The text of bytes.
+    package init(latin1 bytes: [UInt8]) { self = bytes.withUnsafeBytes { String(latin1: $0) } }
+
+    /// The bytes that this is the text of. Of a scalar over 0xFF, which no byte has become, something is left out.
+    package var latin1Bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(latin1: self)
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// Appends the bytes that `text` is the text of.
+    package mutating func append(latin1 text: String) {
+        var text = text
+        text.withUTF8 { self.append(narrowing: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Appends bytes, and those over 0x7F as UTF-8 of the scalars with their numbers.
+    mutating func append(widening bytes: UnsafeRawBufferPointer) {
+        for byte in bytes {
+            if byte < 0x80 {
+                self.append(byte)
+            } else {
+                self.append(0xC0 | byte >> 6)
+                self.append(0x80 | byte & 0x3F)
+            }
+        }
+    }
+
+    /// Appends the bytes that were widened to `text`.
+    mutating func append(narrowing text: UnsafeRawBufferPointer) {
+        if ASCII.isAll(text) { return self.append(contentsOf: text) }
+        var lead: UInt8 = 0
+        for byte in text {
+            switch byte {
+            case 0..<0x80: self.append(byte)
+            case 0x80..<0xC0: self.append(lead << 6 | byte & 0x3F)
+            default: lead = byte
+            }
+        }
+    }
+}
