@@ -1,255 +1,200 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of configuration keys, with traffic; `scripts/combinations` starts it: combinations.py PINTLE COUNT SEED SCHEMA."""
+"""A covering array over configuration keys, with traffic; `scripts/combinations` starts it.
+
+usage: combinations.py PINTLE ROWS|all SEED SCHEMA [ROW]
+"""
 
 import atexit
-import http.server
-import itertools
+import concurrent.futures
 import json
 import os
-import random
+import re
 import shutil
 import signal
-import socket
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-program, count, seed, schema = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), json.load(open(sys.argv[4]))
-folder = tempfile.mkdtemp(prefix="pintle-combinations-")
-atexit.register(shutil.rmtree, folder, True)
-choose = random.Random(seed)
-ROUTES = ("first", "second", "third")
-# Keys that are fixed by the frame, or that this machine has no value for.
-LEFT = {
-    "version": "fixed", "include": "needs further files", "listen": "is given by --listen", "listen_tls": "clients speak http",
-    "upstream_proxy": "needs a parent", "interception": "needs an authority of the user", "clients.basic_auth": "needs users",
-    "contract": "needs a document", "trust.pins": "pins are of the throw-away key", "trust.certificates": "as pins",
-    "trust.crl_files": "needs lists", "trust.client_certificate": "needs a client's certificate", "trust.hosts": "fixed",
-    "trust.roots": "fixed", "trust.extra_roots": "roots are fixed", "trust.expires": "needs pins", "route.name": "fixed",
-    "route.match": "fixed", "route.upstream": "fixed", "route.trust": "fixed", "route.strip_prefix": "upstreams have no prefix",
-    "route.contract": "needs a document", "route.request.interface": "names of interfaces differ",
-    "route.response.placeholder": "needs a file", "route.response.placeholder_after": "needs a placeholder",
-    "trust.on_expiry": "needs pins", "trust.warn_before_expiry": "needs pins", "trust.match": "needs pins",
-}
-MADE = {
-    "route.request.parameters": [{"a": "1"}], "route.request.authorization": [{"bearer": "secret"}],
-    "route.request.string_encoding": ["utf-8", "iso-8859-1"], "route.response.status": [["200-299", 302, 304], 200],
-    "route.response.content_types": [["text/plain"], ["application/json"]], "route.response.body": ["any", "json", "xml"],
-    "route.request.uri_methods": [["GET"]], "clients.allow": [["127.0.0.0/8"]], "destinations.connect_ports": ["any", 443],
-    "destinations.ports": ["any", [80, 443]], "cache.path": [folder + "/cache"], "via": ["off", "other"],
-    "log.exchanges": ["off", "-"], "route.coalesce": [{}, {"max_active": 1}, {"max_active": 2, "order": "lifo"}],
-    # To intercept, an authority of the user would be needed.
-    "route.connect": ["tunnel", "verify", "deny"],
-    "route.cache": [{"policy": p} for p in ("protocol", "ignore_local", "prefer_cache", "only_cache", "off")],
-}
+import combination_array
+import combination_traffic as traffic
+from combination_fixture import Fixture
+from combination_keys import LEFT, Mark, keys, made, marks
+
+program, rows, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+alone = int(sys.argv[5]) if len(sys.argv) > 5 else None
+# Keys in a row: with more of them a rule that denies hides what another would do.
+WIDTH, BATCH, TRIPLE_ROWS, ROUNDS = 40, 4, 400, 3
+
+with open(sys.argv[4]) as file:
+    schema = json.load(file)
+base = tempfile.mkdtemp(prefix="pintle-combinations-")
+atexit.register(shutil.rmtree, base, True)
+fixture = Fixture(base)
+every = marks(keys(schema, made(base, fixture.pin)))
 
 
-def values(node):
-    """Values of every kind that a key's schema allows."""
-    if "$ref" in node:
-        name = node["$ref"].rsplit("/", 1)[1]
-        return {"duration": ["1s", "2s"], "size": ["64KiB", "1MiB"], "switch": ["on", "off"], "off": ["off"], "port": [443],
-                "hostPattern": ["a.localhost", "*"]}.get(name, [])
-    if "enum" in node:
-        return list(node["enum"])
-    if "const" in node:
-        return [node["const"]]
-    for group in ("anyOf", "oneOf"):
-        if group in node:
-            return [value for one in node[group] for value in values(one)]
-    kind = node.get("type")
-    kind = kind[0] if isinstance(kind, list) else kind
-    if kind == "integer":
-        return [max(2, node.get("minimum", 0)), min(64, node.get("maximum", 64))]
-    if kind == "array":
-        return [[value] for value in values(node["items"])]
-    return {"string": ["x"], "boolean": [True, False], "object": [{"x-combined": "1"}]}.get(kind, [])
-
-
-def keys(node, path=""):
-    for name, child in node.get("properties", {}).items():
-        place = f"{path}.{name}" if path else name
-        if place in LEFT:
-            print(f"left out: {place}: {LEFT[place]}")
-        elif place in ("routes", "trust"):
-            yield from keys(schema["$defs"][place.rstrip("s") if place == "routes" else place], place.rstrip("s") if place == "routes" else place)
-        elif place in MADE:
-            yield place, MADE[place]
-        elif "properties" in child:
-            yield from keys(child, place)
-        else:
-            yield place, values(child)
-
-
-parameters = {}
-for key, those in keys(schema):
-    for owner in ROUTES if key.startswith("route.") else [""]:
-        parameters[owner, key] = those
-pairs = set()
-
-
-def chosen():
-    """A configuration: of some candidates, the one with most pairs that were not there yet."""
-    def made():
-        some = choose.sample(sorted(parameters), min(10, len(parameters)))
-        return {key: choose.choice(parameters[key]) for key in some if parameters[key]}
-    def new(one):
-        marks = sorted((key, json.dumps(value)) for key, value in one.items())
-        return {pair for pair in itertools.combinations(marks, 2)} - pairs
-    best = max((made() for _ in range(20)), key=lambda one: len(new(one)))
-    return best
-
-
-class Origin(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        body = b'{"a": 1}'
-        self.send_response(302 if self.path.startswith("/redirect") else 200)
-        if self.path.startswith("/redirect"):
-            self.send_header("Location", "/page")
-        for name, value in (("Content-Type", "application/json"), ("Cache-Control", "max-age=60"), ("X-Origin", "yes"),
-                            ("Content-Length", str(len(body)))):
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    do_POST = do_HEAD = do_GET
-
-    def log_message(self, *_):
-        pass
-
-
-def serve(secure):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
-    server.daemon_threads = True
-    server.handle_error = lambda *_: None
-    if secure:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder + "/o.pem", folder + "/o.key")
-        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.server_address[1]
-
-
-new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
-for more in (["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=CA", "-addext", "basicConstraints=critical,CA:TRUE"],
-             ["-keyout", "o.key", "-out", "o.pem", "-subj", "/CN=o", "-CA", "ca.pem", "-CAkey", "ca.key", "-addext",
-              "subjectAltName=DNS:localhost,DNS:second.localhost", "-addext", "basicConstraints=critical,CA:FALSE"]):
-    subprocess.run(new + more, cwd=folder, check=True, stderr=subprocess.DEVNULL)
-plain, secure = serve(False), serve(True)
-
-
-def document(one):
-    whole = {"version": 1, "trust": {"t": {"hosts": ["second.localhost"], "roots": ["ca.pem"]}}}
-    routes = {name: {"name": name, "match": {"hosts": [name + ".localhost"]}} for name in ROUTES}
-    routes["first"]["upstream"] = routes["third"]["upstream"] = f"http://127.0.0.1:{plain}"
-    routes["second"].update(upstream=f"https://second.localhost:{secure}", trust="t")
-    for (owner, key), value in one.items():
-        parts = key.split(".")
-        at = routes[owner] if owner else whole
-        if parts[0] == "trust":
-            at = whole["trust"]["t"]
-        for part in parts[1 if parts[0] in ("route", "trust") else 0:-1]:
-            at = at.setdefault(part, {})
-        at[parts[-1]] = value
-    # JSON is YAML.
-    return json.dumps({**whole, "routes": list(routes.values())}, indent=1)
-
-
-def talk(port, text, abort=False):
-    with socket.create_connection(("127.0.0.1", port), 5) as link:
-        link.settimeout(8)
-        link.sendall(text.encode())
-        answer = b""
-        while not abort and (piece := link.recv(65536)):
-            answer += piece
-    if not abort:
-        head = answer.partition(b"\r\n\r\n")[0].lower()
-        if b"x-origin" not in head and b"proxy-status" not in head and b" 304" not in head and b" 200" not in head:
-            return f"an answer of nobody to {text.splitlines()[0]}: {answer[:200]!r}"
-
-
-def requests():
-    for name in ROUTES:
-        host = name + ".localhost"
-        for line, more in (("GET /page", ""), ("GET /page", ""), ("HEAD /page", ""), ("GET /redirect", ""),
-                           ("POST /page", "Content-Type: text/plain\r\nContent-Length: 2\r\n"), ("GET /page", "Range: bytes=0-2\r\n"),
-                           ("GET /page", "Upgrade: websocket\r\n")):
-            method, path = line.split()
-            for target in (f"http://{host}{path}", path):
-                link = "close, upgrade" if "Upgrade" in more else "close"
-                yield f"{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: {link}\r\n{more}\r\n" + ("{}" if method == "POST" else "")
-
-
-def tried(one):
-    """None, "refused", or what went wrong."""
+def checked(folder: str, row: list[Mark]) -> str | None:
+    """What `check` refuses of a row."""
     with open(folder + "/p.yaml", "w") as file:
-        file.write(document(one))
-    environment = {**os.environ, "XDG_STATE_HOME": folder + "/state"}
-    if subprocess.run([program, "check", "-c", "p.yaml"], cwd=folder, env=environment, capture_output=True).returncode not in (0,):
-        return "refused"
-    port_file = folder + "/port"
-    if os.path.exists(port_file):
-        os.remove(port_file)
-    with open(folder + "/log", "wb") as log:
-        process = subprocess.Popen([program, "serve", "-c", "p.yaml", "--listen", "127.0.0.1:0", "--port-file", port_file],
-                                   cwd=folder, env=environment, stdout=log, stderr=log)
+        file.write(fixture.document(row))
+    done = subprocess.run([program, "check", "-c", "p.yaml"], cwd=folder, capture_output=True, text=True)
+    if done.returncode not in (0, 3):
+        return f"check ends with {done.returncode}"
+    return done.stdout + done.stderr if done.returncode else None
+
+
+def blamed(complaint: str, row: list[Mark]) -> Mark:
+    """A mark that the complaint names, else the last one."""
+    def place(mark: Mark) -> str:
+        return {"first": "routes[0]", "second": "routes[1]"}.get(mark.owner, "") + re.sub(
+            "^route", "", re.sub("^trust", "trust.t", mark.key))
+    for line in complaint.splitlines():
+        if found := re.match(r"p\.yaml:\d+:\d+: ([^ ]+): ", line):
+            if not line.split(": ")[1].startswith(("note", "warning")):
+                for mark in row:
+                    if (found.group(1) + ".").startswith(place(mark) + ".") or found.group(1).startswith(place(mark) + "["):
+                        return mark
+                for mark in row:
+                    if place(mark).startswith(found.group(1) + "."):
+                        return mark
+    return row[-1]
+
+
+def accepted(folder: str, row: list[Mark]) -> list[Mark]:
+    """What is left of a row when each key that is refused is taken out."""
+    row = list(row)
+    while row and (complaint := checked(folder, row)):
+        row.remove(blamed(complaint, row))
+    return row
+
+
+def tried(row: list[Mark]) -> str | None:
+    """Starts the program with a row that `check` accepts; what went wrong."""
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        if checked(folder, row):
+            return None
+        log = open(folder + "/log", "w+")
+        process = subprocess.Popen([program, "serve", "-c", "p.yaml", "--listen", "127.0.0.1:0", "--port-file", "port"],
+                                   cwd=folder, env={**os.environ, "XDG_STATE_HOME": folder + "/state"}, stdout=log, stderr=log)
+        promises: dict = {}
+        try:
+            wrong = spoken(folder, process, promises)
+            process.send_signal(signal.SIGTERM)
+            try:
+                if process.wait(40):
+                    wrong = f"it ended with {process.returncode}"
+            except subprocess.TimeoutExpired:
+                wrong = "it does not stop"
+        finally:
+            process.kill()
+            process.wait()
+        log.seek(0)
+        text = log.read()
+        if "BUG:" in text or "Fatal error" in text:
+            wrong = "a line of a bug: " + text[-500:]
+        if '"message":"stopped"' in text and '"clean":true' not in text:
+            wrong = wrong or "it did not drain: " + text[-300:]
+        return wrong or traffic.logged(text, promises)
+
+
+def spoken(folder: str, process: subprocess.Popen, promises: dict) -> str | None:
+    end = time.monotonic() + 20
+    while not (os.path.exists(folder + "/port") and os.path.getsize(folder + "/port")):
+        if process.poll() is not None or time.monotonic() > end:
+            return f"it did not start: {process.returncode}"
+        time.sleep(0.01)
+    with open(folder + "/port") as file:
+        port = int(file.read().split()[0].rsplit(":", 1)[-1])
+    connects = [traffic.Request("CONNECT", f"{name}.localhost:{fixture.secure}", f"{name}.localhost")
+                for name in ("second", "third")]
+    requests = [*traffic.requests(), *connects]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        told = list(pool.map(lambda one: traffic.promised(program, folder, one), dict.fromkeys(requests)))
+    told_of = dict(zip(dict.fromkeys(requests), told))
     wrong = None
     try:
-        end = time.monotonic() + 20
-        while not (os.path.exists(port_file) and os.path.getsize(port_file)):
-            if process.poll() is not None or time.monotonic() > end:
-                return f"it did not start: {process.returncode}"
-            time.sleep(0.01)
-        port = int(open(port_file).read().split()[0].rsplit(":", 1)[-1])
-        try:
-            for text in requests():
-                wrong = wrong or talk(port, text)
-            talk(port, "GET http://second.localhost/page HTTP/1.1\r\nHost: second.localhost\r\n\r\n", abort=True)
-            wrong = wrong or talk(port, f"CONNECT 127.0.0.1:{plain} HTTP/1.1\r\nHost: 127.0.0.1:{plain}\r\n\r\n"
-                                  "GET / HTTP/1.1\r\nHost: o\r\nConnection: close\r\n\r\n")
-        except OSError as error:
-            wrong = f"no answer: {error}"
-        process.send_signal(signal.SIGTERM)
-        try:
-            if process.wait(40):
-                wrong = f"it ended with {process.returncode}"
-        except subprocess.TimeoutExpired:
-            wrong = "it does not stop"
-    finally:
-        process.kill()
-        process.wait()
-    return "a BUG line" if b"BUG:" in open(folder + "/log", "rb").read() else wrong
+        for request in requests:
+            promise = told_of[request]
+            if isinstance(promise, str):
+                return promise
+            promises.setdefault((request.method, request.target, request.host), []).append(promise)
+            wrong = wrong or traffic.compared(request, promise, traffic.talk(port, request))
+        traffic.abandon(port, requests[0])
+        for version in ("--http1.1", "--http2"):
+            traffic.https(port, fixture.secure, base, version)
+    except OSError as error:
+        wrong = wrong or f"no connection: {error}"
+    return wrong
 
 
-passed = failed = refused = 0
-print(f"seed {seed}, {len(parameters)} keys")
-for _ in range(count):
-    one = chosen()
-    wrong = tried(one)
-    if wrong == "refused":
-        refused += 1
-        # What is left without one key after the other is often accepted.
-        while wrong == "refused" and one:
-            del one[choose.choice(sorted(one))]
-            wrong = tried(one)
-    marks = sorted((key, json.dumps(value)) for key, value in one.items())
-    pairs.update(itertools.combinations(marks, 2))
-    if wrong is None:
-        passed += 1
-    else:
-        failed += 1
-        for key in list(one):
-            less = {other: value for other, value in one.items() if other != key}
-            if tried(less) not in (None, "refused"):
-                one = less
-        print(f"FAILED (seed {seed}): {wrong}\n{document(one)}", flush=True)
-print(f"{refused} refused by check as a whole and run with fewer keys, {len(pairs)} pairs")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+def shrunk(row: list[Mark]) -> list[Mark]:
+    """As few keys as still fail: halves are left out first, then ever smaller parts."""
+    size = len(row) // 2
+    while size:
+        at = 0
+        while at < len(row):
+            less = row[:at] + row[at + size:]
+            if tried(less):
+                row = less
+            else:
+                at += size
+        size //= 2
+    return row
+
+
+class Run:
+    def __init__(self) -> None:
+        self.number = self.failed = 0
+
+    def row(self, numbered: tuple[int, list[Mark]]) -> tuple[list[Mark], str | None]:
+        with tempfile.TemporaryDirectory(dir=base) as folder:
+            ran = accepted(folder, numbered[1])
+        return ran, tried(ran) if alone in (None, numbered[0]) else None
+
+    def batch(self, pool: concurrent.futures.Executor, those: list[list[Mark]]) -> list[list[Mark]]:
+        numbered = list(enumerate(those, self.number))
+        self.number += len(those)
+        found = []
+        for (number, _), (ran, wrong) in zip(numbered, pool.map(self.row, numbered)):
+            found.append(ran)
+            if wrong:
+                self.failed += 1
+                print(f"FAILED: {wrong}\nagain: scripts/combinations {rows} {seed} {number}", flush=True)
+                for mark in shrunk(ran):
+                    print(f"  {mark.owner} {mark.key}: {mark.value}", flush=True)
+        return found
+
+
+def main() -> int:
+    array = combination_array.Pairs(every, seed, WIDTH)
+    bound = None if rows == "all" else int(rows)
+    run = Run()
+    print(f"seed {seed}, {len(every)} values, {array.total} pairs")
+    for key, reason in LEFT.items():
+        print(f"left out: {key} {reason}")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in range(ROUNDS):
+            array.retry()
+            while (bound is None or run.number < bound) and array.left():
+                those = []
+                while len(those) < BATCH and (row := array.row()):
+                    those.append(row)
+                    # The next rows of the batch look for other pairs.
+                    array.plan(row)
+                for row, ran in zip(those, run.batch(pool, those)):
+                    array.close(row, ran)
+            if array.left():
+                break
+        if bound is None:
+            made_rows = combination_array.triples(every, seed, WIDTH, TRIPLE_ROWS)
+            for at in range(0, len(made_rows), BATCH):
+                for row, ran in zip(made_rows[at:], run.batch(pool, made_rows[at:at + BATCH])):
+                    array.close(row, ran)
+    print(f"{run.number} configurations; of {array.total} pairs {len(array.ran)} ran, {array.conflicts()} were only ever refused, "
+          f"{array.left()} are left")
+    print(f"{run.number - run.failed} passed, {run.failed} failed")
+    return 1 if run.failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the configurations of `scripts/combinations` lead to: origins, an authority, files, and the document around the keys."""
+
+import base64
+import hashlib
+import http.server
+import json
+import ssl
+import struct
+import subprocess
+import threading
+import time
+import zlib
+
+from combination_keys import NEEDS, Mark
+
+JSON = b'{"a": 1, "b": null}'
+
+
+def chunk(name: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+PNG = (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0))
+       + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b""))
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def content(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if "chunked" in self.headers.get("Transfer-Encoding", ""):
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                self.rfile.read(size + 2)
+            while self.rfile.readline().strip():
+                pass
+
+    def do_GET(self) -> None:
+        if self.headers.get("Upgrade") == "websocket" and "upgrade" in self.headers.get("Connection", "").lower() and self.command == "GET":
+            self.send_response(101)
+            for name, value in (("Upgrade", "websocket"), ("Connection", "Upgrade"), ("X-Origin", "yes")):
+                self.send_header(name, value)
+            self.end_headers()
+            self.close_connection = True
+            return
+        self.content()
+        path = self.path.split("?")[0]
+        status, kind, body, more = 200, "application/json", JSON, {"Cache-Control": "max-age=60"}
+        if path == "/redirect":
+            status, more = 302, {"Location": "/page"}
+        elif path == "/image":
+            kind, body = "image/png", PNG
+        elif path == "/error":
+            status, more = 500, {}
+        elif path == "/uncached":
+            more = {"Cache-Control": "no-cache", "ETag": '"1"'}
+            if self.headers.get("If-None-Match"):
+                status, body = 304, b""
+        self.send_response(status)
+        if status != 304:
+            more = {**more, "Content-Type": kind, "Content-Length": str(len(body))}
+        for name, value in {**more, "X-Origin": "yes"}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            for piece in (body[:4], body[4:]):
+                self.wfile.write(piece)
+                self.wfile.flush()
+                if path == "/slow":
+                    time.sleep(0.1)
+
+    do_POST = do_HEAD = do_GET
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
+def serve(context: ssl.SSLContext | None) -> int:
+    server = Server(("127.0.0.1", 0), Origin)
+    if context:
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+class Fixture:
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+        for more in (["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=CA", "-addext", "basicConstraints=critical,CA:TRUE",
+                      "-addext", "keyUsage=critical,keyCertSign,cRLSign"],
+                     ["-keyout", "o.key", "-out", "o.pem", "-subj", "/CN=o", "-CA", "ca.pem", "-CAkey", "ca.key", "-addext",
+                      "subjectAltName=DNS:second.localhost,DNS:third.localhost", "-addext", "basicConstraints=critical,CA:FALSE"]):
+            self.openssl(*new[1:], *more)
+        self.write("index.txt", "")
+        self.write("ca.cnf", "[ca]\ndefault_ca=a\n[a]\ndatabase=index.txt\ndefault_md=sha256\ndefault_crl_days=2\n")
+        self.openssl("ca", "-config", "ca.cnf", "-gencrl", "-keyfile", "ca.key", "-cert", "ca.pem", "-out", "crl.pem")
+        self.openssl("x509", "-in", "o.pem", "-pubkey", "-noout", "-out", "o.pub")
+        self.openssl("pkey", "-pubin", "-in", "o.pub", "-outform", "DER", "-out", "o.der")
+        with open(folder + "/o.der", "rb") as file:
+            self.pin = "sha256/" + base64.b64encode(hashlib.sha256(file.read()).digest()).decode()
+        self.write("schema.json", '{"type": "object"}')
+        self.write("placeholder.json", '{"placeholder": true}')
+        answers = {"200": {"description": "fine", "content": {"application/json": {"schema": {"type": "object"}}}}}
+        self.write("api.yaml", json.dumps({"openapi": "3.1.0", "info": {"title": "t", "version": "1"}, "paths": {
+            "/page": {"get": {"responses": answers}, "post": {"responses": answers}}}}))
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(folder + "/o.pem", folder + "/o.key")
+        context.set_alpn_protocols(["http/1.1"])
+        self.plain, self.secure = serve(None), serve(context)
+
+    def openssl(self, *arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=self.folder, check=True, stderr=subprocess.DEVNULL)
+
+    def write(self, name: str, text: str) -> None:
+        with open(f"{self.folder}/{name}", "w") as file:
+            file.write(text)
+
+    def document(self, marks: list[Mark]) -> str:
+        """The configuration with these keys. JSON is YAML."""
+        folder, roots = self.folder, [self.folder + "/ca.pem"]
+        whole: dict = {"version": 1, "log": {"format": "json"},
+                       "trust": {"t": {"hosts": ["second.localhost", "third.localhost"], "roots": roots}},
+                       "interception": {"ca": {"certificate": folder + "/ca.pem", "key": folder + "/ca.key"}}}
+        routes: dict = {name: {"name": name, "match": {"hosts": [name + ".localhost"]}} for name in ("first", "second", "third")}
+        routes["first"]["upstream"] = f"http://127.0.0.1:{self.plain}"
+        for name in ("second", "third"):
+            routes[name].update(upstream=f"https://{name}.localhost:{self.secure}", trust="t")
+        routes["third"]["connect"] = "intercept"
+
+        def put(owner: str, key: str, value: object, over: bool) -> None:
+            parts = key.split(".")
+            at = routes[owner] if owner else whole["trust"]["t"] if parts[0] == "trust" else whole
+            for part in parts[1 if parts[0] in ("route", "trust") else 0:-1]:
+                at = at.setdefault(part, {})
+            if over or parts[-1] not in at:
+                at[parts[-1]] = value
+
+        for mark in marks:
+            put(mark.owner, mark.key, json.loads(mark.value), True)
+        for mark in marks:
+            for key, value in NEEDS.get(mark.key, {}).items():
+                named = key.endswith(("file", "certificate", ".key"))
+                put(mark.owner, key, f"{folder}/{value}" if named else value, False)
+        return json.dumps({**whole, "routes": list(routes.values())}, indent=1)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The factors of `scripts/combinations`: every key of the schema with a value of each kind that it takes."""
+
+import json
+from typing import Any, NamedTuple
+
+# Routes of the frame that take keys of a route; a third one has none.
+OWNERS = ("first", "second")
+
+# Keys that are fixed by the frame, or that this machine has no value for.
+LEFT = {
+    "version": "has one value", "admin": "has one value", "include": "needs a second file with the same keys",
+    "listen": "is given by --listen", "listen_tls": "clients speak http",
+    "upstream_proxy": "needs a parent", "clients.basic_auth": "each request would need a password",
+    "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed", "trust.expires": "is a date",
+    "route.name": "is fixed", "route.match.hosts": "is fixed", "route.upstream": "is fixed", "route.trust": "is fixed",
+    "route.strip_prefix": "paths have no prefix", "route.request.interface": "names of interfaces differ",
+}
+
+
+class Mark(NamedTuple):
+    """A key of the document or of a route, with one value as JSON."""
+    owner: str
+    key: str
+    value: str
+
+
+def made(folder: str, pin: str) -> dict[str, list[Any]]:
+    """Values that the schema alone does not tell, of files and names that the fixture has."""
+    return {
+        "log.exchanges": ["off", "-"], "cache.path": [folder + "/cache"], "via": ["off", "other"],
+        "clients.allow": [["127.0.0.0/8"], "127.0.0.1"], "destinations.connect_ports": ["any", "auto", 443],
+        "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": ["second.localhost", ["a.localhost"]],
+        "destinations.allow": ["first.localhost", ["*"]], "tunnels.verify": ["second.localhost", ["*"]],
+        "interception.hosts": ["third.localhost", ["first.localhost"]],
+        # Clients come one after the other; where fewer fit, a connection that is just closing is in the way.
+        "limits.connections": [8, 500], "limits.connections_per_client": [8, 500], "limits.tunnels": [8, 500],
+        "limits.tunnels_per_client": [8, 500], "limits.header_count": [64, 500],
+        "contract": [folder + "/api.yaml"], "contract.file": [folder + "/api.yaml"],
+        "route.contract": [folder + "/api.yaml", "off"], "route.contract.file": [folder + "/api.yaml"],
+        "trust.pins": [pin, [pin]], "trust.certificates": [folder + "/ca.pem"], "trust.extra_roots": [folder + "/ca.pem"],
+        "trust.crl_files": [folder + "/crl.pem"], "trust.client_certificate.certificate": [folder + "/o.pem"],
+        "trust.client_certificate.key": [folder + "/o.key"], "trust.client_certificate.password": ["x"],
+        "route.match.methods": ["GET", ["GET", "HEAD", "POST"]], "route.match.paths": ["/page", ["/**"]],
+        "route.match.headers": [{"X-Combined": "1"}],
+        "route.request.parameters": [{"a": "1"}], "route.request.string_encoding": ["utf-8", "iso-8859-1"],
+        "route.request.uri_methods": ["GET", ["GET", "HEAD"]], "route.cache": ["off", False],
+        "route.coalesce": [{}, "off", True], "route.response.status": [200, "2xx", ["200-299", 302, 304]],
+        "route.response.content_types": ["application/json", ["text/plain", "image/png"]],
+        "route.response.body": ["any", "json", "xml", "plist", "image", ["json", "image"]],
+        "route.response.body.json.schema": [folder + "/schema.json"],
+        "route.response.placeholder.file": [folder + "/placeholder.json"],
+    }
+
+
+# A key that counts only beside others: these come with it.
+NEEDS: dict[str, dict[str, Any]] = {
+    "contract.requests": {"contract.file": "api.yaml"}, "route.contract.requests": {"route.contract.file": "api.yaml"},
+    "route.response.placeholder.status": {"route.response.placeholder.file": "placeholder.json"},
+    "route.response.placeholder.failures": {"route.response.placeholder.file": "placeholder.json"},
+    "route.response.placeholder_after": {"route.response.placeholder.file": "placeholder.json"},
+    "route.coalesce.max_active": {}, "route.coalesce.order": {"route.coalesce.max_active": 2},
+    "route.request.authorization.basic.username": {"route.request.authorization.basic.password": "p"},
+    "route.request.authorization.basic.password": {"route.request.authorization.basic.username": "u"},
+    "trust.client_certificate.key": {"trust.client_certificate.certificate": "o.pem"},
+    "trust.client_certificate.certificate": {"trust.client_certificate.key": "o.key"},
+    "trust.client_certificate.password": {"trust.client_certificate.certificate": "o.pem",
+                                          "trust.client_certificate.key": "o.key"},
+}
+
+
+def values(node: dict[str, Any]) -> list[Any]:
+    """A value of every kind that a key's schema allows."""
+    if "$ref" in node:
+        name = node["$ref"].rsplit("/", 1)[1]
+        return {"duration": ["1s", "5m"], "size": ["64KiB", 1048576], "switch": ["on", False], "off": ["off"], "port": [443],
+                "hostPattern": ["a.localhost", "*"]}.get(name, [])
+    if "enum" in node:
+        return list(node["enum"])
+    if "const" in node:
+        return [node["const"]]
+    for group in ("anyOf", "oneOf"):
+        if group in node:
+            return [value for one in node[group] for value in values(one)]
+    kinds = node.get("type", [])
+    found: list[Any] = []
+    for kind in [kinds] if isinstance(kinds, str) else kinds:
+        if kind == "integer":
+            found += [max(2, node.get("minimum", 0)), min(500, node.get("maximum", 500))]
+        elif kind == "array":
+            found += [[value] for value in values(node.get("items", {}))]
+        elif kind == "string":
+            found += ["off"] if "off|" in node.get("pattern", "") else ["x"]
+        elif kind == "boolean":
+            found += [False]
+        elif kind == "object" and "properties" not in node:
+            found += [{"x-combined": "1"}]
+    return found
+
+
+def inner(node: dict[str, Any]) -> dict[str, Any]:
+    """The keys below a key, in whatever alternative of its schema they stand."""
+    found = dict(node.get("properties", {}))
+    for group in ("anyOf", "oneOf"):
+        for one in node.get(group, []):
+            found.update(one.get("properties", {}))
+    return found
+
+
+def keys(schema: dict[str, Any], special: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Every key with its values; ends the script where a key is neither covered nor left out by name."""
+    found: dict[str, list[Any]] = {}
+    used: set[str] = set()
+
+    def visit(properties: dict[str, Any], path: str) -> None:
+        for name, child in properties.items():
+            place = f"{path}.{name}" if path else name
+            if place in LEFT:
+                used.add(place)
+                continue
+            if place in ("routes", "trust"):
+                top = place.removesuffix("s") if place == "routes" else place
+                visit(schema["$defs"][top]["properties"], top)
+                continue
+            below = inner(child)
+            visit(below, place)
+            here = special.get(place, values(child))
+            used.add(place)
+            if here:
+                found[place] = here
+            elif not below:
+                raise SystemExit(f"{place} is new: give it a value in made(), or a reason in LEFT")
+
+    visit(schema["properties"], "")
+    for name in (*LEFT, *special, *NEEDS):
+        if name not in used:
+            raise SystemExit(f"{name} is no key of the schema")
+    return found
+
+
+def marks(found: dict[str, list[Any]]) -> list[Mark]:
+    made_marks = []
+    for key, those in found.items():
+        for owner in OWNERS if key.startswith("route.") else ("",):
+            made_marks += [Mark(owner, key, json.dumps(value)) for value in those]
+    return list(dict.fromkeys(made_marks))
+
+
+def together(one: Mark, other: Mark) -> bool:
+    """False for two values of one key, and for a key beside one that stands within it."""
+    if one.owner != other.owner:
+        return True
+    return not (one.key + ".").startswith(other.key + ".") and not (other.key + ".").startswith(one.key + ".")
