@@ -34,7 +34,8 @@ package final class Loop: NIOSerialEventLoopExecutor, @unchecked Sendable {
     private let shared = NIOLockedValueBox(Shared())
     private let epoll: Int32
     private let wakeup: Int32
-    private let local = LoopState()
+    /// Not private: tests pass the time of timers by it.
+    let local = LoopState()
     private let turnGuard: TurnGuard?
 
     /// Starts a thread of this name and waits until it runs.

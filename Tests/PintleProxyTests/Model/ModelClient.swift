@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleLoop
+import PintleMessage
+import PintlePolicy
+import PintleSession
+
+@testable import PintleProxy
+
+/// A client of a course: refuses what HTTP does not allow, and compares its answer with what origins have sent.
+final class ModelClient: ClientStream {
+    private enum Phase {
+        case fresh
+        case answering(owed: UInt64?, hasBody: Bool)
+        case over
+    }
+
+    /// The part of a content that an answer must have.
+    private struct Expected {
+        let content: ArraySlice<UInt8>
+        var count = 0
+    }
+
+    var isWritable = true
+    let takesPipes = false
+    let owner = ConnectionOwner()
+    private(set) var exchange: Exchange?
+    let ask: ModelRecord.Ask
+    private let record: ModelRecord
+    private var phase = Phase.fresh
+    private var status: UInt16 = 0
+    private var expected: Expected?
+    private var (sent, isGiving) = (0, false)
+    /// What waits until it is taken: bytes up to here, and then perhaps the end.
+    private var (ready, isBodyWhole, hasEndedBody) = (0, false, false)
+
+    init(_ ask: ModelRecord.Ask, _ record: ModelRecord) { (self.ask, self.record) = (ask, record) }
+
+    var isOver: Bool { if case .over = self.phase { true } else { false } }
+
+    private func breach(_ sentence: String) { self.record.breach("request \(self.ask.token): \(sentence)") }
+
+    // MARK: What it does
+
+    func serve(_ exchange: Exchange) {
+        self.exchange = exchange
+        if !self.ask.request.hasBody { self.hasEndedBody = true }
+    }
+
+    func play(sending count: Int) {
+        guard self.exchange != nil, self.ask.request.hasBody else { return }
+        self.ready = min(self.ask.body.count, self.ready + min(count, self.ask.body.count))
+        self.resumeBody()
+    }
+
+    func playEndOfBody() {
+        guard self.exchange != nil, self.ask.request.hasBody else { return }
+        (self.ready, self.isBodyWhole) = (self.ask.body.count, true)
+        self.resumeBody()
+    }
+
+    func play(isReading: Bool) {
+        guard self.isWritable != isReading else { return }
+        self.isWritable = isReading
+        if isReading { self.exchange?.clientCaughtUp() } else { self.exchange?.clientFellBehind() }
+    }
+
+    func leave() {
+        guard let exchange else { return }
+        self.end()
+        exchange.clientLeft()
+    }
+
+    /// Its length says that there is no body.
+    func noteEmptyBody() { self.hasEndedBody = true }
+
+    func breakOff() {
+        guard let exchange, self.ask.request.hasBody, !self.hasEndedBody else { return }
+        exchange.fail(with: Problem(.badRequest, "this is no chunk"))
+    }
+
+    // MARK: What it is told
+
+    func resumeBody() {
+        guard !self.isGiving else { return }
+        self.isGiving = true
+        defer { self.isGiving = false }
+        while let exchange = self.exchange, !self.hasEndedBody {
+            if self.sent < self.ready {
+                guard exchange.wantsBody else { return }
+                let piece = self.ask.body[self.sent..<min(self.ready, self.sent + 20_000)]
+                self.sent += piece.count
+                exchange.received(ByteBuffer(bytes: piece))
+            } else {
+                guard self.isBodyWhole, exchange.wantsEndOfBody else { return }
+                self.hasEndedBody = true
+                exchange.receivedEndOfBody(trailers: Fields())
+            }
+        }
+    }
+
+    func send(interim head: ResponseHead) {
+        guard case .fresh = self.phase else { return self.breach("an interim answer follows the head") }
+        if head.status / 100 != 1 { self.breach("\(head.status) is no interim answer") }
+    }
+
+    func send(_ head: ResponseHead, length: UInt64?) {
+        guard case .fresh = self.phase else { return self.breach("a second head comes, \(head.status)") }
+        let hasBody = !head.forbidsBody(to: self.ask.request.method)
+        self.phase = .answering(owed: hasBody ? length : nil, hasBody: hasBody)
+        self.status = head.status
+        guard let number = head.fields.values(of: "X-Answer").first.flatMap({ Int($0) }) else {
+            return self.checkOwn(head)
+        }
+        guard self.record.origins.indices.contains(number), let answer = self.record.origins[number].answer else {
+            return self.breach("an answer comes that no origin has given")
+        }
+        self.record.check(self.record.origins[number], for: self.ask)
+        self.expect(answer, head, hasBody: hasBody)
+    }
+
+    /// Checks an answer that no origin has given: a problem, a placeholder, or the confirmation that the client asked for.
+    private func checkOwn(_ head: ResponseHead) {
+        if head.status == 304, self.ask.request.kind == .conditional { return }
+        if head.fields.contains("Proxy-Status"), head.status >= 400 { return }
+        if head.status == 203, self.record.configuration.judges { return }
+        self.breach("gets \(head.status), which nobody has sent")
+    }
+
+    private func expect(_ answer: Course.Answer, _ head: ResponseHead, hasBody: Bool) {
+        guard hasBody, let version = head.fields.values(of: "X-Version").first.flatMap({ Int($0) }),
+            ModelContent.answers.indices.contains(version)
+        else { return }
+        let content = ModelContent.answers[version]
+        if head.status == 206 {
+            let range = head.fields.values(of: "Content-Range").first ?? ""
+            let bounds = range.split { !$0.isNumber }.compactMap { Int($0) }
+            guard bounds.count == 3, bounds[0] <= bounds[1], bounds[1] < content.count, bounds[2] == content.count,
+                self.ask.request.kind == .part
+            else { return self.breach("gets the part “\(range)” of \(content.count) bytes") }
+            self.expected = Expected(content: content[bounds[0]...bounds[1]])
+        } else if head.status == 416 {
+            return
+        } else {
+            self.expected = Expected(content: content[...])
+        }
+        let statuses: [Course.Answer.Kind: UInt16] = [
+            .ok: 200, .part: 200, .missing: 404, .failure: 503, .found: 302, .other: 303, .again: 307, .permanent: 308,
+        ]
+        if head.status != 206, let status = statuses[answer.kind], status != head.status {
+            self.breach("gets \(head.status) for \(status)")
+        }
+    }
+
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard case .answering(let owed, let hasBody) = self.phase else {
+            self.breach("bytes come without a head, or behind the end")
+            return 0
+        }
+        guard hasBody else { return 0 }
+        if let owed {
+            guard UInt64(bytes.count) <= owed else {
+                self.breach("more bytes come than were declared")
+                return 0
+            }
+            self.phase = .answering(owed: owed - UInt64(bytes.count), hasBody: hasBody)
+        }
+        if let expected {
+            let rest = expected.content.dropFirst(expected.count)
+            if bytes.count > rest.count || !rest.prefix(bytes.count).elementsEqual(bytes) {
+                self.breach("gets other bytes than the content has")
+            }
+            self.expected?.count += bytes.count
+        }
+        return bytes.count
+    }
+
+    func send(_ piped: PipedBytes) -> Int {
+        self.breach("a pipe comes that was not asked for")
+        return 0
+    }
+
+    func finish(trailers: Fields) {
+        guard case .answering(let owed, let hasBody) = self.phase else {
+            return self.breach("an end comes without a head, or a second one")
+        }
+        if hasBody, let owed, owed > 0 { self.breach("\(owed) bytes less come than were declared") }
+        if hasBody, let expected {
+            if expected.count != expected.content.count {
+                self.breach("\(expected.count) bytes of \(expected.content.count) end as if they were all")
+            }
+            self.checkContract(expected.content)
+        }
+        self.end()
+    }
+
+    /// What breaks the contract of its route reaches no client.
+    private func checkContract(_ content: ArraySlice<UInt8>) {
+        let yaml = self.record.configuration.yaml
+        guard yaml.contains("body: json"), !yaml.contains("on_violation: report"), self.status == 200 else { return }
+        // Without content there is nothing to judge.
+        let isGood = content.isEmpty || content.first == UInt8(ascii: "\"") && content.last == UInt8(ascii: "\"")
+        if !isGood { self.breach("gets a text that is not JSON") }
+    }
+
+    func cut() {
+        guard case .answering = self.phase else { return self.breach("what has not begun is cut") }
+        self.end()
+    }
+
+    func relay(_ terms: TunnelTerms) { self.breach("gets a tunnel that it has not asked for") }
+
+    func open(_ tunnel: InterceptedTunnel) { self.breach("gets a tunnel that it has not asked for") }
+
+    private func end() {
+        (self.phase, self.exchange, self.ask.isOver) = (.over, nil, true)
+    }
+}

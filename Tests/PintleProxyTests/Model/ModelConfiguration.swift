@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A configuration for courses, and what the model has to know of it.
+struct ModelConfiguration {
+    let yaml: String
+    /// True if answers may come from other clients' requests.
+    var shares = false
+    /// True if redirects are followed.
+    var follows = false
+    /// True if a client may get a placeholder or a problem in place of a good answer.
+    var judges = false
+
+    private static let limits = "limits: {held_bytes: 1MiB, body_buffer: 64KiB}\n"
+    private static let paced =
+        "{serialize: json, uri_methods: [PUT], parameters: {c: 3}, throttle: {packet: 5, delay: 60s}}"
+    private static let placeholder =
+        "on_violation: placeholder, placeholder: {file: gone.json, status: 203}, placeholder_after: 1h"
+
+    static let all = [
+        ModelConfiguration(yaml: ""),
+        ModelConfiguration(yaml: limits + "routes: [{name: r, request: {throttle: {packet: 1000, delay: 60s}}}]"),
+        ModelConfiguration(
+            yaml: limits
+                + "routes: [{name: r, match: {hosts: [a.test]}, redirects: follow}, {name: s, request: \(paced)}]",
+            follows: true),
+        ModelConfiguration(yaml: limits + "routes: [{name: r, redirects: follow}]", follows: true),
+        ModelConfiguration(yaml: limits + "routes: [{name: r, response: {body: json}}]", judges: true),
+        ModelConfiguration(
+            yaml: limits + "routes: [{name: r, redirects: follow, response: {body: json, on_violation: report}}]",
+            follows: true, judges: true),
+        ModelConfiguration(
+            yaml: limits + "routes: [{name: r, response: {body: json, \(placeholder)}}]", judges: true),
+        ModelConfiguration(
+            yaml: limits
+                + "routes: [{name: r, match: {hosts: [a.test]}}, {name: s, request: {serialize: json, parameters: {b: 2}}}]"
+        ),
+        ModelConfiguration(yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}}]", shares: true),
+        ModelConfiguration(
+            yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]", shares: true),
+        ModelConfiguration(
+            yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]", shares: true),
+        ModelConfiguration(yaml: "cache: {disk: off}\nroutes: [{name: r, coalesce: {max_active: 1}}]", shares: true),
+        ModelConfiguration(
+            yaml: "cache: {disk: off}\n" + limits
+                + "routes: [{name: r, redirects: follow, cache: {policy: protocol}, coalesce: {max_active: 2}, response: {body: json, \(placeholder)}}]",
+            shares: true, follows: true, judges: true),
+    ]
+}
+
+/// What bodies consist of: text that is a function of its name and place alone, so that any part of it can be told.
+enum ModelContent {
+    static let versions = 12
+    private static let sizes = [0, 2, 10, 300, 5000, 70_000]
+
+    /// Answers: JSON texts, of which the last three are malformed.
+    static let answers: [[UInt8]] = (0..<versions).map { version in
+        var bytes = letters(of: version, count: sizes[version % sizes.count])
+        if let last = bytes.indices.last {
+            bytes[0] = UInt8(ascii: "\"")
+            bytes[last] = version < 9 ? UInt8(ascii: "\"") : UInt8(ascii: "x")
+        }
+        return bytes
+    }
+
+    /// The body of a request, a form.
+    static func form(of token: Int, count: Int) -> [UInt8] {
+        var bytes = Self.letters(of: token, count: count)
+        if count > 1 { (bytes[0], bytes[1]) = (UInt8(ascii: "a"), UInt8(ascii: "=")) }
+        return bytes
+    }
+
+    private static func letters(of name: Int, count: Int) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            var letter = (name * 7) % 26
+            for index in 0..<count {
+                buffer[index] = UInt8(97 + letter)
+                letter += 1 + (index & 1) * (name % 5)
+                while letter >= 26 { letter -= 26 }
+            }
+            initialized = count
+        }
+    }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintlePolicy
+import PintleTrust
+
+@testable import PintleProxy
+@testable import PintleSession
+
+/// An origin of a course: refuses what a transfer would not take, and compares the body with the client's.
+final class ModelOrigin: OriginStream {
+    let verdict: Verdict? = nil
+    let proxyVerdict: Verdict? = nil
+    let responseVersion = "1.1"
+    private(set) var unsentBodyBytes = 0
+    /// The number of the request that it is asked for.
+    let token: Int
+    /// The moment at which it was asked.
+    let asked: Int
+    /// The moment at which its answer was complete.
+    private(set) var completed: Int?
+    private(set) var answer: Course.Answer?
+    private(set) var isOver = false
+    private(set) var hasConfirmed = false
+    private(set) var hasRedirected = false
+    private(set) var hasFailed = false
+    var isSlow = false
+    var endsWhenGiven = false
+    private let number: Int
+    private let request: TransferRequest
+    private let record: ModelRecord
+    private var delegate: (any TransferDelegate)?
+    private var received = 0
+    private var hasWholeBody: Bool
+    private var isPaused = false
+    private var status: UInt16 = 0
+    private var content: ArraySlice<UInt8> = []
+
+    init(_ request: TransferRequest, _ record: ModelRecord, _ delegate: any TransferDelegate) {
+        (self.request, self.record, self.delegate) = (request, record, delegate)
+        self.token = request.fields.values(of: "X-Token").first.flatMap { Int($0) } ?? -1
+        (self.number, self.asked) = (record.origins.count, record.now())
+        self.hasWholeBody = !request.body.isStreamed
+        if case .bytes(let bytes) = request.body { self.compare(Array(bytes.readableBytesView), isWhole: true) }
+    }
+
+    /// True if nothing but one common answer has come of it.
+    var isSimple: Bool {
+        guard let answer else { return self.isOver == self.hasFailed }
+        return answer.kind == .ok && self.record.ask(of: self)?.request.kind != .part
+    }
+
+    private var ask: ModelRecord.Ask? { self.record.ask(of: self) }
+
+    /// True if the body is the client's, as it came.
+    private var hasClientsBody: Bool {
+        guard let ask, ask.request.hasBody, self.request.method == ask.request.method else { return false }
+        return !self.record.configuration.yaml.contains("serialize") || "\(self.request.authority)".hasPrefix("a.test")
+    }
+
+    private func compare(_ bytes: [UInt8], isWhole: Bool) {
+        guard self.hasClientsBody, let ask else { return }
+        let end = self.received + bytes.count
+        if end > ask.body.count || !bytes.elementsEqual(ask.body[self.received..<end]) {
+            self.record.breach("origin \(self.number) gets other bytes than client of request \(self.token) has sent")
+        } else if isWhole, end < ask.body.count {
+            self.record.breach("origin \(self.number) gets \(end) bytes of \(ask.body.count) as the whole body")
+        }
+    }
+
+    // MARK: What it does
+
+    func play(interim fields: Fields) {
+        guard self.answer == nil else { return }
+        self.delegate?.originSent(interim: ResponseHead(status: 103, fields: fields))
+    }
+
+    func play(_ answer: Course.Answer) {
+        guard self.answer == nil, !self.isOver else { return }
+        var answer = answer
+        let condition = self.request.fields.values(of: "If-None-Match").first
+        let range = self.request.fields.values(of: "Range").first
+        if condition == nil, answer.kind == .notModified || answer.kind == .otherNotModified { answer.kind = .ok }
+        let whole = ModelContent.answers[answer.version]
+        if answer.kind == .part, range == nil || whole.count < 9 { answer.kind = .ok }
+        self.answer = answer
+        var fields: Fields = ["Date": HTTPDate.text(Self.start + Int64(self.asked))]
+        (self.status, self.content) = (200, whole[...])
+        switch answer.kind {
+        case .ok: break
+        case .part:
+            (self.status, self.content) = (206, whole[2...8])
+            fields.append("Content-Range", "bytes 2-8/\(whole.count)")
+        case .notModified, .otherNotModified:
+            (self.status, self.content) = (304, [])
+            fields.append("ETag", answer.kind == .notModified ? condition ?? "" : "\"other\"")
+            self.hasConfirmed = true
+        case .noContent: (self.status, self.content) = (204, [])
+        case .missing: self.status = 404
+        case .failure:
+            self.status = 503
+            self.hasFailed = true
+        case .found: self.status = 302
+        case .other: self.status = 303
+        case .again: self.status = 307
+        case .permanent: self.status = 308
+        }
+        if self.status / 100 == 3, self.status != 304 {
+            fields.append("Location", Self.url(answer.path, self.request.path))
+            self.hasRedirected = true
+        }
+        if self.status != 304 { Self.append(answer, self.number, to: &fields) }
+        let length = UInt64(self.content.count)
+        if self.request.method == "HEAD" { self.content = [] }
+        self.delegate?.originAnswered(
+            ResponseHead(status: self.status, fields: fields), length: answer.isChunked ? nil : length)
+    }
+
+    /// 2001-09-09: always in the past.
+    private static let start: Int64 = 1_000_000_000
+
+    private static func url(_ path: Int, _ asked: String) -> String {
+        let course = asked.split(separator: "/").first ?? ""
+        return "http://\(path == 2 ? "b" : "a").test/\(course)/\(path)"
+    }
+
+    private static func append(_ answer: Course.Answer, _ number: Int, to fields: inout Fields) {
+        fields.append("X-Answer", "\(number)")
+        fields.append("X-Version", "\(answer.version)")
+        fields.append("ETag", "\"\(answer.version)\"")
+        fields.append("Content-Type", "application/json")
+        // The date is long ago, and so are the lifetimes long.
+        let century = 3_155_760_000
+        let control =
+            switch answer.use {
+            case .fresh, .varying: "max-age=\(century)"
+            case .freshForMany: "public, max-age=\(century)"
+            case .mustRevalidate: "max-age=0, must-revalidate"
+            case .noCache: "no-cache"
+            case .staleWhileRevalidate: "max-age=0, stale-while-revalidate=\(century)"
+            case .staleIfError: "max-age=0, stale-if-error=\(century)"
+            case .isPrivate: "private, max-age=\(century)"
+            case .noStore: "no-store"
+            case .cookie: "max-age=\(century)"
+            case .silent: ""
+            }
+        if !control.isEmpty { fields.append("Cache-Control", control) }
+        if answer.use == .varying { fields.append("Vary", "X-Variant") }
+        if answer.use == .cookie { fields.append("Set-Cookie", "own=1") }
+    }
+
+    /// Sends up to so many bytes, unless nobody reads.
+    func play(giving count: Int) {
+        guard self.answer != nil, !self.isOver, !self.isPaused, !self.content.isEmpty else { return }
+        let piece = self.content.prefix(count)
+        self.content = self.content.dropFirst(count)
+        piece.withUnsafeBytes { self.delegate?.originSent($0) }
+    }
+
+    func playTrailers() {
+        self.play(giving: .max)
+        guard self.answer != nil, !self.isOver, self.content.isEmpty else { return }
+        self.delegate?.originSent(trailers: ["X-Trailer": "\(self.number)"])
+    }
+
+    func playEnd() {
+        self.play(giving: .max)
+        guard self.answer != nil, !self.isOver, self.content.isEmpty else { return }
+        self.completed = self.record.now()
+        self.tellEnd(nil)
+    }
+
+    func playFailure() {
+        guard !self.isOver else { return }
+        self.hasFailed = true
+        self.tellEnd(
+            self.answer == nil
+                ? SessionError(.connectFailure, "nobody is there") : SessionError(.truncated, "it broke off"))
+    }
+
+    private func tellEnd(_ error: SessionError?) {
+        let delegate = self.delegate
+        (self.isOver, self.delegate) = (true, nil)
+        delegate?.originEnded(error, TransferMetrics())
+    }
+
+    func playTaking() {
+        let count = self.unsentBodyBytes
+        guard !self.isOver, count > 0 else { return }
+        self.unsentBodyBytes = 0
+        self.delegate?.originTookBody(count)
+    }
+
+    /// Brings it to its end.
+    func playRest() {
+        self.isSlow = false
+        self.playTaking()
+        if self.answer == nil { self.play(Course.Answer(kind: .ok, use: .noStore, version: 2)) }
+        self.playEnd()
+    }
+
+    // MARK: What it is told
+
+    func send(_ bytes: ByteBuffer) {
+        guard !self.isOver, !self.hasWholeBody else {
+            return self.record.breach("origin \(self.number) gets a body that is not streamed, or is over")
+        }
+        self.compare(Array(bytes.readableBytesView), isWhole: false)
+        self.received += bytes.readableBytes
+        if let length = self.request.body.length, self.received > length {
+            self.record.breach("origin \(self.number) gets \(self.received) bytes of \(length)")
+        }
+        if self.isSlow { self.unsentBodyBytes += bytes.readableBytes }
+        self.tellGiven()
+    }
+
+    private func tellGiven() {
+        guard self.endsWhenGiven, self.answer != nil else { return }
+        self.playEnd()
+    }
+
+    func finishBody(trailers: Fields) {
+        guard !self.isOver, !self.hasWholeBody else {
+            return self.record.breach("origin \(self.number): a body ends that is over")
+        }
+        if let length = self.request.body.length, self.received != length {
+            self.record.breach("origin \(self.number): a body of \(length) bytes ends after \(self.received)")
+        }
+        self.compare([], isWhole: true)
+        self.hasWholeBody = true
+        self.tellGiven()
+    }
+
+    func pauseReading() { if self.isAsked("paused") { self.isPaused = true } }
+
+    func resumeReading() { if self.isAsked("resumed") { self.isPaused = false } }
+
+    func takePipes() { _ = self.isAsked("to use pipes") }
+
+    func cancel() {
+        guard self.isAsked("cancelled") else { return }
+        (self.isOver, self.delegate) = (true, nil)
+    }
+
+    private func isAsked(_ what: String) -> Bool {
+        if self.isOver { self.record.breach("origin \(self.number) is \(what) after its end") }
+        return !self.isOver
+    }
+}
+
+/// Opens the origins of a course.
+final class ModelOpener: OriginOpener {
+    var record: ModelRecord
+
+    init(_ record: ModelRecord) { self.record = record }
+
+    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+        let origin = ModelOrigin(request, self.record, delegate)
+        self.record.add(origin)
+        return origin
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import PintleMessage
+
+/// What has happened in a course so far, and what was wrong with it. Used on one loop.
+final class ModelRecord {
+    /// A request of a client, and what became of it.
+    final class Ask {
+        let token: Int
+        let request: Course.Request
+        let body: [UInt8]
+        /// The moment at which it was made.
+        let begun: Int
+        /// True once the client has its answer, or has left.
+        var isOver = false
+
+        init(_ token: Int, _ request: Course.Request, begun: Int) {
+            (self.token, self.request, self.begun) = (token, request, begun)
+            self.body = request.hasBody ? ModelContent.form(of: token, count: request.size) : []
+        }
+    }
+
+    let configuration: ModelConfiguration
+    private(set) var asks: [Ask] = []
+    private(set) var origins: [ModelOrigin] = []
+    private(set) var breaches: [String] = []
+    /// True if there was no room for what would be kept.
+    var hasLackedMemory = false
+    private var moment = 0
+
+    init(_ configuration: ModelConfiguration) { self.configuration = configuration }
+
+    func breach(_ sentence: String) { self.breaches.append(sentence) }
+
+    /// The moments of a course, in order.
+    func now() -> Int {
+        self.moment += 1
+        return self.moment
+    }
+
+    func ask(_ request: Course.Request) -> Ask {
+        let ask = Ask(self.asks.count, request, begun: self.now())
+        self.asks.append(ask)
+        return ask
+    }
+
+    func add(_ origin: ModelOrigin) {
+        self.origins.append(origin)
+        guard let ask = self.ask(of: origin) else { return self.breach("an origin is asked for what no client wants") }
+        // More than once an origin may see a request only if it has redirected it, or caches ask.
+        let own = self.origins.filter { $0.token == origin.token }
+        let redirects = own.filter(\.hasRedirected).count
+        let more = self.configuration.shares && !ask.request.hasBody ? 3 * (1 + redirects) : 0
+        if own.count > 1 + redirects + more {
+            self.breach("request \(origin.token) reaches an origin \(own.count) times, after \(redirects) redirects")
+        }
+    }
+
+    func ask(of origin: ModelOrigin) -> Ask? {
+        self.asks.indices.contains(origin.token) ? self.asks[origin.token] : nil
+    }
+
+    // MARK: Who may have which answer
+
+    /// Checks that a client may have the answer of an origin.
+    func check(_ origin: ModelOrigin, for ask: Ask) {
+        guard origin.token != ask.token else { return }
+        guard self.configuration.shares else {
+            return self.breach("request \(ask.token) gets the answer to request \(origin.token)")
+        }
+        guard let other = self.ask(of: origin), let answer = origin.answer else { return }
+        let names = "request \(ask.token) gets the answer to request \(other.token)"
+        guard !ask.request.hasBody, ask.request.kind != .delete, !other.request.hasBody, other.request.kind != .delete,
+            ask.request.path == other.request.path
+        else { return self.breach("\(names), which is another") }
+        let isConfirmed = self.origins.contains { $0.token == ask.token && $0.hasConfirmed }
+        let sameUser = ask.request.user == other.request.user
+        // Requests under way together may have one answer that says nothing of its use, though they want no stored one.
+        if ask.request.kind == .noCache, !isConfirmed, answer.use != .silent || !sameUser {
+            self.breach("\(names), though its client takes none that was not confirmed for it")
+        }
+        switch answer.use {
+        case .isPrivate, .noStore, .cookie: self.breach("\(names), which is \(answer.use.rawValue)")
+        case .fresh, .staleWhileRevalidate, .varying:
+            // RFC 9111 §3.5: the answer to one with Authorization is for others only if it says so.
+            if other.request.user != 0, !sameUser { self.breach("\(names), which is for another user alone") }
+            if answer.use == .varying, ask.request.variant != other.request.variant {
+                self.breach("\(names), which is another variant")
+            }
+        case .freshForMany: break
+        case .mustRevalidate, .noCache:
+            if !isConfirmed { self.breach("\(names), which is \(answer.use.rawValue) and was not confirmed for it") }
+        case .staleIfError:
+            if !isConfirmed, !self.origins.contains(where: \.hasFailed) {
+                self.breach("\(names), which is stale, though no origin has failed")
+            }
+        case .silent:
+            if !isConfirmed, !sameUser { self.breach("\(names), of another user, which says nothing of its use") }
+        }
+        self.checkAge(of: origin, for: ask, names)
+    }
+
+    /// An answer is not given once a newer one to the same question is complete.
+    private func checkAge(of origin: ModelOrigin, for ask: Ask, _ names: String) {
+        guard ask.request.kind == .get, origin.answer?.use == .freshForMany, !self.hasLackedMemory else { return }
+        let ofPath = self.origins.filter { self.ask(of: $0)?.request.path == ask.request.path }
+        guard ofPath.allSatisfy({ $0.isSimple }),
+            self.asks.allSatisfy({ !$0.request.hasBody && $0.request.kind != .delete })
+        else { return }
+        for newer in ofPath where newer.asked > origin.asked {
+            guard newer.answer?.use == .freshForMany, let end = newer.completed, end < ask.begun,
+                let kind = self.ask(of: newer)?.request.kind, [.get, .unconditional, .noCache].contains(kind)
+            else { continue }
+            self.breach("\(names), though the newer answer to request \(newer.token) was complete before it was made")
+        }
+    }
+}
