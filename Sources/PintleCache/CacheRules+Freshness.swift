@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import PintleMessage
+package import PintleMessage
 
 extension CacheRules {
     /// How long a stored response is fresh, counted from its making, in seconds, 0…2^31 (RFC 9111 §4.2.1).
@@ -16,6 +16,12 @@ extension CacheRules {
         let directives = ResponseDirectives(stored.head.fields, rules: self)
         return !directives.hasExplicitLifetime && !directives.forbidsStale && !directives.isMalformed
             && !stored.head.fields.contains("Pragma")
+    }
+
+    /// True if a client takes only what its origin has confirmed for this very request (RFC 9111 §5.2.1.1, §5.2.1.4).
+    package func wantsConfirmation(_ request: RequestHead) -> Bool {
+        let wishes = RequestDirectives(request.fields)
+        return wishes.noCache || wishes.maxAge == 0
     }
 
     func lifetime(of stored: StoredResponse, _ directives: ResponseDirectives) -> Int64 {

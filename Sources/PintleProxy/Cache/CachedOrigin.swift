@@ -368,8 +368,9 @@ final class CachedOrigin: OriginStream {
 
     /// True if a client that has waited for the answer to another one's request may have it.
     ///
-    /// It could be used without asking (RFC 9111 §4), or says nothing of how long that is right and both have the same
-    /// credentials; or the origin has failed, and the answer or the request allows a stale one.
+    /// It could be used without asking (RFC 9111 §4), or says nothing of how long that is right, both have the same
+    /// credentials, and this client does not ask for one of its own; or the origin has failed, and the answer or the request
+    /// allows a stale one.
     private func mayHave(_ answer: Flight.Answer, _ stored: StoredResponse) -> Bool {
         let rules = self.use.store.rules
         guard stored.hasContent(for: self.request) else { return false }
@@ -380,6 +381,7 @@ final class CachedOrigin: OriginStream {
         let mode = self.use.mode == .ignoreLocal ? .protocol : self.use.mode ?? .protocol
         if case .answer = rules.decision(for: self.request, among: [stored], mode: mode, now: .now()) { return true }
         return rules.saysNothing(of: stored) && self.request.hasCredentials(of: answer.request)
+            && !rules.wantsConfirmation(self.request)
     }
 
     private func begin(_ head: ResponseHead, length: UInt64?, _ body: Source) {

@@ -28,7 +28,7 @@ final class ModelOrigin: OriginStream {
     var isSlow = false
     var endsWhenGiven = false
     private let number: Int
-    private let request: TransferRequest
+    let request: TransferRequest
     private let record: ModelRecord
     private var delegate: (any TransferDelegate)?
     private var received = 0

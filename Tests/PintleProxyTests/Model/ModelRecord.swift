@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import PintleMessage
+import PintleSession
 
 /// What has happened in a course so far, and what was wrong with it. Used on one loop.
 final class ModelRecord {
@@ -71,12 +72,11 @@ final class ModelRecord {
         guard let other = self.ask(of: origin), let answer = origin.answer else { return }
         let names = "request \(ask.token) gets the answer to request \(other.token)"
         guard !ask.request.hasBody, ask.request.kind != .delete, !other.request.hasBody, other.request.kind != .delete,
-            ask.request.path == other.request.path
+            self.mayAsk(ask, what: origin)
         else { return self.breach("\(names), which is another") }
         let isConfirmed = self.origins.contains { $0.token == ask.token && $0.hasConfirmed }
         let sameUser = ask.request.user == other.request.user
-        // Requests under way together may have one answer that says nothing of its use, though they want no stored one.
-        if ask.request.kind == .noCache, !isConfirmed, answer.use != .silent || !sameUser {
+        if ask.request.kind == .noCache, !isConfirmed {
             self.breach("\(names), though its client takes none that was not confirmed for it")
         }
         switch answer.use {
@@ -98,6 +98,12 @@ final class ModelRecord {
             if !isConfirmed, !sameUser { self.breach("\(names), of another user, which says nothing of its use") }
         }
         self.checkAge(of: origin, for: ask, names)
+    }
+
+    /// True if a request is for what an origin was asked, or a redirect may have led it there.
+    private func mayAsk(_ ask: Ask, what origin: ModelOrigin) -> Bool {
+        guard let path = origin.request.path.split(separator: "/").last.flatMap({ Int($0) }) else { return false }
+        return ask.request.path == path || self.origins.contains { $0.hasRedirected && $0.answer?.path == path }
     }
 
     /// An answer is not given once a newer one to the same question is complete.
