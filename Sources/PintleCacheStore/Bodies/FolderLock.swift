@@ -28,5 +28,9 @@ final class FolderLock: Sendable {
         }
     }
 
-    deinit { close(self.descriptor) }
+    deinit {
+        // A child that was forked and has not become its command yet has the descriptor, too.
+        flock(self.descriptor, LOCK_UN)
+        close(self.descriptor)
+    }
 }
