@@ -204,7 +204,8 @@ static uint16_t number(const unsigned char *bytes) {
     return value;
 }
 
-/// What `struct { header; uint32_t pid, ppid, tid, ptid; uint64_t time; }` and its like say.
+/// Reads a record of the kernel's into a sighting: a loss, a task that was forked, named or has ended, or a socket's new state.
+/// Returns 0 if it tells of nothing that is watched.
 static int sight(const tracepoint *point, const unsigned char *record, size_t size, pintle_sighting *sighting) {
     struct perf_event_header header;
     memcpy(&header, record, sizeof header);

@@ -27,7 +27,7 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var route: String?
     /// The rule that decided.
     package var rule: String?
-    /// What it decided: `allow`, `would-deny`, `deny`, `reject` or `error`.
+    /// The decision of the policy: `allow`, `would-deny`, `deny`, `reject` or `error`.
     package var decision: String?
     /// True where the policy let the exchange pass, be it because a rule only reports.
     package var hasPassed: Bool { self.decision == "allow" || self.decision == "would-deny" }

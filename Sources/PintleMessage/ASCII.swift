@@ -39,7 +39,7 @@ package enum ASCII {
         return byte < 128 && Self.highTokenBits >> UInt64(byte &- 64) & 1 == 1
     }
 
-    /// Whether all bytes are ASCII.
+    /// True if all bytes are ASCII.
     package static func isAll(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         // Eight at a time: this is asked about every value of a field of HTTP/2.

@@ -10,7 +10,7 @@ package enum DestinationDecision: Sendable, Equatable {
     case denied(by: String)
     /// `destinations.private_addresses deny: 10.0.0.0/8 is private use`: the host is an address that may not be dialled.
     case prohibited(by: String)
-    /// The same rules, where `enforcement` is `report`: one is broken, and the request passes.
+    /// A rule about names is broken, and the request passes, since `enforcement` is `report`.
     case reported(by: String)
     /// No rule about names decides; one about networks may, once the address is known.
     case byAddress
@@ -62,7 +62,7 @@ package struct DestinationRules: Sendable {
     private let resolvesNames: Bool
     /// True where broken rules are only reported.
     package let areReported: Bool
-    /// The same for the rule about private addresses.
+    /// True if the rule about private addresses only reports.
     private let privateDenialIsReported: Bool
 
     init(

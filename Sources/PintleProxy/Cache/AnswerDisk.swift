@@ -50,7 +50,7 @@ final class AnswerDisk: Sendable {
         var waiting = 0
         /// The answers and heads that the disk was given so far.
         var written: UInt64 = 0
-        /// What was given before this many is removed already, or will be: nothing of it has to be written.
+        /// Answers and heads up to this number are removed already, or will be: none of them has to be written.
         var cleared: UInt64 = 0
         var removals = PendingRemovals()
         /// True while everything is to be removed, since more is to be removed than can be remembered.

@@ -45,7 +45,7 @@ final class HTTP2ClientConnection {
     private var isLeaving = false
     /// When the client was told that nothing more will be written.
     private var finishedSince: NIODeadline?
-    /// What reads its frames, until it is closed.
+    /// The reader of its frames, until it is closed.
     private var frames: (reader: HTTP2HeadFrames, watch: HTTP2FrameWatch)?
     /// Bytes of answers that the client has not taken.
     private var unsent = 0

@@ -4,7 +4,7 @@ internal import PintleMessage
 
 /// The protocol that a client begins to speak in an intercepted tunnel, by its first bytes.
 ///
-/// What some server reads as a handshake or as a request counts as one: only what is neither to anybody may be relayed as another
+/// Bytes that some server reads as a handshake or as a request count as one: only those that are neither may be relayed as another
 /// protocol, unseen.
 enum OpeningProtocol: Equatable {
     /// A TLS handshake.

@@ -16,7 +16,7 @@ final class TLSTransport: StreamTransport {
         case silent
         case tls(TLSConnection)
         case plain
-        /// What has come is neither TLS nor HTTP, and waits for somebody who passes it on.
+        /// The first bytes are neither TLS nor HTTP, and wait for somebody who passes them on.
         case opaque
     }
 

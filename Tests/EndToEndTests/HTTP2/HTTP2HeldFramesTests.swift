@@ -11,7 +11,7 @@ private typealias Flag = HTTP2Bytes.Flag
 
 /// Frames of a few bytes that nobody takes: what it costs to hold them is counted, and has a bound.
 @Suite(.timeLimit(.minutes(15))) struct HTTP2HeldFramesTests {
-    /// What fills a client that has given no window.
+    /// Content that fills a client which has given no window.
     private static let filling = 5 * (1 << 14)
 
     private let site: PrivateSite

@@ -11,7 +11,7 @@ private typealias Kind = HTTP2Bytes.Kind
     struct Answer: Sendable, CustomTestStringConvertible {
         var method = "GET"
         let status: Int
-        /// What the origin says, and so what the client gets.
+        /// The origin's words, which the client gets as they are.
         var length: String?
         /// How the head goes on over HTTP/1.1, if it has no length.
         var coding = ""
@@ -28,7 +28,7 @@ private typealias Kind = HTTP2Bytes.Kind
         Answer(method: "HEAD", status: 200, length: "1234"), Answer(method: "POST", status: 200, length: "0"),
     ]
 
-    /// What a client of HTTP/2 gets: frames on its stream, and the length in the head.
+    /// The answer that a client of HTTP/2 gets: frames on its stream, and the length in the head.
     private func fetch(_ answer: Answer, from stage: HTTP2Stage) throws -> (
         kinds: [UInt8], length: String?, status: Int
     ) {

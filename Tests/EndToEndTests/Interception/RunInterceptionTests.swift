@@ -78,7 +78,7 @@ struct RunInterceptionTests {
                 "-keystore", store, "-storepass", "changeit",
             ])
         #expect(try made.waitForExit() == 0, "\(made.lines)")
-        // What counts is the last store that is named.
+        // The last store that is named counts.
         let list =
             "keytool -list -keystore \"$(echo \"$JAVA_TOOL_OPTIONS\" | sed 's/.*trustStore=//; s/ .*//')\" "
             + "-storepass pintle -storetype PKCS12 2>/dev/null"

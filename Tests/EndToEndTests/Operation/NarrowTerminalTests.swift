@@ -3,7 +3,7 @@
 import PintleTesting
 import Testing
 
-/// What a terminal with short lines is told.
+/// Output for a terminal with short lines.
 struct NarrowTerminalTests {
     private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import pintle
 
-/// What is told of connections that the kernel has told of.
+/// Connections that are told of, out of those that the kernel has told of.
 struct ConnectLogTests {
     private static func endpoint(_ address: String, _ port: UInt16) throws -> SocketTable.Endpoint {
         SocketTable.Endpoint(address: try #require(IPAddress(address)), port: port)
@@ -36,7 +36,7 @@ struct ConnectLogTests {
     @Test func `LOOK-117 the proxy and the command's own servers are not past the proxy`() throws {
         let log = try Self.log([
             (1, 1, .connect(try Self.endpoint("127.0.0.1", 3128))),
-            // Who waits for a server tries to connect before it listens, and to both addresses of localhost.
+            // A client that waits for a server tries to connect before it listens, and to both addresses of localhost.
             (2, 1, .connect(try Self.endpoint("127.0.0.1", 8080))), (3, 1, .connect(try Self.endpoint("::1", 8080))),
             (4, 1, .connect(try Self.endpoint("10.0.0.2", 9090))),
             (5, 1, .connect(try Self.endpoint("10.0.0.3", 9090))),

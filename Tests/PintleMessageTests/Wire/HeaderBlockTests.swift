@@ -21,7 +21,7 @@ struct HeaderBlockTests {
         try block.withUnsafeBytes { try HeaderBlockUnescaper.unescape($0) }
     }
 
-    /// What bytes are as text, where their UTF-8 is read.
+    /// The text that bytes are if their UTF-8 is read.
     private static func widened(_ bytes: [UInt8]) -> [UInt8] { Array(String(latin1: bytes).utf8) }
 
     // MARK: The examples of RFC 7541

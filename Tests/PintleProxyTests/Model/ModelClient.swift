@@ -32,7 +32,7 @@ final class ModelClient: ClientStream {
     private var status: UInt16 = 0
     private var expected: Expected?
     private var (sent, isGiving) = (0, false)
-    /// What waits until it is taken: bytes up to here, and then perhaps the end.
+    /// Content that waits until it is taken: bytes up to here, and then perhaps the end.
     private var (ready, isBodyWhole, hasEndedBody) = (0, false, false)
 
     init(_ ask: ModelRecord.Ask, _ record: ModelRecord) { (self.ask, self.record) = (ask, record) }
@@ -195,7 +195,7 @@ final class ModelClient: ClientStream {
         self.end()
     }
 
-    /// What breaks the contract of its route reaches no client.
+    /// An answer that breaks the contract of its route reaches no client.
     private func checkContract(_ content: ArraySlice<UInt8>) {
         let yaml = self.record.configuration.yaml
         guard yaml.contains("body: json"), !yaml.contains("on_violation: report"), self.status == 200 else { return }

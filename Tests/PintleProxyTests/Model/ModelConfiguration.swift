@@ -47,7 +47,7 @@ struct ModelConfiguration {
     ]
 }
 
-/// What bodies consist of: text that is a function of its name and place alone, so that any part of it can be told.
+/// The content of bodies: text that is a function of its name and place alone, so that any part of it can be told.
 enum ModelContent {
     static let versions = 12
     private static let sizes = [0, 2, 10, 300, 5000, 70_000]

@@ -3,7 +3,7 @@
 import PintleMessage
 import PintleSession
 
-/// What has happened in a course so far, and what was wrong with it. Used on one loop.
+/// The events of a course so far, and the breaches in them. Used on one loop.
 final class ModelRecord {
     /// A request of a client, and what became of it.
     final class Ask {

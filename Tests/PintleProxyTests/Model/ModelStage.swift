@@ -218,7 +218,7 @@ final class CoursePlay: TurnEndWork {
             !self.record.asks.allSatisfy(\.isOver) || !self.record.origins.allSatisfy(\.isOver)
             || self.exchanges.contains { $0.exchange != nil }
         if isLeft, self.endTurns < Self.mostTurnsOfEnd { return true }
-        // What was put off is done by then.
+        // Work that was put off is done by then.
         guard self.endTurns >= 3 else { return true }
         self.checkLeft()
         return false

@@ -26,7 +26,7 @@ struct RunOutcome {
         let server = BuildServer(environment: self.environment)
         let terminal = Terminal(environment: self.environment)
         let isColoured = terminal.hasColour && (terminal.showsBars || server == .gitlab)
-        // What build servers read is put around it afterwards.
+        // The lines for build servers are put around it afterwards.
         let summary = Output.wrapped(RunSummary(report: report, isColoured: isColoured).text, for: STDERR_FILENO)
         Output.status(server?.framed(summary, report) ?? summary)
         if let learnt { Output.error(learnt.line) }

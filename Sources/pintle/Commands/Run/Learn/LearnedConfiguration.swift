@@ -123,7 +123,7 @@ struct LearnedConfiguration {
             + (arePinned ? ["unpinned_hosts: deny"] : [])
     }
 
-    /// What is seen of clients without SNI, and not allowed: the key that would allow it is one for all tunnels.
+    /// Lists clients without SNI, which are not allowed: the key that would allow them is one for all tunnels.
     private var namelessHellos: [String] {
         let hosts = self.hosts.filter { $0.host.hasNamelessHellos && IPAddress($0.authority.host) == nil }
         guard !hosts.isEmpty else { return [] }
