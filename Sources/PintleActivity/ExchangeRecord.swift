@@ -15,6 +15,8 @@ package struct ExchangeRecord: Hashable, Sendable {
     package var user: String?
     /// How the proxy was used: forward, gateway, tunnel, verify, intercept.
     package var mode: String?
+    /// True for the second record of a tunnel, which was opened to be intercepted and cannot be. Not in the log.
+    package var continuesTunnel = false
     /// The request's method.
     package var method: String?
     /// The request's target as a URL; `host:port` for a tunnel.

@@ -43,6 +43,8 @@ final class ExchangeReport {
     var error: String?
     /// True once the client of a relayed tunnel has named no server in its handshake.
     var hasNamelessHello = false
+    /// True for the second record of a tunnel, which was opened to be intercepted and cannot be.
+    var continuesTunnel = false
     /// True where it holds one of the places for tunnels.
     private var holdsTunnel = false
     /// Violations by the request that are only reported.
@@ -340,7 +342,7 @@ final class ExchangeReport {
             id: self.id.description)
         record.client = self.client?.description
         record.user = self.user
-        record.mode = self.mode.rawValue
+        (record.mode, record.continuesTunnel) = (self.mode.rawValue, self.continuesTunnel)
         let head = self.request.head
         record.method = head.method.isEmpty ? nil : head.method
         record.url = head.target.url

@@ -118,7 +118,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
     /// Judges the tunnel as one that is not intercepted. One that is refused ends.
     private func isAllowed(_ reason: String) -> Bool {
         let report = ExchangeReport(self.tunnel.request, of: self.connection.client, on: self.lane)
-        report.user = self.tunnel.user
+        (report.user, report.continuesTunnel) = (self.tunnel.user, true)
         report.note(self.plan, in: self.active)
         self.report = report
         guard let problem = self.objection(report) ?? report.holdTunnel(within: self.active.limits) else {

@@ -42,6 +42,13 @@ struct RunTallyTests {
         #expect(tally.exchanges.count == 3 && tally.otherExchanges == 7)
     }
 
+    @Test func `LOOK-78 a tunnel with two records is counted once`() {
+        var tally = RunTally(redaction: .off)
+        tally.add(RunSample.record("mail.test:25", method: "CONNECT", mode: "intercept"))
+        tally.add(RunSample.record("mail.test:25", method: "CONNECT", mode: "tunnel") { $0.continuesTunnel = true })
+        #expect(tally.totals.tunnels == 1 && tally.totals.requests == 0 && tally.hosts[0].counts.tunnels == 1)
+    }
+
     @Test func `without redaction everything is shown`() {
         var tally = RunTally(redaction: .off, limits: RunTally.Limits(exchanges: 1))
         tally.add(RunSample.records[5])

@@ -31,6 +31,8 @@ struct LearnedTraffic: Sendable {
                     host.intercepted += 1
                 } else {
                     host.relayed += 1
+                    // Its first record said that it was to be intercepted.
+                    if record.continuesTunnel { host.intercepted = max(0, host.intercepted - 1) }
                 }
                 if exchange.hasNamelessHello { host.hasNamelessHellos = true }
                 host.note(exchange.verdict, by: record.trust)

@@ -139,7 +139,11 @@ struct RunTally: Sendable, Equatable {
 extension RunTally.Counts {
     fileprivate mutating func add(_ record: ExchangeRecord) {
         // The one that was intercepted is a tunnel, too; what is in it follows as requests.
-        if record.isTunnel || record.method == "CONNECT" { self.tunnels += 1 } else { self.requests += 1 }
+        if !record.isTunnel, record.method != "CONNECT" {
+            self.requests += 1
+        } else if !record.continuesTunnel {
+            self.tunnels += 1
+        }
         if record.decision == "deny" { self.denied += 1 }
         if record.decision == "would-deny" { self.wouldDeny += 1 }
         if !record.violations.isEmpty { self.violations += 1 }
