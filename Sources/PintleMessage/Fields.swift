@@ -89,6 +89,16 @@ public struct Fields: Sendable {
         }
     }
 
+    /// True if the value of the first line called `name` begins with `lowercase`, without regard to case.
+    package func begins(_ name: FieldName, with lowercase: StaticString) -> Bool {
+        guard let index = self.firstIndex(of: name) else { return false }
+        let (start, count) = (Int(self.lines[index].valueStart), lowercase.utf8CodeUnitCount)
+        guard self.lines[index].valueLength >= count else { return false }
+        return self.bytes.withUnsafeBytes { all in
+            ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: all[start..<start + count]), lowercase)
+        }
+    }
+
     /// The lines whose names are among `names`, in wire order.
     package func lines(called names: [String]) -> Fields {
         var found = Fields()
@@ -204,6 +214,19 @@ public struct Fields: Sendable {
             Line(
                 name: FieldName(bytes: name), start: start, nameLength: UInt32(name.count),
                 valueLength: UInt32(value.count)))
+    }
+
+    /// Appends a line that is spelled `Name: value`, with one space.
+    mutating func append(line: UnsafeRawBufferPointer, nameLength: Int) {
+        let start = self.bytes.count
+        self.bytes.append(contentsOf: line)
+        self.bytes.append(UInt8(ascii: "\r"))
+        self.bytes.append(UInt8(ascii: "\n"))
+        let name = FieldName(bytes: UnsafeRawBufferPointer(rebasing: line[..<nameLength]))
+        self.lines.append(
+            Line(
+                name: name, start: UInt32(start), nameLength: UInt32(nameLength),
+                valueLength: UInt32(line.count - nameLength - 2)))
     }
 
     /// Replaces every line called `name` by one line, in the place of the first, or appends it.

@@ -8,12 +8,14 @@ package struct UpgradeOffer: Sendable, Equatable {
     /// Names with their versions, as the client spells them, in its order.
     package let protocols: [String]
 
-    /// What `head` offers; nil where that is nothing, or where it is not meant for who gets the request next.
-    package init?(_ head: RequestHead) {
-        // RFC 9110 §7.8: ignored in HTTP/1.0, and where Connection does not name it.
-        guard head.minorVersion == 1, head.fields.contains(.upgrade), head.fields.hasToken("upgrade", in: .connection)
+    /// The offer in the fields of a request; nil if there is none, or it is not meant for the next server.
+    ///
+    /// - Parameter minorVersion: of the request: RFC 9110 §7.8 has an offer in HTTP/1.0 ignored.
+    package init?(_ fields: Fields, minorVersion: UInt8) {
+        // Connection has to name it, too.
+        guard minorVersion == 1, fields.contains(.upgrade), fields.hasToken("upgrade", in: .connection)
         else { return nil }
-        let protocols = Self.protocols(in: head.fields).filter { !Self.carriesRequests($0) }
+        let protocols = Self.protocols(in: fields).filter { !Self.carriesRequests($0) }
         guard !protocols.isEmpty else { return nil }
         self.protocols = protocols
     }

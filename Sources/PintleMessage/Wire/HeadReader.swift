@@ -48,6 +48,10 @@ enum HeadReader {
         for index in start..<end where line[index] < 0x20 && line[index] != 0x09 || line[index] == 0x7F {
             throw WireError(.malformed, "a field value has a control byte")
         }
+        // Most lines are spelled as they are kept.
+        if colon == nameEnd, start == colon + 2, line[colon + 1] == 0x20, end == line.count {
+            return fields.append(line: line, nameLength: nameEnd)
+        }
         fields.append(
             name: UnsafeRawBufferPointer(rebasing: line[..<nameEnd]),
             value: UnsafeRawBufferPointer(rebasing: line[start..<end]))

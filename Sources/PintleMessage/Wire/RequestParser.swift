@@ -31,7 +31,7 @@ package struct RequestParser: Sendable {
         var head = try self.requestLine(try lines.next())
         head.fields = try HeadReader.fields(&lines, of: .request, limits: self.limits)
         try Self.checkHost(&head)
-        if head.hasWebSocketScheme, UpgradeOffer(head) == nil {
+        if head.hasWebSocketScheme, UpgradeOffer(head.fields, minorVersion: head.minorVersion) == nil {
             throw WireError(.malformed, "a ws:// or wss:// target without an Upgrade is no WebSocket's")
         }
         return (head, end)

@@ -92,14 +92,16 @@ package struct APIContract: Sendable {
 }
 
 /// What a contract says of one request and its response.
-package struct ContractedOperation: Sendable {
+///
+/// An object, since every plan has room for one and few have one.
+package final class ContractedOperation: Sendable {
     /// The method and the path as it is declared: `GET /pets/{id}`.
     package var name: String { self.operation.name }
     /// Whether the request must keep to it too.
     package let checksRequests: Bool
     private let operation: OpenAPIOperation
     /// Whether the request's body is judged, too.
-    private var judgesRequestBody = true
+    private let judgesRequestBody: Bool
     private let pathValues: [String: String]
     private let decodedLimit: Int
 
@@ -108,6 +110,15 @@ package struct ContractedOperation: Sendable {
         self.pathValues = match.pathValues
         self.checksRequests = checksRequests
         self.decodedLimit = decodedLimit
+        self.judgesRequestBody = true
+    }
+
+    private init(withoutRequestBody other: ContractedOperation) {
+        self.operation = other.operation
+        self.pathValues = other.pathValues
+        self.checksRequests = other.checksRequests
+        self.decodedLimit = other.decodedLimit
+        self.judgesRequestBody = false
     }
 
     // MARK: The request
@@ -123,11 +134,7 @@ package struct ContractedOperation: Sendable {
     }
 
     /// The same without a look at the request's body, for one that is too long for that.
-    package var withoutRequestBody: ContractedOperation {
-        var operation = self
-        operation.judgesRequestBody = false
-        return operation
-    }
+    package var withoutRequestBody: ContractedOperation { ContractedOperation(withoutRequestBody: self) }
 
     /// What is wrong with a request, in sentences; empty where it keeps to the contract, or need not.
     ///

@@ -64,7 +64,7 @@ extension RequestPlan {
     ) throws(Problem) -> PlannedRequest {
         guard let decision else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
         let hasEmptyBody = self.framing == .none && received.fields.contains(.contentLength)
-        let offer = self.isSerialized ? nil : UpgradeOffer(copy received)
+        let offer = self.isSerialized ? nil : UpgradeOffer(received.fields, minorVersion: received.minorVersion)
         let takesTrailers = received.fields.hasToken("trailers", in: .te)
         var head = received.forwarded(by: decision, via: self.policy.configuration.via)
         var content: TransferRequest.Body

@@ -68,6 +68,8 @@ package final class RequestPlan: Sendable {
     package var responseFields: HeaderRules? { self.decision?.route?.configuration.response.headers }
     /// True where the whole body is only kept to be sent again, should a redirect ask for that.
     package var collectsForRedirects: Bool { self.grounds.collectsForRedirects }
+    /// True if redirects are followed in the client's place.
+    package var followsRedirects: Bool { self.decision?.followsRedirects == true }
     /// True where the serializer of the route makes the request anew.
     package var isSerialized: Bool { self.grounds.isSerialized }
     var policy: Policy { self.grounds.policy }
@@ -178,8 +180,7 @@ extension RequestPlan {
             }
             self.isSerialized = self.rewriter?.serializes(head, hasBody: self.framing != .none) == true
             if self.needsWholeBody(head) { return .collect }
-            let follows = decision.route.map { $0.configuration.redirects != .pass } ?? false
-            self.collectsForRedirects = follows && self.framing != .none
+            self.collectsForRedirects = decision.followsRedirects && self.framing != .none
             return self.collectsForRedirects ? .collect : .send
         }
 
@@ -204,6 +205,10 @@ extension RequestPlan {
             return Problem(denying: decision).map { .refuse($0) } ?? .tunnel(to: authority)
         }
     }
+}
+
+extension Decision {
+    fileprivate var followsRedirects: Bool { self.route.map { $0.configuration.redirects != .pass } ?? false }
 }
 
 extension Problem {

@@ -5,8 +5,8 @@ package import PintleMessage
 
 /// What a route makes of a request on its way up: parameters, form and fields, but not where it goes.
 ///
-/// Pure, so that `pintle check --sample` prints what an exchange sends.
-package struct RequestRewriter: Sendable {
+/// Pure, so that `pintle check --sample` prints what an exchange sends. An object, which all plans of a route share.
+package final class RequestRewriter: Sendable {
     /// How large what is read and written may be.
     package struct Limits: Sendable {
         /// The most bytes of a body without its content codings.

@@ -84,7 +84,7 @@ final class Exchange {
     private func performPlan() {
         let plan = self.request.plan(by: self.active.policy)
         self.report.note(plan, in: self.active)
-        self.trail = RedirectTrail(self.request.head, plan)
+        if plan.followsRedirects { self.trail = RedirectTrail(self.request.head, plan) }
         self.perform(plan, nil)
     }
 

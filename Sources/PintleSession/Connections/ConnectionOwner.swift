@@ -41,13 +41,13 @@ struct ConnectionLogin {
     var mayBeKept: Bool { !self.isBound || self.owner?.hasEnded == false }
 
     /// Looks at an exchange for the beginning of a login.
-    mutating func look(at head: ResponseHead, to request: TransferRequest, on connection: HTTP1Connection) {
+    mutating func look(at head: ResponseHead, to asked: Transfer.Asked, on connection: HTTP1Connection) {
         guard !self.isBound,
-            request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin
+            asked.request.fields.logConnectionIn || head.status == 401 && head.fields.offerConnectionLogin
         else { return }
         self.isBound = true
-        self.owner = request.owner
-        request.owner?.add(connection)
+        self.owner = asked.request.owner
+        self.owner?.add(connection)
     }
 
     /// Takes a connection that ends from its owner.

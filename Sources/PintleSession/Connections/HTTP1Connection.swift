@@ -190,8 +190,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
         self.staged.clear()
         self.outgoing = .nothing
         self.sendFailure = nil
-        self.staged.writeRequest(transfer.request, to: transfer.request.forwarder(self.host.proxy))
-        switch transfer.request.body {
+        self.staged.writeRequest(transfer.asked, to: transfer.asked.request.forwarder(self.host.proxy))
+        switch transfer.asked.request.body {
         case .none: break
         case .bytes(let bytes): self.outgoing = .length(left: UInt64(bytes.readableBytes))
         case .stream(.some(let length)): self.outgoing = .length(left: length)
@@ -262,7 +262,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             guard case .chunks = self.outgoing else {
                 // Framing was promised that cannot be kept.
                 self.close()
-                transfer.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length")
+                transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
                 return false
             }
             self.staged.clear()
@@ -560,17 +560,17 @@ final class HTTP1Connection: KeptConnection, Carrier {
     }
 
     private func take(_ line: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) {
-        switch try self.response.line(line, method: transfer.request.method) {
+        switch try self.response.line(line, method: transfer.asked.request.method) {
         case .more: break
         case .interim(let head): transfer.received(interim: head)
         case .head(let head, _) where head.status == 101:
             // Behind a request that is not complete there would be no telling its body from the other protocol.
-            guard transfer.request.upgrade != nil, self.isSent else {
+            guard transfer.asked.request.upgrade != nil, self.isSent else {
                 throw WireError(.malformed, "it switches protocols without being asked, or before it has the request")
             }
             self.switching = head
         case .head(let head, let length):
-            self.login.look(at: head, to: transfer.request, on: self)
+            self.login.look(at: head, to: transfer.asked, on: self)
             // An origin that answers so has no use for the rest of the body (RFC 9112 §9.5).
             if head.status >= 300, !self.isSent {
                 self.outgoing = .unwanted
@@ -600,7 +600,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
         if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
-            self.rest.readableBytes == 0, !self.isHungUp, transfer.request.upgrade == nil, !self.hasReadTooMuch,
+            self.rest.readableBytes == 0, !self.isHungUp, transfer.asked.request.upgrade == nil, !self.hasReadTooMuch,
             self.login.mayBeKept
         {
             self.keep()

@@ -68,7 +68,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         guard !self.connection.takesNoMore else { return self.failed(.unseen) }
         self.hasBegun = true
         transfer.beganToSend()
-        let request = transfer.request
+        let request = transfer.asked.request
         let isStreamed = if case .stream = request.body { true } else { false }
         let endsHere = !isStreamed && (request.body.length ?? 0) == 0
         self.hasSentAll = endsHere
@@ -131,7 +131,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
                 transfer.sent(count)
             case .end where self.owedBytes ?? 0 > 0:
                 self.leave()
-                transfer.fail(.cannotSend, "the body for \(transfer.request.authority) ended before its length")
+                transfer.fail(.cannotSend, "the body for \(transfer.asked.request.authority) ended before its length")
                 return false
             case .end:
                 self.hasSentAll = true
@@ -230,7 +230,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             return transfer.received(interim: head)
         }
         self.hasHead = true
-        let forbidsBody = head.forbidsBody(to: transfer.request.method)
+        let forbidsBody = head.forbidsBody(to: transfer.asked.request.method)
         let length = forbidsBody ? nil : try head.fields.declaredLength()
         self.awaitedBytes = forbidsBody ? 0 : length
         head.endsUnmeasured = headers.endStream && !forbidsBody && length == nil

@@ -35,7 +35,7 @@ package final class Transfer {
 
     private let pool: TransferPool
     private var stage = Stage.none
-    private var constant = Transfer.noRequest
+    private(set) var asked = Transfer.noRequest
     private var delegate: (any TransferDelegate)?
     private var host: OriginHost?
     /// True where it has one of the host's connections, or of the places for one.
@@ -71,17 +71,16 @@ package final class Transfer {
     /// Fires when a body was kept long enough for its expectation to be met; nil where there is none any more.
     private var expectation: LoopTimer?
 
-    private static let noRequest = Constant(
+    private static let noRequest = Asked(
         TransferRequest(method: "", scheme: .http, authority: Authority(host: "", port: 0), path: ""))
 
-    /// A request of which a reader borrows what it needs: a copy of the many fields would cost as much as reading its head.
-    private final class Constant: Sendable {
+    /// Holds a request, of which a reader copies the field that it needs: to copy all of them would cost as much as to read its
+    /// head.
+    final class Asked: Sendable {
         let request: TransferRequest
 
         init(_ request: TransferRequest) { self.request = request }
     }
-
-    var request: TransferRequest { self.constant.request }
 
     init(pool: TransferPool) {
         self.pool = pool
@@ -171,8 +170,8 @@ package final class Transfer {
     func begin(_ request: TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
         self.start = self.pool.loop.turnTime
-        self.constant = Constant(request)
-        let isCall = request.fields[.contentType].map(Self.isStream) ?? false
+        self.asked = Asked(request)
+        let isCall = Self.isStream(request.fields)
         self.silenceLimit = isCall ? request.streamTimeout ?? request.timeout : request.timeout
         self.lastActivity = self.start
         self.connectDeadline = self.start + request.connectTimeout
@@ -203,14 +202,14 @@ package final class Transfer {
     /// Fails at the end of this turn: the session is closed.
     func beginToFail(_ request: TransferRequest, delegate: any TransferDelegate) {
         self.delegate = delegate
-        self.constant = Constant(request)
+        self.asked = Asked(request)
         self.start = self.pool.loop.turnTime
         self.pool.loop.atEndOfTurn(self)
     }
 
     private func takePlace(at host: OriginHost) {
         if host.speaksHTTP2 == true { return self.connect() }
-        if host.places?.take(ObjectIdentifier(self), for: self.request.client) == false {
+        if host.places?.take(ObjectIdentifier(self), for: self.asked.request.client) == false {
             self.stage = .waiting
         } else {
             self.hasPlace = host.places != nil
@@ -227,7 +226,9 @@ package final class Transfer {
     /// Goes on, unless it was cancelled since it got its place.
     func goOnWithPlace() {
         guard case .waiting = self.stage, self.hasPlace else { return }
-        if !self.request.limitsWaiting { self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout }
+        if !self.asked.request.limitsWaiting {
+            self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
+        }
         self.connect()
         if let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
@@ -244,7 +245,7 @@ package final class Transfer {
     private func connect(again: Bool = false) {
         guard let host else { preconditionFailure("BUG: a transfer without a host is connected") }
         if !again, let connection = host.connectionOfHTTP2() { return self.use(connection) }
-        while !again, let connection = host.takeIdle(for: self.request.owner) {
+        while !again, let connection = host.takeIdle(for: self.asked.request.owner) {
             self.pool.unkeep(connection)
             guard connection.made.isTrusted(at: .now) else {
                 connection.close()
@@ -270,13 +271,13 @@ package final class Transfer {
     private func makeConnection(by proxy: ProxyLink?) {
         let protocols =
             switch self.pool.configuration.httpVersion {
-            case _ where self.request.wantsConnection: ["http/1.1"]
+            case _ where self.asked.request.wantsConnection: ["http/1.1"]
             case .http1: ["http/1.1"]
             case .automatic: ["h2", "http/1.1"]
             case .http2: ["h2"]
             }
         self.attemptStart = self.pool.loop.turnTime
-        let attempt = ConnectionAttempt(for: self.request, by: proxy, protocols: protocols, in: self.pool)
+        let attempt = ConnectionAttempt(for: self.asked.request, by: proxy, protocols: protocols, in: self.pool)
         self.stage = .connecting(attempt)
         attempt.begin(within: max(.milliseconds(1), self.connectDeadline - self.attemptStart)) { [unowned self] in
             // unowned: an attempt is cancelled before its transfer goes.
@@ -297,7 +298,7 @@ package final class Transfer {
             self.verdict = made.verdict
             self.proxyVerdict = made.proxyVerdict
             guard let host else { return self.handOver(Handover(connection: made)) }
-            if self.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
+            if self.asked.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
             let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
             if speaksHTTP2 {
                 HTTP2Connection(made, to: host, pool: self.pool).carry(self)
@@ -313,8 +314,8 @@ package final class Transfer {
     ///
     /// - Returns: whether it does.
     private func connectAgain(after error: SessionError) -> Bool {
-        guard self.request.retries.onConnectFailure, error.isConnectFailure, self.host != nil,
-            self.retries < self.request.retries.limit, RequestHead.isIdempotent(self.request.method),
+        guard self.asked.request.retries.onConnectFailure, error.isConnectFailure, self.host != nil,
+            self.retries < self.asked.request.retries.limit, RequestHead.isIdempotent(self.asked.request.method),
             self.upload?.rewind() ?? true
         else { return false }
         self.retries += 1
@@ -328,8 +329,8 @@ package final class Transfer {
     private func goOnConnecting() {
         guard case .pausing = self.stage, let host else { preconditionFailure("BUG: what does not wait goes on") }
         self.stage = .none
-        self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
-        if self.request.upgrade != nil {
+        self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
+        if self.asked.request.upgrade != nil {
             self.makeConnection(by: host.proxy)
         } else {
             self.connect(again: self.attempts > 0)
@@ -391,7 +392,7 @@ package final class Transfer {
     /// - Parameter afterUse: whether a request was answered over it before.
     func lost(_ failure: CarrierFailure, afterUse: Bool, hasAnswer: Bool, hasHead: Bool, lacksChunks: Bool) {
         self.stage = .none
-        let peer = self.request.authority
+        let peer = self.asked.request.authority
         switch failure {
         case .malformed(let error):
             return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
@@ -426,7 +427,8 @@ package final class Transfer {
 
     /// True where the request was sent once, and may be once more.
     private var maySendAgain: Bool {
-        self.attempts == 1 && self.request.retries.onStaleConnection && self.retries < self.request.retries.limit
+        self.attempts == 1 && self.asked.request.retries.onStaleConnection
+            && self.retries < self.asked.request.retries.limit
     }
 
     /// A kept connection was closed while the request was on its way: RFC 9112 §9.3.1 allows to send it once more, over a
@@ -436,8 +438,8 @@ package final class Transfer {
     ///   - isUntouched: whether the peer has done nothing with it.
     ///   - overAnother: whether the connections that are there are passed over.
     private func sendAgain(isUntouched: Bool = false, overAnother: Bool = true) {
-        let peer = self.request.authority
-        guard self.request.isRepeatable || isUntouched else {
+        let peer = self.asked.request.authority
+        guard self.asked.request.isRepeatable || isUntouched else {
             return self.tellEnd(
                 .connectionBroken, "\(peer) closed without a response", "the request is not sent again")
         }
@@ -447,7 +449,7 @@ package final class Transfer {
         self.delegate?.bodyBeginsAgain()
         guard self.isRunning else { return }
         self.retries += 1
-        self.connectDeadline = self.pool.loop.turnTime + self.request.connectTimeout
+        self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
         self.connect(again: overAnother)
     }
 
@@ -497,8 +499,9 @@ package final class Transfer {
         self.noteArrival()
         self.hasResponse = true
         self.upload?.forgetSent()
-        let isStream = head.fields[.contentType].map(Self.isStream) ?? false
-        self.silenceLimit = (isStream ? self.request.streamTimeout : self.request.bodyTimeout) ?? self.request.timeout
+        let isStream = Self.isStream(head.fields)
+        self.silenceLimit =
+            (isStream ? self.asked.request.streamTimeout : self.asked.request.bodyTimeout) ?? self.asked.request.timeout
         self.responseVersion = version
         self.metrics.httpVersion = version
         // The rest of the body is not wanted any more.
@@ -611,7 +614,7 @@ package final class Transfer {
         host.users -= 1
         if self.hasPlace {
             self.hasPlace = false
-            self.pool.giveBackPlace(at: host, of: self.request.client)
+            self.pool.giveBackPlace(at: host, of: self.asked.request.client)
         } else {
             host.places?.remove(ObjectIdentifier(self))
             self.pool.forget(host)
@@ -627,7 +630,7 @@ package final class Transfer {
         if let silence { self.pool.loop.disarm(silence) }
         if let expectation { self.pool.loop.disarm(expectation) }
         self.expectation = nil
-        self.constant = Self.noRequest
+        self.asked = Self.noRequest
         self.upload?.drop()
         self.upload = nil
         self.trailersToSend = Fields()
@@ -648,7 +651,7 @@ package final class Transfer {
 
     /// When to look whether it has been silent for too long.
     private var nextCheck: NIODeadline {
-        if case .waiting = self.stage, self.request.limitsWaiting { return self.connectDeadline }
+        if case .waiting = self.stage, self.asked.request.limitsWaiting { return self.connectDeadline }
         return self.lastActivity + self.silenceLimit
     }
 
@@ -659,7 +662,7 @@ package final class Transfer {
         let now = NIODeadline.now()
         switch self.stage {
         case .waiting:
-            if self.request.limitsWaiting, self.connectDeadline <= now { return self.failToWait() }
+            if self.asked.request.limitsWaiting, self.connectDeadline <= now { return self.failToWait() }
             self.lastActivity = now
         case .connecting, .joining, .pausing: self.lastActivity = now
         case .carried: if self.isReadingPaused || self.waitsForBody { self.lastActivity = now }
@@ -667,23 +670,21 @@ package final class Transfer {
         }
         let deadline = self.nextCheck
         guard deadline <= now else { return self.pool.loop.arm(silence, at: deadline) }
-        let key = self.request.timeoutKey.map { " (\($0))" } ?? ""
-        self.fail(.timeout, "\(self.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
+        let key = self.asked.request.timeoutKey.map { " (\($0))" } ?? ""
+        self.fail(.timeout, "\(self.asked.request.authority) was silent for \(self.silenceLimit.inWords)\(key)")
     }
 
-    /// True for types of content that may have nothing to say for long.
-    private static func isStream(_ type: String) -> Bool {
-        ["text/event-stream", "application/grpc"].contains {
-            type.utf8.count >= $0.utf8.count && type.lowercased().hasPrefix($0)
-        }
+    /// True for a type of content that may have nothing to say for long.
+    private static func isStream(_ fields: Fields) -> Bool {
+        fields.begins(.contentType, with: "text/event-stream") || fields.begins(.contentType, with: "application/grpc")
     }
 
     private func failToWait() {
-        let host = self.request.forwarder(self.host?.proxy)?.authority ?? self.request.authority
+        let host = self.asked.request.forwarder(self.host?.proxy)?.authority ?? self.asked.request.authority
         self.fail(
             .overloaded,
             "none of the \(self.pool.configuration.connectionsPerHost) connections to \(host) that connections_per_host "
-                + "allows became free within \(self.request.connectTimeout.inWords)")
+                + "allows became free within \(self.asked.request.connectTimeout.inWords)")
     }
 }
 

@@ -72,7 +72,7 @@ import Testing
             method: "GET", target: .origin(path: "/"),
             fields: ["Connection": "upgrade", "Upgrade": names.joined(separator: ",")])
         let answer: Fields = ["Upgrade": names.reversed().joined(separator: ",").uppercased()]
-        #expect(UpgradeOffer(head)?.accepted(by: answer) != nil)
+        #expect(UpgradeOffer(head.fields, minorVersion: head.minorVersion)?.accepted(by: answer) != nil)
     }
 
     /// As below.

@@ -6,8 +6,7 @@ import Testing
 /// Which protocols may be offered, and which answer to that is one (RFC 9110 §7.8).
 struct UpgradeOfferTests {
     private func offer(_ fields: Fields, minorVersion: UInt8 = 1) -> UpgradeOffer? {
-        UpgradeOffer(
-            RequestHead(method: "GET", target: .origin(path: "/"), minorVersion: minorVersion, fields: fields))
+        UpgradeOffer(fields, minorVersion: minorVersion)
     }
 
     @Test func `an offer has the protocols in the client's order and spelling`() {
