@@ -77,6 +77,22 @@ extension Lint {
         }
     }
 
+    /// Pins that a route alone names: which route the requests in a tunnel are of, nobody knows.
+    var tunnelsPastRoutes: [LintFinding] {
+        let routeless = Set(self.configuration.trust.filter { $0.pinning != .none && $0.hosts.isEmpty }.map(\.name))
+        let verified = self.configuration.tunnels.verify + self.configuration.interception.hosts
+        return self.policy.routes.routes.compactMap { route in
+            let configuration = route.configuration
+            guard let trust = configuration.trust, routeless.contains(trust.value), verified.isEmpty,
+                configuration.connect == nil, configuration.upstream == nil, configuration.match.schemes != [.http]
+            else { return nil }
+            return self.warning(
+                trust.position, "routes[\(route.index)].trust",
+                "tunnels to its hosts are not verified by trust.\(trust.value), which has no hosts; name them there, or set connect: "
+                    + "verify on the route")
+        }
+    }
+
     /// The rule that refuses an upstream whatever is asked of it.
     func denial(of upstream: Upstream, _ route: Route) -> String? {
         var destination = self.policy.destinations.judge(upstream.authority)

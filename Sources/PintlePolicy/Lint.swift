@@ -42,7 +42,8 @@ package struct Lint {
         self.parentNotes + self.reportedDestinations + self.unpinnedNotes + self.routeNotes + self.shadowedRoutes
             + self.unverifiedRoutes + self.weakPins
             + self.expiringPins
-            + self.unusedTrust + self.namelessTrust + self.unverifiedTunnels + self.reportOnly + self.unreadKeys
+            + self.unusedTrust + self.namelessTrust + self.unverifiedTunnels + self.tunnelsPastRoutes + self.reportOnly
+            + self.unreadKeys
             + self.unreadReferences
             + self.unreachableUpstreams
             + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways

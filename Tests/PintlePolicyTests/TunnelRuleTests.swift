@@ -156,6 +156,24 @@ struct TunnelRuleTests {
     }
 
     @Test(arguments: [
+        ("", "", true), ("hosts: [api.example], ", "", false), ("", ", connect: verify", false),
+        ("", ", connect: tunnel", false), ("", ", upstream: \"https://o.example\"", false),
+    ])
+    func `LOOK-111 check warns of tunnels that the pins of a route do not hold for`(
+        hosts: String, route: String, warns: Bool
+    ) throws {
+        let yaml = """
+            trust: {pay: {\(hosts)pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}}
+            routes: [{name: r, match: {hosts: [api.example], schemes: [https]}, trust: pay\(route)}]
+            """
+        let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map(\.message)
+        let warning =
+            "tunnels to its hosts are not verified by trust.pay, which has no hosts; name them there, or set connect: verify on the "
+            + "route"
+        #expect(warnings == (warns ? [warning] : []), "\(warnings)")
+    }
+
+    @Test(arguments: [
         ("interception: {hosts: [api.example]}", nil, nil),
         ("interception: {hosts: [api.example]}\ntrust: {pay: {hosts: [api.example]}}", nil, "pay"),
         ("interception: {hosts: [api.example]}\ntunnels: {verify: [\"*\"]}", nil, "system"),
