@@ -133,6 +133,7 @@ final class CoursePlay: TurnEndWork {
         case .fails(let origin): self.origin(origin)?.playFailure()
         case .slows(let origin): self.origin(origin)?.isSlow = true
         case .takes(let origin): self.origin(origin)?.playTaking()
+        case .switches(let origin, let asOffered): try self.origin(origin)?.play(switching: asOffered)
         case .memoryRunsShort:
             self.record.hasLackedMemory = true
             self.hold(self.stage.lane.active.limits.heldBytes)
@@ -168,21 +169,7 @@ final class CoursePlay: TurnEndWork {
     private func play(_ request: Course.Request, of client: Int) throws {
         if let client = self.clients[client], !client.isOver { return }
         let ask = self.record.ask(request)
-        let place = "\(request.path == 2 ? "b" : "a").test/\(self.folder)/\(request.path)"
-        var lines = ["\(request.method) http://\(place)", "X-Token: \(ask.token)"]
-        if request.user > 0 { lines.append("Authorization: Bearer user\(request.user)") }
-        if request.variant > 0 { lines.append("X-Variant: \(request.variant)") }
-        switch request.kind {
-        case .get, .head, .delete, .unconditional: break
-        case .part: lines.append("Range: bytes=2-8")
-        case .noCache: lines.append("Cache-Control: no-cache")
-        case .conditional: lines.append("If-None-Match: \"1\"")
-        case .post, .postExpecting: lines.append("Content-Length: \(request.size)")
-        case .postChunked: lines.append("Transfer-Encoding: chunked")
-        }
-        if request.kind == .postExpecting { lines.append("Expect: 100-continue") }
-        if request.hasBody { lines.append("Content-Type: application/x-www-form-urlencoded") }
-        let head = try RequestHead(spelled: lines)
+        let head = try request.head(token: ask.token, folder: self.folder)
         let (asking, lane) = (ModelClient(ask, self.record), self.stage.lane)
         let exchange = Exchange(
             ReceivedRequest(head, try head.bodyFraming()), from: asking, of: Self.peer, on: lane)
@@ -190,6 +177,7 @@ final class CoursePlay: TurnEndWork {
         self.clients[client] = asking
         asking.serve(exchange)
         exchange.begin()
+        if request.password != .none { lane.active.passwords?.settle(head.fields) }
         // One that says that it has no content ends with its head.
         if request.hasBody, request.kind != .postChunked, request.size == 0 { asking.noteEmptyBody() }
     }
@@ -211,11 +199,13 @@ final class CoursePlay: TurnEndWork {
             if self.course.endsByLeaving { self.clients[client]?.leave() }
             self.clients[client]?.play(isReading: true)
             self.clients[client]?.playEndOfBody()
+            self.clients[client]?.closeTunnel()
         }
-        for origin in self.record.origins where !origin.isOver { origin.playRest() }
+        for origin in self.record.origins where !origin.isOver { try origin.playRest() }
         self.passTime()
         let isLeft =
-            !self.record.asks.allSatisfy(\.isOver) || !self.record.origins.allSatisfy(\.isOver)
+            !self.record.asks.allSatisfy(\.isOver)
+            || !self.record.origins.allSatisfy { $0.isOver && $0.connection?.isClosed ?? true }
             || self.exchanges.contains { $0.exchange != nil }
         if isLeft, self.endTurns < Self.mostTurnsOfEnd { return true }
         // Work that was put off is done by then.
@@ -228,6 +218,9 @@ final class CoursePlay: TurnEndWork {
         for ask in self.record.asks where !ask.isOver { self.record.breach("request \(ask.token) has no end") }
         for origin in self.record.origins where !origin.isOver {
             self.record.breach("the origin of request \(origin.token) has no end")
+        }
+        for origin in self.record.origins where origin.connection?.isClosed == false {
+            self.record.breach("the connection of request \(origin.token) stays open")
         }
         if self.exchanges.contains(where: { $0.exchange != nil }) { self.record.breach("an exchange is kept for ever") }
         let counts = self.stage.counters.snapshot()
