@@ -89,6 +89,7 @@ struct Course: Codable, Sendable {
         case memoryRunsShort
         case memoryIsFree
         case reload
+        case restart
         case turn
         case hour
     }
@@ -141,6 +142,7 @@ extension Course.Step: CustomStringConvertible {
         case .memoryRunsShort: return "others hold all memory"
         case .memoryIsFree: return "others give it back"
         case .reload: return "another configuration comes"
+        case .restart: return "the proxy is stopped, and started again"
         case .turn: return "a turn ends"
         case .hour: return "two hours pass"
         }

@@ -7,9 +7,13 @@ import PintleTesting
 struct CourseTheme: Sendable {
     /// True for the configurations that it is played under.
     var fits: @Sendable (ModelConfiguration) -> Bool = { _ in true }
+    /// True for configurations with answers on the disk, false for the others.
+    var hasDisk = false
     var requests = Course.Request.Kind.allCases
     var answers: [Course.Answer.Kind] = [.ok, .ok, .ok, .part, .notModified]
     var uses = Course.Answer.Use.allCases
+    /// Names of contents: see ``ModelContent``.
+    var versions = Array(0..<ModelContent.versions)
     /// Bytes of the requests' bodies.
     var sizes = [0, 1, 10, 300, 5000, 70_000]
     /// The most paths and users.
@@ -18,17 +22,25 @@ struct CourseTheme: Sendable {
     /// True if a course has every kind of request and answer that is named, and hardly another; else it has a few of them.
     var isWhole = true
 
-    static let all = [
+    /// Those with disks come less often: a restart takes as long as hundreds of other events.
+    static let all = quick + quick + [restarts]
+
+    /// A proxy that is restarted, and has its answers on the disk.
+    private static let restarts = CourseTheme(
+        hasDisk: true, requests: [.get, .get, .noCache, .part], answers: [.ok, .ok, .notModified],
+        uses: [.fresh, .freshForMany, .varying, .noStore, .mustRevalidate], paths: 1)
+
+    private static let quick = [
         // Whatever there is.
-        CourseTheme(isWhole: false),
         CourseTheme(isWhole: false),
         // A cache, and those who use it.
         CourseTheme(
             fits: \.shares, requests: [.get, .get, .get, .part, .noCache, .head, .conditional], isWhole: false),
         // A player that reads parts, which are renewed while they are given, and a download of the whole.
         CourseTheme(
-            fits: \.shares, requests: [.part, .part, .get], answers: [.part, .part, .notModified, .ok],
-            uses: [.staleWhileRevalidate, .staleWhileRevalidate, .fresh], paths: 1, users: 1),
+            fits: { $0.keeps && $0.joins }, requests: [.part, .part, .get],
+            answers: [.part, .part, .notModified, .ok], uses: [.staleWhileRevalidate, .staleWhileRevalidate, .fresh],
+            versions: [2, 3, 4, 5, 8], paths: 1, users: 1),
         // A page that is loaded anew again and again, while its server answers in any order.
         CourseTheme(
             fits: \.keeps, requests: [.noCache, .noCache, .get, .get], answers: [.ok],
@@ -55,7 +67,10 @@ extension Course {
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let theme = random.one(of: CourseTheme.all)
-        let fitting = ModelConfiguration.all.indices.filter { theme.fits(ModelConfiguration.all[$0]) }
+        let fitting = ModelConfiguration.all.indices.filter { index in
+            let configuration = ModelConfiguration.all[index]
+            return configuration.hasDisk == theme.hasDisk && theme.fits(configuration)
+        }
         let configuration = random.one(of: fitting)
         let endsByLeaving = random.below(4) == 0
         let mix = Mix(theme, ModelConfiguration.all[configuration], &random)
@@ -76,6 +91,7 @@ extension Course {
         let (clients, paths, users, variants): (Int, Int, Int, Int)
         let sizes: [Int]
         let passwords: [Request.Password]
+        let hasDisk: Bool
 
         init(_ theme: CourseTheme, _ configuration: ModelConfiguration, _ random: inout SeededGenerator) {
             self.requests = theme.isWhole ? theme.requests : random.some(of: theme.requests, atMost: 3)
@@ -86,12 +102,13 @@ extension Course {
             }
             self.answers = answers
             self.uses = random.some(of: theme.uses, atMost: 2)
-            self.versions = random.some(of: Array(0..<ModelContent.versions), atMost: 2)
+            self.versions = random.some(of: theme.versions, atMost: 2)
             self.clients = 1 + random.below(3)
             self.paths = random.below(theme.isWhole ? 1 : 3) == 0 ? theme.paths : 1
             self.users = 1 + random.below(theme.users)
             self.variants = 1 + random.below(2)
             self.sizes = random.some(of: theme.sizes, atMost: 2)
+            self.hasDisk = configuration.hasDisk
             self.passwords =
                 configuration.hasPasswords ? [.right, .right, .right, .right, .right, .right, .none, .wrong] : [.none]
         }
@@ -127,6 +144,7 @@ extension Course {
             case 83..<85: return .fails(origin: origin)
             case 85..<87: return .slows(origin: origin)
             case 87..<90: return .takes(origin: origin)
+            case 90..<93 where self.hasDisk: return .restart
             case 90: return .memoryRunsShort
             case 91: return .memoryIsFree
             case 92: return .reload

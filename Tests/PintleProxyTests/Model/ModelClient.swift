@@ -35,10 +35,19 @@ final class ModelClient: ClientStream {
     private var status: UInt16 = 0
     private var expected: Expected?
     private var (sent, isGiving) = (0, false)
+    private var isAdmitted = false
     /// Content that waits until it is taken: bytes up to here, and then perhaps the end.
     private var (ready, isBodyWhole, hasEndedBody) = (0, false, false)
 
     init(_ ask: ModelRecord.Ask, _ record: ModelRecord) { (self.ask, self.record) = (ask, record) }
+
+    /// True while another thread checks its password, or reads what may answer.
+    var awaitsOthers: Bool {
+        guard case .fresh = self.phase, self.exchange != nil else { return false }
+        let configuration = self.record.configuration
+        if configuration.hasPasswords { return !self.isAdmitted }
+        return configuration.hasDisk && !self.record.origins.contains { $0.token == self.ask.token }
+    }
 
     var isOver: Bool { if case .over = self.phase { true } else { false } }
 
@@ -54,13 +63,13 @@ final class ModelClient: ClientStream {
     func play(sending count: Int) {
         guard self.exchange != nil, self.ask.request.hasBody else { return }
         self.ready = min(self.ask.body.count, self.ready + min(count, self.ask.body.count))
-        self.resumeBody()
+        self.giveBody()
     }
 
     func playEndOfBody() {
         guard self.exchange != nil, self.ask.request.hasBody else { return }
         (self.ready, self.isBodyWhole) = (self.ask.body.count, true)
-        self.resumeBody()
+        self.giveBody()
     }
 
     func play(isReading: Bool) {
@@ -95,6 +104,11 @@ final class ModelClient: ClientStream {
     // MARK: What it is told
 
     func resumeBody() {
+        self.isAdmitted = true
+        self.giveBody()
+    }
+
+    private func giveBody() {
         guard !self.isGiving else { return }
         self.isGiving = true
         defer { self.isGiving = false }

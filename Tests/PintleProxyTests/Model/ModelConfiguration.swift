@@ -18,6 +18,12 @@ struct ModelConfiguration: Sendable {
 
     /// True if answers are kept after they were given.
     var keeps: Bool { self.yaml.contains("cache: {policy") }
+    /// True if answers are kept on the disk, too.
+    var hasDisk: Bool { self.keeps && !self.yaml.contains("disk: off") }
+    /// True if other threads have to do with requests.
+    var waitsForOthers: Bool { self.hasPasswords || self.hasDisk }
+    /// True if requests wait for equal ones.
+    var joins: Bool { self.yaml.contains("coalesce: {") }
     /// True if requests wait for their turns at an origin.
     var queues: Bool { self.yaml.contains("max_active") }
 
@@ -54,6 +60,7 @@ struct ModelConfiguration: Sendable {
         ModelConfiguration(yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}}]", shares: true),
         ModelConfiguration(
             yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]", shares: true),
+        ModelConfiguration(yaml: "routes: [{name: r, cache: {policy: protocol}}]", shares: true),
         ModelConfiguration(
             yaml: "clients: {basic_auth: {users: users}}\n"
                 + "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]",
