@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import NIOCore
 import PintleActivity
 import PintleMessage
@@ -135,14 +136,19 @@ final class CoursePlay: TurnEndWork {
     func begin() { self.stage.loop.atEndOfTurn(self) }
 
     func runAtEndOfTurn() {
-        do { try self.goOn() } catch { self.record.breach("\(error)") }
+        do { try self.goOn() } catch {
+            self.record.breach("\(error)")
+            self.stage.loop.atEndOfTurn(self)
+        }
     }
 
     private func goOn() throws {
-        if self.position == 0 { try self.stage.lane.active.passwords?.learn() }
-        if self.clients.values.contains(where: \.awaitsOthers) {
+        let isRight = self.record.breaches.isEmpty
+        if self.position == 0, isRight { try self.stage.lane.active.passwords?.learn() }
+        if isRight, self.clients.values.contains(where: \.awaitsOthers) {
             self.waitedTurns += 1
             if self.waitedTurns > Self.mostTurnsOfWaiting { self.record.breach("a request waits for ever") }
+            sched_yield()
             return self.stage.loop.atEndOfTurn(self)
         }
         var isTurn = false
@@ -263,7 +269,10 @@ final class CoursePlay: TurnEndWork {
             || !self.record.origins.allSatisfy { $0.isOver && $0.connection?.isClosed ?? true }
             || self.exchanges.contains { $0.exchange != nil }
         let most = self.record.configuration.waitsForOthers ? Self.mostTurnsOfWaiting : Self.mostTurnsOfEnd
-        if isLeft, self.endTurns < most { return true }
+        if isLeft, self.endTurns < most {
+            if self.record.configuration.waitsForOthers { sched_yield() }
+            return true
+        }
         // Work that was put off is done by then.
         guard self.endTurns >= 3 else { return true }
         self.checkLeft()
