@@ -23,9 +23,10 @@ final class CacheIndex: Sendable {
     let firstUse: Int64
     /// What there was when it was opened.
     let atStart: Statistics
-    private let writer: DatabaseQueue
+    /// Nil once it is closed: SQLite ends the process when a closed connection is used, and other threads may have the index still.
+    private let writer: Locked<DatabaseQueue?>
     // A connection of its own: whoever looks something up does not wait while another writes.
-    private let reader: DatabaseQueue
+    private let reader: Locked<DatabaseQueue?>
 
     /// Opens an index, or makes one where there is none. It reads a few rows, however many there are.
     ///
@@ -36,14 +37,15 @@ final class CacheIndex: Sendable {
         do {
             var configuration = Configuration()
             configuration.prepareDatabase { try IndexSchema.prepareWriter($0) }
-            self.writer = try DatabaseQueue(path: path.pathForLibraries(), configuration: configuration)
-            let start = try self.writer.write { try Self.begin($0, above: id >> Self.sessionShift, path) }
+            let writer = try DatabaseQueue(path: path.pathForLibraries(), configuration: configuration)
+            let start = try writer.write { try Self.begin($0, above: id >> Self.sessionShift, path) }
             (self.generation, self.firstID) = (start.generation, start.session << Self.sessionShift)
             (self.firstUse, self.atStart) = (start.use, start.statistics)
             var reading = Configuration()
             reading.readonly = true
             reading.prepareDatabase { try IndexSchema.boundMemory($0) }
-            self.reader = try DatabaseQueue(path: path.pathForLibraries(), configuration: reading)
+            self.writer = Locked(writer)
+            self.reader = Locked(try DatabaseQueue(path: path.pathForLibraries(), configuration: reading))
         } catch {
             throw Self.error(error, path)
         }
@@ -90,11 +92,15 @@ final class CacheIndex: Sendable {
             statistics: Statistics(bytes: UInt64(bytes), entries: entries))
     }
 
-    /// Closes both connections.
+    /// Closes both connections, when the work that they are at is done. What comes later is told that the index is closed.
     func close() {
-        // What cannot be closed is in use, and goes with its last user.
-        try? self.reader.close()
-        try? self.writer.close()
+        for connection in [self.reader, self.writer] {
+            connection.withLock { queue in
+                // A connection that cannot be closed goes with the last reference to it.
+                try? queue?.close()
+                queue = nil
+            }
+        }
     }
 
     // MARK: Reading
@@ -273,11 +279,24 @@ final class CacheIndex: Sendable {
     // MARK: Errors
 
     private func reading<Value>(_ body: (Database) throws -> Value) throws(DiskCacheError) -> Value {
-        do { return try self.reader.read(body) } catch { throw Self.error(error, self.path) }
+        try self.using(self.reader) { try $0.read(body) }
     }
 
     private func writing<Value>(_ body: (Database) throws -> Value) throws(DiskCacheError) -> Value {
-        do { return try self.writer.write(body) } catch { throw Self.error(error, self.path) }
+        try self.using(self.writer) { try $0.write(body) }
+    }
+
+    private func using<Value>(
+        _ connection: Locked<DatabaseQueue?>, _ body: (DatabaseQueue) throws -> Value
+    ) throws(DiskCacheError) -> Value {
+        do {
+            return try connection.withLock { queue in
+                guard let queue else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+                return try body(queue)
+            }
+        } catch {
+            throw Self.error(error, self.path)
+        }
     }
 
     private static func error(_ error: any Error, _ path: String) -> DiskCacheError {

@@ -13,13 +13,16 @@ final class ModelClient: ClientStream {
     private enum Phase {
         case fresh
         case answering(owed: UInt64?, hasBody: Bool)
+        case relaying(TunnelTerms)
         case over
     }
 
     /// The part of a content that an answer must have.
     private struct Expected {
-        let content: ArraySlice<UInt8>
-        var count = 0
+        let content: [UInt8]
+        /// The place of the next byte.
+        var next: Int
+        let end: Int
     }
 
     var isWritable = true
@@ -32,10 +35,19 @@ final class ModelClient: ClientStream {
     private var status: UInt16 = 0
     private var expected: Expected?
     private var (sent, isGiving) = (0, false)
+    private var isAdmitted = false
     /// Content that waits until it is taken: bytes up to here, and then perhaps the end.
     private var (ready, isBodyWhole, hasEndedBody) = (0, false, false)
 
     init(_ ask: ModelRecord.Ask, _ record: ModelRecord) { (self.ask, self.record) = (ask, record) }
+
+    /// True while another thread checks its password, or reads what may answer.
+    var awaitsOthers: Bool {
+        guard case .fresh = self.phase, self.exchange != nil else { return false }
+        let configuration = self.record.configuration
+        if configuration.hasPasswords { return !self.isAdmitted }
+        return configuration.hasDisk && !self.record.origins.contains { $0.token == self.ask.token }
+    }
 
     var isOver: Bool { if case .over = self.phase { true } else { false } }
 
@@ -51,13 +63,13 @@ final class ModelClient: ClientStream {
     func play(sending count: Int) {
         guard self.exchange != nil, self.ask.request.hasBody else { return }
         self.ready = min(self.ask.body.count, self.ready + min(count, self.ask.body.count))
-        self.resumeBody()
+        self.giveBody()
     }
 
     func playEndOfBody() {
         guard self.exchange != nil, self.ask.request.hasBody else { return }
         (self.ready, self.isBodyWhole) = (self.ask.body.count, true)
-        self.resumeBody()
+        self.giveBody()
     }
 
     func play(isReading: Bool) {
@@ -67,9 +79,18 @@ final class ModelClient: ClientStream {
     }
 
     func leave() {
+        self.closeTunnel()
         guard let exchange else { return }
         self.end()
         exchange.clientLeft()
+    }
+
+    /// Closes its tunnel, if it has one.
+    func closeTunnel() {
+        guard case .relaying(let terms) = self.phase else { return }
+        self.record.openTunnels -= 1
+        self.end()
+        Tunnel.giveUp(terms)
     }
 
     /// Its length says that there is no body.
@@ -83,6 +104,11 @@ final class ModelClient: ClientStream {
     // MARK: What it is told
 
     func resumeBody() {
+        self.isAdmitted = true
+        self.giveBody()
+    }
+
+    private func giveBody() {
         guard !self.isGiving else { return }
         self.isGiving = true
         defer { self.isGiving = false }
@@ -139,11 +165,11 @@ final class ModelClient: ClientStream {
             guard bounds.count == 3, bounds[0] <= bounds[1], bounds[1] < content.count, bounds[2] == content.count,
                 self.ask.request.kind == .part
             else { return self.breach("gets the part “\(range)” of \(content.count) bytes") }
-            self.expected = Expected(content: content[bounds[0]...bounds[1]])
+            self.expected = Expected(content: content, next: bounds[0], end: bounds[1] + 1)
         } else if head.status == 416 {
             return
         } else {
-            self.expected = Expected(content: content[...])
+            self.expected = Expected(content: content, next: 0, end: content.count)
         }
         let statuses: [Course.Answer.Kind: UInt16] = [
             .ok: 200, .part: 200, .missing: 404, .failure: 503, .found: 302, .other: 303, .again: 307, .permanent: 308,
@@ -167,11 +193,12 @@ final class ModelClient: ClientStream {
             self.phase = .answering(owed: owed - UInt64(bytes.count), hasBody: hasBody)
         }
         if let expected {
-            let rest = expected.content.dropFirst(expected.count)
-            if bytes.count > rest.count || !rest.prefix(bytes.count).elementsEqual(bytes) {
+            self.expected?.next += bytes.count
+            if expected.next + bytes.count > expected.end
+                || !ModelContent.holds(expected.content, at: expected.next, bytes)
+            {
                 self.breach("gets other bytes than the content has")
             }
-            self.expected?.count += bytes.count
         }
         return bytes.count
     }
@@ -187,8 +214,8 @@ final class ModelClient: ClientStream {
         }
         if hasBody, let owed, owed > 0 { self.breach("\(owed) bytes less come than were declared") }
         if hasBody, let expected {
-            if expected.count != expected.content.count {
-                self.breach("\(expected.count) bytes of \(expected.content.count) end as if they were all")
+            if expected.next != expected.end {
+                self.breach("a body ends as if it were all, \(expected.end - expected.next) bytes before its end")
             }
             self.checkContract(expected.content)
         }
@@ -196,7 +223,7 @@ final class ModelClient: ClientStream {
     }
 
     /// An answer that breaks the contract of its route reaches no client.
-    private func checkContract(_ content: ArraySlice<UInt8>) {
+    private func checkContract(_ content: [UInt8]) {
         let yaml = self.record.configuration.yaml
         guard yaml.contains("body: json"), !yaml.contains("on_violation: report"), self.status == 200 else { return }
         // Without content there is nothing to judge.
@@ -209,7 +236,18 @@ final class ModelClient: ClientStream {
         self.end()
     }
 
-    func relay(_ terms: TunnelTerms) { self.breach("gets a tunnel that it has not asked for") }
+    func relay(_ terms: TunnelTerms) {
+        guard case .fresh = self.phase else { return self.breach("a tunnel begins behind a head") }
+        let origin = self.record.origins.first { $0.connection?.isOpen(as: terms.origin.descriptor) == true }
+        if origin?.token != self.ask.token { self.breach("gets a tunnel that was opened for another") }
+        switch self.ask.request.kind {
+        case .connect where terms.head == nil: break
+        case .upgrade where terms.head?.fields.values(of: "Upgrade") == ["echo"]: break
+        default: self.breach("gets a tunnel that it has not asked for")
+        }
+        (self.phase, self.exchange) = (.relaying(terms), nil)
+        self.record.openTunnels += 1
+    }
 
     func open(_ tunnel: InterceptedTunnel) { self.breach("gets a tunnel that it has not asked for") }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// A configuration for courses, and what the model has to know of it.
-struct ModelConfiguration {
+struct ModelConfiguration: Sendable {
     let yaml: String
     /// True if answers may come from other clients' requests.
     var shares = false
@@ -9,6 +11,21 @@ struct ModelConfiguration {
     var follows = false
     /// True if a client may get a placeholder or a problem in place of a good answer.
     var judges = false
+    /// True if clients have to show a password.
+    var hasPasswords = false
+    /// The most tunnels at a time; nil for no bound that a course could meet.
+    var mostTunnels: Int?
+
+    /// True if answers are kept after they were given.
+    var keeps: Bool { self.yaml.contains("cache: {policy") }
+    /// True if answers are kept on the disk, too.
+    var hasDisk: Bool { self.keeps && !self.yaml.contains("disk: off") }
+    /// True if other threads have to do with requests.
+    var waitsForOthers: Bool { self.hasPasswords || self.hasDisk }
+    /// True if requests wait for equal ones.
+    var joins: Bool { self.yaml.contains("coalesce: {") }
+    /// True if requests wait for their turns at an origin.
+    var queues: Bool { self.yaml.contains("max_active") }
 
     private static let limits = "limits: {held_bytes: 1MiB, body_buffer: 64KiB}\n"
     private static let paced =
@@ -23,7 +40,13 @@ struct ModelConfiguration {
             yaml: limits
                 + "routes: [{name: r, match: {hosts: [a.test]}, redirects: follow}, {name: s, request: \(paced)}]",
             follows: true),
+        ModelConfiguration(
+            yaml: "limits: {held_bytes: 1MiB, body_buffer: 4KiB}\n"
+                + "routes: [{name: r, match: {hosts: [a.test]}, redirects: follow}, {name: s, request: \(paced)}]",
+            follows: true),
         ModelConfiguration(yaml: limits + "routes: [{name: r, redirects: follow}]", follows: true),
+        ModelConfiguration(
+            yaml: "limits: {tunnels: 1}\nroutes: [{name: r, redirects: follow}]", follows: true, mostTunnels: 1),
         ModelConfiguration(yaml: limits + "routes: [{name: r, response: {body: json}}]", judges: true),
         ModelConfiguration(
             yaml: limits + "routes: [{name: r, redirects: follow, response: {body: json, on_violation: report}}]",
@@ -37,8 +60,11 @@ struct ModelConfiguration {
         ModelConfiguration(yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}}]", shares: true),
         ModelConfiguration(
             yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]", shares: true),
+        ModelConfiguration(yaml: "routes: [{name: r, cache: {policy: protocol}}]", shares: true),
         ModelConfiguration(
-            yaml: "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]", shares: true),
+            yaml: "clients: {basic_auth: {users: users}}\n"
+                + "cache: {disk: off}\nroutes: [{name: r, cache: {policy: protocol}, coalesce: {}}]",
+            shares: true, hasPasswords: true),
         ModelConfiguration(yaml: "cache: {disk: off}\nroutes: [{name: r, coalesce: {max_active: 1}}]", shares: true),
         ModelConfiguration(
             yaml: "cache: {disk: off}\n" + limits
@@ -62,11 +88,21 @@ enum ModelContent {
         return bytes
     }
 
+    /// Some long texts of which forms are made.
+    private static let texts = (0..<13).map { letters(of: $0, count: sizes[sizes.count - 1]) }
+
     /// The body of a request, a form.
     static func form(of token: Int, count: Int) -> [UInt8] {
-        var bytes = Self.letters(of: token, count: count)
+        var bytes = Array(Self.texts[token % Self.texts.count].prefix(count))
         if count > 1 { (bytes[0], bytes[1]) = (UInt8(ascii: "a"), UInt8(ascii: "=")) }
         return bytes
+    }
+
+    /// True if bytes are those of a content from a place on.
+    static func holds(_ content: [UInt8], at start: Int, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count > 0 else { return true }
+        guard start + bytes.count <= content.count, let first = bytes.baseAddress else { return false }
+        return content.withUnsafeBytes { memcmp($0.baseAddress.unsafelyUnwrapped + start, first, bytes.count) == 0 }
     }
 
     private static func letters(of name: Int, count: Int) -> [UInt8] {

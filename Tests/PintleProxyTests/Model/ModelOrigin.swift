@@ -22,6 +22,8 @@ final class ModelOrigin: OriginStream {
     private(set) var completed: Int?
     private(set) var answer: Course.Answer?
     private(set) var isOver = false
+    /// The connection that it has handed over.
+    private(set) var connection: ModelConnection?
     private(set) var hasConfirmed = false
     private(set) var hasRedirected = false
     private(set) var hasFailed = false
@@ -39,16 +41,21 @@ final class ModelOrigin: OriginStream {
 
     init(_ request: TransferRequest, _ record: ModelRecord, _ delegate: any TransferDelegate) {
         (self.request, self.record, self.delegate) = (request, record, delegate)
-        self.token = request.fields.values(of: "X-Token").first.flatMap { Int($0) } ?? -1
+        // A tunnel has no fields, but a destination of its own.
+        let name =
+            request.connectOnly
+            ? request.authority.host.split(separator: ".").first.map { String($0.dropFirst()) }
+            : request.fields.values(of: "X-Token").first
+        self.token = name.flatMap { Int($0) } ?? -1
         (self.number, self.asked) = (record.origins.count, record.now())
         self.hasWholeBody = !request.body.isStreamed
-        if case .bytes(let bytes) = request.body { self.compare(Array(bytes.readableBytesView), isWhole: true) }
+        if case .bytes(let bytes) = request.body { self.compare(bytes, isWhole: true) }
     }
 
-    /// True if nothing but one common answer has come of it.
-    var isSimple: Bool {
-        guard let answer else { return self.isOver == self.hasFailed }
-        return answer.kind == .ok && self.record.ask(of: self)?.request.kind != .part
+    /// True if it was asked for all of what it has.
+    var isAskedForWhole: Bool {
+        self.request.method == "GET" && !self.request.fields.contains("Range")
+            && !self.request.fields.contains("If-None-Match")
     }
 
     private var ask: ModelRecord.Ask? { self.record.ask(of: self) }
@@ -59,12 +66,13 @@ final class ModelOrigin: OriginStream {
         return !self.record.configuration.yaml.contains("serialize") || "\(self.request.authority)".hasPrefix("a.test")
     }
 
-    private func compare(_ bytes: [UInt8], isWhole: Bool) {
+    private func compare(_ bytes: ByteBuffer, isWhole: Bool) {
         guard self.hasClientsBody, let ask else { return }
-        let end = self.received + bytes.count
-        if end > ask.body.count || !bytes.elementsEqual(ask.body[self.received..<end]) {
+        if !bytes.withUnsafeReadableBytes({ ModelContent.holds(ask.body, at: self.received, $0) }) {
             self.record.breach("origin \(self.number) gets other bytes than client of request \(self.token) has sent")
-        } else if isWhole, end < ask.body.count {
+        }
+        let end = self.received + bytes.readableBytes
+        if isWhole, end < ask.body.count {
             self.record.breach("origin \(self.number) gets \(end) bytes of \(ask.body.count) as the whole body")
         }
     }
@@ -72,12 +80,12 @@ final class ModelOrigin: OriginStream {
     // MARK: What it does
 
     func play(interim fields: Fields) {
-        guard self.answer == nil else { return }
+        guard self.answer == nil, !self.request.connectOnly else { return }
         self.delegate?.originSent(interim: ResponseHead(status: 103, fields: fields))
     }
 
     func play(_ answer: Course.Answer) {
-        guard self.answer == nil, !self.isOver else { return }
+        guard self.answer == nil, !self.isOver, !self.request.connectOnly else { return }
         var answer = answer
         let condition = self.request.fields.values(of: "If-None-Match").first
         let range = self.request.fields.values(of: "Range").first
@@ -192,8 +200,27 @@ final class ModelOrigin: OriginStream {
         self.delegate?.originTookBody(count)
     }
 
+    /// Hands its connection over, if that was asked for.
+    ///
+    /// - Parameter asOffered: false for a protocol that its client does not speak.
+    func play(switching asOffered: Bool) throws {
+        guard !self.isOver, self.answer == nil, self.request.connectOnly || self.request.upgrade != nil else { return }
+        let connection = try ModelConnection()
+        self.connection = connection
+        var handover = Handover(connection: MadeConnection(socket: connection.near))
+        if !self.request.connectOnly {
+            let name = asOffered ? "echo" : "other"
+            handover.head = ResponseHead(status: 101, fields: ["Upgrade": name, "Connection": "upgrade"])
+            handover.version = "1.1"
+        }
+        let delegate = self.delegate
+        (self.isOver, self.delegate) = (true, nil)
+        delegate?.originHandedOver(handover, TransferMetrics())
+    }
+
     /// Brings it to its end.
-    func playRest() {
+    func playRest() throws {
+        if self.request.connectOnly { return try self.play(switching: true) }
         self.isSlow = false
         self.playTaking()
         if self.answer == nil { self.play(Course.Answer(kind: .ok, use: .noStore, version: 2)) }
@@ -206,7 +233,7 @@ final class ModelOrigin: OriginStream {
         guard !self.isOver, !self.hasWholeBody else {
             return self.record.breach("origin \(self.number) gets a body that is not streamed, or is over")
         }
-        self.compare(Array(bytes.readableBytesView), isWhole: false)
+        self.compare(bytes, isWhole: false)
         self.received += bytes.readableBytes
         if let length = self.request.body.length, self.received > length {
             self.record.breach("origin \(self.number) gets \(self.received) bytes of \(length)")
@@ -227,7 +254,7 @@ final class ModelOrigin: OriginStream {
         if let length = self.request.body.length, self.received != length {
             self.record.breach("origin \(self.number): a body of \(length) bytes ends after \(self.received)")
         }
-        self.compare([], isWhole: true)
+        self.compare(ByteBuffer(), isWhole: true)
         self.hasWholeBody = true
         self.tellGiven()
     }

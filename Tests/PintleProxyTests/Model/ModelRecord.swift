@@ -27,6 +27,13 @@ final class ModelRecord {
     private(set) var breaches: [String] = []
     /// True if there was no room for what would be kept.
     var hasLackedMemory = false
+    /// The tunnels that clients have.
+    var openTunnels = 0 {
+        didSet {
+            guard let most = self.configuration.mostTunnels, self.openTunnels > most else { return }
+            self.breach("\(self.openTunnels) tunnels are open, though \(most) may be")
+        }
+    }
     private var moment = 0
 
     init(_ configuration: ModelConfiguration) { self.configuration = configuration }
@@ -48,6 +55,12 @@ final class ModelRecord {
     func add(_ origin: ModelOrigin) {
         self.origins.append(origin)
         guard let ask = self.ask(of: origin) else { return self.breach("an origin is asked for what no client wants") }
+        if self.configuration.hasPasswords, ask.request.password != .right {
+            self.breach("request \(origin.token) reaches an origin without a password")
+        }
+        if origin.request.fields.contains("Proxy-Authorization") {
+            self.breach("origin of request \(origin.token) gets the password for the proxy")
+        }
         // More than once an origin may see a request only if it has redirected it, or caches ask.
         let own = self.origins.filter { $0.token == origin.token }
         let redirects = own.filter(\.hasRedirected).count
@@ -65,6 +78,9 @@ final class ModelRecord {
 
     /// Checks that a client may have the answer of an origin.
     func check(_ origin: ModelOrigin, for ask: Ask) {
+        if self.configuration.hasPasswords, ask.request.password != .right {
+            self.breach("request \(ask.token) is answered without a password")
+        }
         guard origin.token != ask.token else { return }
         guard self.configuration.shares else {
             return self.breach("request \(ask.token) gets the answer to request \(origin.token)")
@@ -106,17 +122,18 @@ final class ModelRecord {
         return ask.request.path == path || self.origins.contains { $0.hasRedirected && $0.answer?.path == path }
     }
 
-    /// An answer is not given once a newer one to the same question is complete.
+    /// An answer that is kept is not given any more once a newer one to the same question was complete: that has taken its place,
+    /// or has shown that nothing is to be kept. Confirmations and removals are left out: after those an older one may count.
     private func checkAge(of origin: ModelOrigin, for ask: Ask, _ names: String) {
-        guard ask.request.kind == .get, origin.answer?.use == .freshForMany, !self.hasLackedMemory else { return }
-        let ofPath = self.origins.filter { self.ask(of: $0)?.request.path == ask.request.path }
-        guard ofPath.allSatisfy({ $0.isSimple }),
+        guard self.configuration.keeps, !self.configuration.queues, !self.hasLackedMemory,
+            origin.answer?.use != .varying,
             self.asks.allSatisfy({ !$0.request.hasBody && $0.request.kind != .delete })
         else { return }
-        for newer in ofPath where newer.asked > origin.asked {
-            guard newer.answer?.use == .freshForMany, let end = newer.completed, end < ask.begun,
-                let kind = self.ask(of: newer)?.request.kind, [.get, .unconditional, .noCache].contains(kind)
-            else { continue }
+        let (path, authority) = (origin.request.path, origin.request.authority)
+        let ofPath = self.origins.filter { $0.request.path == path && $0.request.authority == authority }
+        guard !ofPath.contains(where: \.hasConfirmed) else { return }
+        for newer in ofPath where newer.asked > origin.asked && newer.isAskedForWhole && newer.answer?.kind == .ok {
+            guard let end = newer.completed, end < ask.begun else { continue }
             self.breach("\(names), though the newer answer to request \(newer.token) was complete before it was made")
         }
     }

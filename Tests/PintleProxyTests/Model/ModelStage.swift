@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Dispatch
+import Glibc
 import NIOCore
 import PintleActivity
 import PintleMessage
@@ -21,25 +22,59 @@ final class ModelStage: @unchecked Sendable {
     let counters: Counters
     let opener: ModelOpener
     /// The one in force, and one that says the same, for reloads.
-    let actives: [ActiveConfiguration]
+    private(set) var actives: [ActiveConfiguration]
     private let engine: Engine
+    /// For answers on the disk.
+    private let folder: TemporaryFolder?
     private var courses = 0
 
     init(_ configuration: ModelConfiguration, on engine: Engine) throws {
         (self.configuration, self.engine, self.loop) = (configuration, engine, engine.loops[0])
-        let policy = try ExchangeStage.policy(configuration.yaml)
-        let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
-        self.counters = Counters(routes: policy.routes.routes.map(\.name))
-        let active = try ExchangeStage.active(policy, engine, self.counters, log)
-        let again = try ExchangeStage.policy(configuration.yaml)
-        self.actives = [
-            active,
-            try ExchangeStage.active(again, engine, self.counters, log, continuing: active),
-        ]
+        let routes = try ExchangeStage.policy(configuration.yaml).routes.routes
+        self.counters = Counters(routes: routes.map(\.name))
+        self.actives = try Self.actives(configuration, engine, self.counters)
+        self.folder = configuration.hasDisk ? try TemporaryFolder() : nil
         self.pool = WorkPool(memory: self.counters.memory, workers: 1)
         self.opener = ModelOpener(ModelRecord(configuration))
         self.lane = Lane(
-            loop: self.loop, active: active, census: ConnectionCensus(), pool: self.pool, origins: self.opener)
+            loop: self.loop, active: self.actives[0], census: ConnectionCensus(), pool: self.pool, origins: self.opener)
+        try self.openDisk()
+    }
+
+    private static func actives(
+        _ configuration: ModelConfiguration, _ engine: Engine, _ counters: Counters
+    ) throws -> [ActiveConfiguration] {
+        let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
+        let policy = try ExchangeStage.policy(configuration.yaml)
+        let active = try ExchangeStage.active(policy, engine, counters, log)
+        let again = try ExchangeStage.policy(configuration.yaml)
+        return [active, try ExchangeStage.active(again, engine, counters, log, continuing: active)]
+    }
+
+    // MARK: The disk
+
+    private func openDisk() throws {
+        guard let folder, let answers = self.actives[0].answers else { return }
+        let capacity = self.actives[0].cacheConfiguration.disk
+        try Self.wait { try await answers.openDisk(folder.path + "/cache", capacity: capacity) { _ in } }
+    }
+
+    /// Begins anew, as another process would, with what is on the disk.
+    func restart() throws {
+        if let answers = self.actives[0].answers { try Self.wait { await answers.closeDisk() } }
+        self.actives = try Self.actives(self.configuration, self.engine, self.counters)
+        self.lane.replace(active: self.actives[0])
+        try self.openDisk()
+    }
+
+    private static func wait(for work: @escaping @Sendable () async throws -> Void) throws {
+        let outcome = Watched<Result<Void, any Error>?>(nil)
+        Task {
+            let result: Result<Void, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            outcome.change { $0 = result }
+        }
+        try outcome.wait(for: "the disk", until: { $0 != nil })?.get()
     }
 
     /// Plays a course.
@@ -70,6 +105,8 @@ final class CoursePlay: TurnEndWork {
     static let peer = Client.address(IPAddress(v4: 0x7F00_0001))
     /// More turns than the end of any course needs.
     private static let mostTurnsOfEnd = 400
+    /// More turns than pass while another thread checks a password or reads from the disk.
+    private static let mostTurnsOfWaiting = 10_000_000
     private let course: Course
     private let record: ModelRecord
     private let stage: ModelStage
@@ -78,6 +115,7 @@ final class CoursePlay: TurnEndWork {
     private let usesPool: Bool
     private var position = 0
     private var endTurns = 0
+    private var waitedTurns = 0
     private var othersHold = 0
     private var clients: [Int: ModelClient] = [:]
     private var exchanges: [Weak] = []
@@ -98,15 +136,32 @@ final class CoursePlay: TurnEndWork {
     func begin() { self.stage.loop.atEndOfTurn(self) }
 
     func runAtEndOfTurn() {
-        do { try self.goOn() } catch { self.record.breach("\(error)") }
+        do { try self.goOn() } catch {
+            self.record.breach("\(error)")
+            self.stage.loop.atEndOfTurn(self)
+        }
     }
 
     private func goOn() throws {
+        let isRight = self.record.breaches.isEmpty
+        if self.position == 0, isRight { try self.stage.lane.active.passwords?.learn() }
+        if isRight, self.clients.values.contains(where: \.awaitsOthers) {
+            self.waitedTurns += 1
+            if self.waitedTurns > Self.mostTurnsOfWaiting { self.record.breach("a request waits for ever") }
+            sched_yield()
+            return self.stage.loop.atEndOfTurn(self)
+        }
         var isTurn = false
         while !isTurn, self.record.breaches.isEmpty, self.position < self.course.steps.count {
             let step = self.course.steps[self.position]
             self.position += 1
-            if case .turn = step { isTurn = true } else { try self.play(step) }
+            switch step {
+            case .turn: isTurn = true
+            case .restart:
+                try self.restart()
+                isTurn = true
+            default: try self.play(step)
+            }
         }
         if !isTurn, try !self.goesOnToEnd() { return self.done(self.record.breaches) }
         if self.usesPool { try self.stage.waitForPool() }
@@ -133,6 +188,7 @@ final class CoursePlay: TurnEndWork {
         case .fails(let origin): self.origin(origin)?.playFailure()
         case .slows(let origin): self.origin(origin)?.isSlow = true
         case .takes(let origin): self.origin(origin)?.playTaking()
+        case .switches(let origin, let asOffered): try self.origin(origin)?.play(switching: asOffered)
         case .memoryRunsShort:
             self.record.hasLackedMemory = true
             self.hold(self.stage.lane.active.limits.heldBytes)
@@ -141,8 +197,15 @@ final class CoursePlay: TurnEndWork {
             let next = self.stage.actives.first { $0 !== self.stage.lane.active }
             if let next { self.stage.lane.replace(active: next) }
         case .hour: self.passTime()
-        case .turn: break
+        case .turn, .restart: break
         }
+    }
+
+    /// What is under way ends with the process.
+    private func restart() throws {
+        for client in self.clients.keys.sorted() { self.clients[client]?.leave() }
+        for origin in self.record.origins { origin.playFailure() }
+        try self.stage.restart()
     }
 
     private func origin(_ number: Int) -> ModelOrigin? {
@@ -168,21 +231,7 @@ final class CoursePlay: TurnEndWork {
     private func play(_ request: Course.Request, of client: Int) throws {
         if let client = self.clients[client], !client.isOver { return }
         let ask = self.record.ask(request)
-        let place = "\(request.path == 2 ? "b" : "a").test/\(self.folder)/\(request.path)"
-        var lines = ["\(request.method) http://\(place)", "X-Token: \(ask.token)"]
-        if request.user > 0 { lines.append("Authorization: Bearer user\(request.user)") }
-        if request.variant > 0 { lines.append("X-Variant: \(request.variant)") }
-        switch request.kind {
-        case .get, .head, .delete, .unconditional: break
-        case .part: lines.append("Range: bytes=2-8")
-        case .noCache: lines.append("Cache-Control: no-cache")
-        case .conditional: lines.append("If-None-Match: \"1\"")
-        case .post, .postExpecting: lines.append("Content-Length: \(request.size)")
-        case .postChunked: lines.append("Transfer-Encoding: chunked")
-        }
-        if request.kind == .postExpecting { lines.append("Expect: 100-continue") }
-        if request.hasBody { lines.append("Content-Type: application/x-www-form-urlencoded") }
-        let head = try RequestHead(spelled: lines)
+        let head = try request.head(token: ask.token, folder: self.folder)
         let (asking, lane) = (ModelClient(ask, self.record), self.stage.lane)
         let exchange = Exchange(
             ReceivedRequest(head, try head.bodyFraming()), from: asking, of: Self.peer, on: lane)
@@ -211,13 +260,19 @@ final class CoursePlay: TurnEndWork {
             if self.course.endsByLeaving { self.clients[client]?.leave() }
             self.clients[client]?.play(isReading: true)
             self.clients[client]?.playEndOfBody()
+            self.clients[client]?.closeTunnel()
         }
-        for origin in self.record.origins where !origin.isOver { origin.playRest() }
+        for origin in self.record.origins where !origin.isOver { try origin.playRest() }
         self.passTime()
         let isLeft =
-            !self.record.asks.allSatisfy(\.isOver) || !self.record.origins.allSatisfy(\.isOver)
+            !self.record.asks.allSatisfy(\.isOver)
+            || !self.record.origins.allSatisfy { $0.isOver && $0.connection?.isClosed ?? true }
             || self.exchanges.contains { $0.exchange != nil }
-        if isLeft, self.endTurns < Self.mostTurnsOfEnd { return true }
+        let most = self.record.configuration.waitsForOthers ? Self.mostTurnsOfWaiting : Self.mostTurnsOfEnd
+        if isLeft, self.endTurns < most {
+            if self.record.configuration.waitsForOthers { sched_yield() }
+            return true
+        }
         // Work that was put off is done by then.
         guard self.endTurns >= 3 else { return true }
         self.checkLeft()
@@ -228,6 +283,9 @@ final class CoursePlay: TurnEndWork {
         for ask in self.record.asks where !ask.isOver { self.record.breach("request \(ask.token) has no end") }
         for origin in self.record.origins where !origin.isOver {
             self.record.breach("the origin of request \(origin.token) has no end")
+        }
+        for origin in self.record.origins where origin.connection?.isClosed == false {
+            self.record.breach("the connection of request \(origin.token) stays open")
         }
         if self.exchanges.contains(where: { $0.exchange != nil }) { self.record.breach("an exchange is kept for ever") }
         let counts = self.stage.counters.snapshot()
