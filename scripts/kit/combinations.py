@@ -6,17 +6,20 @@ usage: combinations.py PINTLE ROWS|all SEED SCHEMA [ROW]
 
 import atexit
 import concurrent.futures
+import itertools
 import json
 import os
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 
 import combination_array
+import combination_oracle as oracle
 import combination_traffic as traffic
 from combination_fixture import Fixture
 from combination_keys import LEFT, Mark, keys, made, marks
@@ -24,21 +27,28 @@ from combination_keys import LEFT, Mark, keys, made, marks
 program, rows, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
 alone = int(sys.argv[5]) if len(sys.argv) > 5 else None
 # Keys in a row: with more of them a rule that denies hides what another would do.
-WIDTH, BATCH, TRIPLE_ROWS, ROUNDS = 40, 4, 400, 3
+WIDTH, BATCH, TRIPLE_ROWS, ROUNDS, CLIENTS = 40, 4, 400, 3, 6
 
 with open(sys.argv[4]) as file:
     schema = json.load(file)
 base = tempfile.mkdtemp(prefix="pintle-combinations-")
 atexit.register(shutil.rmtree, base, True)
-fixture = Fixture(base)
-every = marks(keys(schema, made(base, fixture.pin)))
+fixture = Fixture(program, base)
+atexit.register(fixture.close)
+every = marks(keys(schema, made(fixture.places)))
+PLACES = {name: f"{name}.localhost:{port}" for name, port in fixture.secure.items()}
+# Tunnels, and the requests in them.
+CONNECTS = {name: traffic.Request("CONNECT", place, f"{name}.localhost") for name, place in PLACES.items()}
+INNER = {name: traffic.Request("GET", f"https://{place}/page", place) for name, place in PLACES.items()}
+# What `upstream_proxy: env` takes.
+environment = {**os.environ, "http_proxy": fixture.places.parent, "https_proxy": fixture.places.parent}
 
 
 def checked(folder: str, row: list[Mark]) -> str | None:
     """What `check` refuses of a row."""
     with open(folder + "/p.yaml", "w") as file:
         file.write(fixture.document(row))
-    done = subprocess.run([program, "check", "-c", "p.yaml"], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([program, "check", "-c", "p.yaml"], cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode not in (0, 3):
         return f"check ends with {done.returncode}"
     return done.stdout + done.stderr if done.returncode else None
@@ -61,71 +71,137 @@ def blamed(complaint: str, row: list[Mark]) -> Mark:
     return row[-1]
 
 
-def accepted(folder: str, row: list[Mark]) -> list[Mark]:
+def accepted(row: list[Mark]) -> list[Mark]:
     """What is left of a row when each key that is refused is taken out."""
     row = list(row)
-    while row and (complaint := checked(folder, row)):
-        row.remove(blamed(complaint, row))
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        while row and (complaint := checked(folder, row)):
+            row.remove(blamed(complaint, row))
     return row
 
 
-def tried(row: list[Mark]) -> str | None:
-    """Starts the program with a row that `check` accepts; what went wrong."""
-    with tempfile.TemporaryDirectory(dir=base) as folder:
-        if checked(folder, row):
-            return None
-        log = open(folder + "/log", "w+")
-        process = subprocess.Popen([program, "serve", "-c", "p.yaml", "--listen", "127.0.0.1:0", "--port-file", "port"],
-                                   cwd=folder, env={**os.environ, "XDG_STATE_HOME": folder + "/state"}, stdout=log, stderr=log)
-        promises: dict = {}
-        try:
-            wrong = spoken(folder, process, promises)
-            process.send_signal(signal.SIGTERM)
+class Trial:
+    """One configuration, which `check` accepts, in the release program."""
+
+    def __init__(self, folder: str, row: list[Mark]) -> None:
+        self.folder, self.row = folder, row
+        self.keys = {mark.key for mark in row}
+        # By method, target and host, as records have them: what was promised, and the status that a client saw.
+        self.seen: dict[tuple[str, str, str], list] = {}
+        with open(folder + "/p.yaml", "w") as file:
+            file.write(fixture.document(row))
+
+    def has(self, key: str) -> bool:
+        return any(one.startswith(key) for one in self.keys)
+
+    def run(self) -> str | None:
+        """Starts the program, sends all traffic, and stops it; what went wrong."""
+        listen = ["--listen", "127.0.0.1:0"] + (["--listen", "https://127.0.0.1:0"] if self.has("listen_tls") else [])
+        with open(self.folder + "/log", "w+") as log:
+            process = subprocess.Popen([program, "serve", "-c", "p.yaml", *listen, "--port-file", "port"], cwd=self.folder,
+                                       env={**environment, "XDG_STATE_HOME": self.folder + "/state"}, stdout=log, stderr=log)
             try:
-                if process.wait(40):
-                    wrong = f"it ended with {process.returncode}"
-            except subprocess.TimeoutExpired:
-                wrong = "it does not stop"
-        finally:
-            process.kill()
-            process.wait()
-        log.seek(0)
-        text = log.read()
+                wrong = self.spoken(process)
+                process.send_signal(signal.SIGTERM)
+                try:
+                    if process.wait(40):
+                        wrong = f"it ended with {process.returncode}"
+                except subprocess.TimeoutExpired:
+                    wrong = "it does not stop"
+            finally:
+                process.kill()
+                process.wait()
+            log.seek(0)
+            text = log.read()
         if "BUG:" in text or "Fatal error" in text:
             wrong = "a line of a bug: " + text[-500:]
         if '"message":"stopped"' in text and '"clean":true' not in text:
             wrong = wrong or "it did not drain: " + text[-300:]
-        return wrong or traffic.logged(text, promises)
+        return wrong or oracle.logged(text, self.seen)
+
+    def opened(self, process: subprocess.Popen) -> list[traffic.Door] | str:
+        end = time.monotonic() + 20
+        while not (os.path.exists(self.folder + "/port") and os.path.getsize(self.folder + "/port")):
+            if process.poll() is not None or time.monotonic() > end:
+                return f"it did not start: {process.returncode}"
+            time.sleep(0.01)
+        context = ssl.create_default_context(cafile=base + "/ca.pem")
+        with open(self.folder + "/port") as file:
+            plain, *secure = [int(line) for line in file]
+        return [traffic.Door(plain), *(traffic.Door(port, context) for port in secure)]
+
+    def promise(self, those: list[traffic.Request], pool: concurrent.futures.Executor) -> str | None:
+        """Asks `explain` about requests; its complaint."""
+        those = list(dict.fromkeys(those))
+        told = list(pool.map(lambda one: oracle.promised(program, self.folder, environment, one, self.row), those))
+        self.promises = dict(zip(those, told))
+        return next((one for one in told if isinstance(one, str)), None)
+
+    def spoken(self, process: subprocess.Popen) -> str | None:
+        self.doors = self.opened(process)
+        if isinstance(self.doors, str):
+            return self.doors
+        plain = traffic.requests("include" in self.keys)
+        with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+            complaint = self.promise([*plain, *CONNECTS.values(), *INNER.values()], pool)
+            try:
+                return complaint or self.in_turn(plain) or self.at_once(plain, pool)
+            except OSError as error:
+                return f"no connection: {error!r}"
+
+    def in_turn(self, plain: list[traffic.Request]) -> str | None:
+        """Sends requests one after the other; the first fault."""
+        found = (self.asked(one, door) for door, those in zip(self.doors, (plain, plain[:10])) for one in those)
+        return next(filter(None, itertools.chain(found, (self.stranger(one) for one in plain[:1]))), None)
+
+    def at_once(self, plain: list[traffic.Request], pool: concurrent.futures.Executor) -> str | None:
+        """Sends tunnels and requests at the same time, and one request whose client leaves; the first fault."""
+        traffic.abandon(self.doors[0], plain[0])
+        tunnels = pool.map(self.tunnelled, [*INNER, *INNER], ("--http1.1", "--http1.1", "--http2", "--http2"))
+        crowd = pool.map(lambda one: self.asked(one, crowded=True), [*CONNECTS.values(), *traffic.at_once(plain)])
+        return next(filter(None, [*tunnels, *crowd]), None)
+
+    def asked(self, request: traffic.Request, door: traffic.Door | None = None, crowded: bool = False) -> str | None:
+        """Sends a request; how its answer differs from what was promised."""
+        more = (traffic.CREDENTIALS,) if self.has("clients.basic_auth") else ()
+        # The connection before may not be closed yet, and be one too many for a small limit.
+        for patience in (0,) if crowded else (0.1, 0.2, 0):
+            answer = traffic.talk(door or self.doors[0], request, more)
+            self.note(request, self.promises[request], None if isinstance(answer, str) else answer.status)
+            if isinstance(answer, str) or answer.status != 503:
+                break
+            time.sleep(patience)
+        return oracle.compared(request, self.promises[request], answer, crowded)
+
+    def tunnelled(self, name: str, version: str) -> str | None:
+        connect, inner = CONNECTS[name], INNER[name]
+        got = traffic.tunnelled(self.doors[0], base, inner.target, version)
+        self.note(connect, self.promises[connect], got.connect)
+        return oracle.tunnel_fault(self.promises[connect], self.promises[inner], inner, got)
+
+    def stranger(self, request: traffic.Request) -> str | None:
+        """A client without a password where there must be one."""
+        if not self.has("clients.basic_auth"):
+            return None
+        answer = traffic.talk(self.doors[0], request)
+        self.note(request, None, 407)
+        return None if isinstance(answer, traffic.Answer) and answer.problem == "proxy-auth-required" else f"without a password: {answer}"
+
+    def note(self, request: traffic.Request, promise: oracle.Promise | None, status: int | None) -> None:
+        """Keeps what the log must say of a request."""
+        self.seen.setdefault((request.method, request.target, request.host), []).append((promise, status))
 
 
-def spoken(folder: str, process: subprocess.Popen, promises: dict) -> str | None:
-    end = time.monotonic() + 20
-    while not (os.path.exists(folder + "/port") and os.path.getsize(folder + "/port")):
-        if process.poll() is not None or time.monotonic() > end:
-            return f"it did not start: {process.returncode}"
-        time.sleep(0.01)
-    with open(folder + "/port") as file:
-        port = int(file.read().split()[0].rsplit(":", 1)[-1])
-    connects = [traffic.Request("CONNECT", f"{name}.localhost:{fixture.secure}", f"{name}.localhost")
-                for name in ("second", "third")]
-    requests = [*traffic.requests(), *connects]
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(lambda one: traffic.promised(program, folder, one), dict.fromkeys(requests)))
-    told_of = dict(zip(dict.fromkeys(requests), told))
-    wrong = None
-    try:
-        for request in requests:
-            promise = told_of[request]
-            if isinstance(promise, str):
-                return promise
-            promises.setdefault((request.method, request.target, request.host), []).append(promise)
-            wrong = wrong or traffic.compared(request, promise, traffic.talk(port, request))
-        traffic.abandon(port, requests[0])
-        for version in ("--http1.1", "--http2"):
-            traffic.https(port, fixture.secure, base, version)
-    except OSError as error:
-        wrong = wrong or f"no connection: {error}"
-    return wrong
+def tried(row: list[Mark]) -> str | None:
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        return Trial(folder, row).run()
+
+
+def fails(row: list[Mark]) -> bool:
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        if checked(folder, row):
+            return False
+    return tried(row) is not None
 
 
 def shrunk(row: list[Mark]) -> list[Mark]:
@@ -135,7 +211,7 @@ def shrunk(row: list[Mark]) -> list[Mark]:
         at = 0
         while at < len(row):
             less = row[:at] + row[at + size:]
-            if tried(less):
+            if fails(less):
                 row = less
             else:
                 at += size
@@ -146,10 +222,12 @@ def shrunk(row: list[Mark]) -> list[Mark]:
 class Run:
     def __init__(self) -> None:
         self.number = self.failed = 0
+        self.start = time.monotonic()
+        # Faults that were shown with few keys.
+        self.known: set[str] = set()
 
     def row(self, numbered: tuple[int, list[Mark]]) -> tuple[list[Mark], str | None]:
-        with tempfile.TemporaryDirectory(dir=base) as folder:
-            ran = accepted(folder, numbered[1])
+        ran = accepted(numbered[1])
         return ran, tried(ran) if alone in (None, numbered[0]) else None
 
     def batch(self, pool: concurrent.futures.Executor, those: list[list[Mark]]) -> list[list[Mark]]:
@@ -160,10 +238,18 @@ class Run:
             found.append(ran)
             if wrong:
                 self.failed += 1
-                print(f"FAILED: {wrong}\nagain: scripts/combinations {rows} {seed} {number}", flush=True)
-                for mark in shrunk(ran):
-                    print(f"  {mark.owner} {mark.key}: {mark.value}", flush=True)
+                self.show(number, ran, wrong)
         return found
+
+    def show(self, number: int, row: list[Mark], wrong: str) -> None:
+        """Prints a failure, and its keys unless one like it was shown before: to find them takes many runs."""
+        print(f"FAILED after {time.monotonic() - self.start:.0f} s: {wrong}\nagain: scripts/combinations {rows} {seed} {number}",
+              flush=True)
+        kind = re.sub(r"\d+", "", wrong.partition("\n")[0])
+        if kind not in self.known:
+            self.known.add(kind)
+            for mark in shrunk(row):
+                print(f"  {mark.owner} {mark.key}: {mark.value}", flush=True)
 
 
 def main() -> int:
