@@ -8,7 +8,7 @@ from combination_keys import Mark, together
 
 # Keys whose triples are wanted, too.
 NAMED = ("route.match", "trust.", "route.cache", "route.coalesce", "route.redirects", "route.request.serialize", "route.contract",
-         "route.connect", "enforcement", "unpinned_hosts")
+         "route.connect", "route.upstream", "route.strip_prefix", "upstream_proxy", "enforcement", "unpinned_hosts")
 
 
 class Pairs:

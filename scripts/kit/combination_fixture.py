@@ -146,7 +146,7 @@ class Fixture:
         upstream = f"http://127.0.0.1:{self.plain}"
         self.write("more.yaml", json.dumps({"routes": [
             {"name": "fourth", "match": {"hosts": ["fourth.localhost"]}, "upstream": upstream}]}))
-        self.places = Places(folder, self.pin, self.parent(program), upstream, f"https://second.localhost:{self.secure['second']}")
+        self.places = Places(folder, self.pin, *self.parents(program), upstream, f"https://second.localhost:{self.secure['second']}")
 
     def certificates(self) -> None:
         new = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
@@ -178,13 +178,16 @@ class Fixture:
         self.start(arguments, lambda: not socket.socket().connect_ex(("127.0.0.1", port)))
         return port
 
-    def parent(self, program: str) -> str:
-        """A proxy behind the proxy. It has a name of its own in Via, by which loops are found."""
-        self.write("parent.yaml", json.dumps({"version": 1, "via": "parent", "log": {"exchanges": "off"}}))
-        arguments = [program, "serve", "-c", "parent.yaml", "--listen", "127.0.0.1:0", "--port-file", "parent.port"]
+    def parents(self, program: str) -> list[str]:
+        """URLs of a proxy behind the proxy. It has a name of its own in Via, by which loops are found."""
+        shown = {"certificate": self.folder + "/o.pem", "key": self.folder + "/o.key"}
+        self.write("parent.yaml", json.dumps({"version": 1, "via": "parent", "log": {"exchanges": "off"}, "listen_tls": shown}))
+        arguments = [program, "serve", "-c", "parent.yaml", "--listen", "127.0.0.1:0", "--listen", "https://127.0.0.1:0",
+                     "--port-file", "parent.port"]
         self.start(arguments, lambda: os.path.exists(self.folder + "/parent.port"))
         with open(self.folder + "/parent.port") as file:
-            return "http://127.0.0.1:" + file.read().strip()
+            plain, secure = file.read().split()
+        return [f"http://127.0.0.1:{plain}", f"https://third.localhost:{secure}"]
 
     def start(self, arguments: list[str], is_ready) -> None:
         process = subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -23,10 +23,11 @@ class Mark(NamedTuple):
 
 
 class Places(NamedTuple):
-    """What values name of the fixture: its folder, the pin of the origins' key, and URLs of a parent and of origins."""
+    """What values name of the fixture: its folder, the pin of the origins' key, and URLs of parents and of origins."""
     folder: str
     pin: str
     parent: str
+    secure_parent: str
     plain: str
     secure: str
 
@@ -37,7 +38,7 @@ def made(places: Places) -> dict[str, list[Any]]:
     return {
         "include": [folder + "/more.yaml", [folder + "/mor*.yaml"]],
         "listen_tls.certificate": [folder + "/o.pem"], "listen_tls.key": [folder + "/o.key"], "listen_tls.password": ["x"],
-        "upstream_proxy": ["env", "off"], "upstream_proxy.url": [places.parent],
+        "upstream_proxy": ["env", "off"], "upstream_proxy.url": [places.parent, places.secure_parent],
         "upstream_proxy.no_proxy": ["second.localhost", ["127.0.0.1"]], "clients.basic_auth.users": [folder + "/users"],
         "log.exchanges": ["off", "-"], "cache.path": [folder + "/cache"], "via": ["off", "other"],
         "clients.allow": [["127.0.0.0/8"], "127.0.0.1"], "destinations.connect_ports": ["any", "auto", 443],

@@ -12,7 +12,7 @@ from combination_traffic import COOKIE, Answer, Request, Tunnelled
 
 # Problems that no request is promised, with their status and what explains them: a line of `explain`, or `key` and a key of the
 # row. Any other problem is a fault.
-RULES, TRUST = r"^(response|contract) ", r"^trust +t,.*[^$]*^key trust\."
+RULES, TRUST = r"^(response|contract) ", r"^trust +the system's roots|^(trust +t,|way .* is judged by t,)(?s:.*)^key trust\."
 GROUNDS = {
     "overloaded": (503, r"^key limits\.held_bytes"),
     "request-timeout": (408, r"^key limits\.(header|body|idle)_timeout"),
@@ -43,6 +43,10 @@ class Promise(NamedTuple):
     path: str | None
     trust: str | None
     rule: str | None
+
+    @property
+    def explained(self) -> str:
+        return re.split("^key ", self.text, maxsplit=1, flags=re.MULTILINE)[0]
 
     def says(self, pattern: str) -> bool:
         return re.search(pattern, self.text, re.MULTILINE) is not None
@@ -80,22 +84,22 @@ def compared(request: Request, promise: Promise, answer: Answer | str, crowded: 
     if isinstance(answer, str):
         return f"{request}: {answer}"
     wrong = fault(request, promise, answer, crowded)
-    return f"{request}: {answer.status} {answer.problem or ''}: {wrong}\n{promise.text.partition('key ')[0]}" if wrong else None
+    return f"{request}: {answer.status} {answer.problem or ''}: {wrong}\n{promise.explained}" if wrong else None
 
 
 def fault(request: Request, promise: Promise, answer: Answer, crowded: bool) -> str | None:
     if promise.status:
-        same = promise.status == answer.status and answer.problem in (promise.problem, None)
+        same = promise.status == answer.status and (request.method == "HEAD" or answer.problem == promise.problem)
         # Limits come before the policy.
         return None if same or answer.status == 503 and promise.allows("overloaded", 503, crowded) else "explain promises another answer"
+    if promise.says(r"^response .*placeholder") and not answer.problem and not answer.seen \
+            and answer.body == (b"" if request.method == "HEAD" else PLACEHOLDER):
+        return None
     if answer.problem or not answer.seen and answer.status >= 400:
         return None if promise.allows(answer.problem, answer.status, crowded) else "explain says nothing of that problem"
     if request.method == "CONNECT":
         return None if answer.status == 200 else "explain promises a tunnel"
-    if not answer.seen:
-        placed = promise.says(r"^response .*placeholder") and answer.body == (b"" if request.method == "HEAD" else PLACEHOLDER)
-        return None if placed else "the answer is of no origin"
-    return foreign(request, promise, answer)
+    return foreign(request, promise, answer) if answer.seen else "the answer is of no origin"
 
 
 def foreign(request: Request, promise: Promise, answer: Answer) -> str | None:
@@ -103,7 +107,7 @@ def foreign(request: Request, promise: Promise, answer: Answer) -> str | None:
     end = "/" + request.target.rpartition("/")[2]
     status, path = STATUS.get(end, 200), promise.path or ""
     if status == 302 and promise.says(r"^redirects +follows"):
-        return None if answer.status in (200, 302) else "it is no answer behind a redirect"
+        return None if answer.status == 200 else "it is no answer behind a redirect"
     switches = any(field.startswith("Upgrade") for field in request.fields)
     part = any(field.startswith("Range") for field in request.fields) and promise.says("^cache ")
     if answer.status not in (status, 101 if switches else status, 206 if part else status):
@@ -120,9 +124,13 @@ def foreign(request: Request, promise: Promise, answer: Answer) -> str | None:
 def tunnel_fault(connect: Promise, inner: Promise, request: Request, got: Tunnelled) -> str | None:
     """How a tunnel, or the answer in it, differs from what was promised for them."""
     about = f"{request} by a tunnel: {got.connect}, {got.answer}: {got.complaint}"
+    if request.target.startswith("https:"):
+        refused, opened = (inner.says(rf"^tunnel +a CONNECT to \S+ is {word}") for word in ("refused", "intercepted"))
+        if (refused, opened) != (connect.status is not None, connect.says("requests inside are judged")):
+            return f"explain says one thing of the tunnel and another of the request in it:\n{connect.explained}\n{inner.explained}"
     if got.connect != (connect.status or 200):
         # curl shows no problem of a refused tunnel.
-        return None if connect.allows(None, got.connect, True) else f"{about}: explain promises another\n{connect.text.partition('key ')[0]}"
+        return None if connect.allows(None, got.connect, True) else f"{about}: explain promises another\n{connect.explained}"
     if connect.status:
         return None
     if not got.answer:
@@ -145,7 +153,7 @@ def logged(log: str, promises: dict[tuple[str, str, str], list[tuple[Promise, in
             continue
         wrong = [difference(record, promise, status) for promise, status in those]
         if all(wrong):
-            return f"{record['method']} {record['url']}: {wrong[0]}: {line}"
+            return f"{record['method']} {record['url']}: {', '.join(dict.fromkeys(wrong))}: {line}"
     return None
 
 
@@ -154,11 +162,11 @@ def difference(record: dict, promise: Promise | None, status: int | None) -> str
         return None if record["status"] == status else f"status {record['status']} without a password"
     if status not in (None, record["status"]):
         return f"status {record['status']}, but the client got {status}"
-    if record["status"] in (407, 408, 503) and "route" not in record:
-        return None
-    if record.get("route") != promise.route:
+    # Limits and passwords come before the policy, which may not have been asked.
+    early = record["status"] in (407, 408, 503)
+    if record.get("route") != promise.route and not (early and "route" not in record):
         return f"route {record.get('route')}, but explain promises {promise.route}"
-    if record["decision"] == "deny" and not promise.status and not promise.says(GROUNDS["destination-denied"][1]):
+    if record["decision"] == "deny" and not early and not promise.status and not promise.says(GROUNDS["destination-denied"][1]):
         return "denied, but explain promises no denial"
     if record["decision"] == "allow" and promise.status == 403:
         return "allowed, but explain promises 403"

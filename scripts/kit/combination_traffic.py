@@ -144,6 +144,17 @@ class Tunnelled(NamedTuple):
     complaint: str
 
 
+def in_clear(door: Door, connect: Request, request: Request, more: tuple[str, ...]) -> Tunnelled:
+    """A request in clear text in a tunnel."""
+    with door.open() as link:
+        opened = read("CONNECT", sent(link, connect, more))
+        if isinstance(opened, str) or opened.status != 200:
+            return Tunnelled(0 if isinstance(opened, str) else opened.status, None, str(opened))
+        inner = request._replace(target="/" + request.target.rpartition("/")[2])
+        answer = read(inner.method, sent(link, inner, ()))
+        return Tunnelled(200, None, answer) if isinstance(answer, str) else Tunnelled(200, answer, "")
+
+
 def tunnelled(door: Door, folder: str, url: str, version: str) -> Tunnelled:
     with tempfile.TemporaryDirectory(dir=folder) as place:
         done = subprocess.run(["curl", "-sS", "-o", "body", "-D", "head", "-w", "%{http_connect} %{http_code}", "-m", "20", version,

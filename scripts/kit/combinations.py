@@ -36,10 +36,11 @@ atexit.register(shutil.rmtree, base, True)
 fixture = Fixture(program, base)
 atexit.register(fixture.close)
 every = marks(keys(schema, made(fixture.places)))
-PLACES = {name: f"{name}.localhost:{port}" for name, port in fixture.secure.items()}
-# Tunnels, and the requests in them.
+# Tunnels, and the requests in them; the first one's is in clear text.
+PLACES = {"first": f"first.localhost:{fixture.plain}", **{name: f"{name}.localhost:{port}" for name, port in fixture.secure.items()}}
 CONNECTS = {name: traffic.Request("CONNECT", place, f"{name}.localhost") for name, place in PLACES.items()}
-INNER = {name: traffic.Request("GET", f"https://{place}/page", place) for name, place in PLACES.items()}
+INNER = {name: traffic.Request("GET", f"{'https' if name in fixture.secure else 'http'}://{place}/page", place)
+         for name, place in PLACES.items()}
 # What `upstream_proxy: env` takes.
 environment = {**os.environ, "http_proxy": fixture.places.parent, "https_proxy": fixture.places.parent}
 
@@ -86,6 +87,7 @@ class Trial:
     def __init__(self, folder: str, row: list[Mark]) -> None:
         self.folder, self.row = folder, row
         self.keys = {mark.key for mark in row}
+        self.more = (traffic.CREDENTIALS,) if self.has("clients.basic_auth") else ()
         # By method, target and host, as records have them: what was promised, and the status that a client saw.
         self.seen: dict[tuple[str, str, str], list] = {}
         with open(folder + "/p.yaml", "w") as file:
@@ -157,16 +159,15 @@ class Trial:
     def at_once(self, plain: list[traffic.Request], pool: concurrent.futures.Executor) -> str | None:
         """Sends tunnels and requests at the same time, and one request whose client leaves; the first fault."""
         traffic.abandon(self.doors[0], plain[0])
-        tunnels = pool.map(self.tunnelled, [*INNER, *INNER], ("--http1.1", "--http1.1", "--http2", "--http2"))
+        tunnels = pool.map(self.tunnelled, *zip(*itertools.product(INNER, ("--http1.1", "--http2"))))
         crowd = pool.map(lambda one: self.asked(one, crowded=True), [*CONNECTS.values(), *traffic.at_once(plain)])
         return next(filter(None, [*tunnels, *crowd]), None)
 
     def asked(self, request: traffic.Request, door: traffic.Door | None = None, crowded: bool = False) -> str | None:
         """Sends a request; how its answer differs from what was promised."""
-        more = (traffic.CREDENTIALS,) if self.has("clients.basic_auth") else ()
         # The connection before may not be closed yet, and be one too many for a small limit.
         for patience in (0,) if crowded else (0.1, 0.2, 0):
-            answer = traffic.talk(door or self.doors[0], request, more)
+            answer = traffic.talk(door or self.doors[0], request, self.more)
             self.note(request, self.promises[request], None if isinstance(answer, str) else answer.status)
             if isinstance(answer, str) or answer.status != 503:
                 break
@@ -175,7 +176,10 @@ class Trial:
 
     def tunnelled(self, name: str, version: str) -> str | None:
         connect, inner = CONNECTS[name], INNER[name]
-        got = traffic.tunnelled(self.doors[0], base, inner.target, version)
+        if name in fixture.secure:
+            got = traffic.tunnelled(self.doors[0], base, inner.target, version)
+        else:
+            got = traffic.in_clear(self.doors[0], connect, inner, self.more)
         self.note(connect, self.promises[connect], got.connect)
         return oracle.tunnel_fault(self.promises[connect], self.promises[inner], inner, got)
 
@@ -239,6 +243,8 @@ class Run:
             if wrong:
                 self.failed += 1
                 self.show(number, ran, wrong)
+        if self.number // 100 > (self.number - len(those)) // 100:
+            print(f"{self.number} configurations after {time.monotonic() - self.start:.0f} s", flush=True)
         return found
 
     def show(self, number: int, row: list[Mark], wrong: str) -> None:
