@@ -144,17 +144,6 @@ struct TunnelRuleTests {
         #expect(lines.filter { $0.topic == "tunnel" }.count == (method == "GET" ? 1 : 0))
     }
 
-    @Test func `explain says of a tunnel under the system's roots, too, that its destination proves itself`() throws {
-        let authority = try #require(Authority("api.example:443", defaultPort: nil))
-        let lines = try Explanation(
-            policy("tunnels: {verify: [api.example]}"), RequestHead(method: "CONNECT", target: .authority(authority))
-        ).lines.map(\.description)
-        #expect(lines.contains("trust        the system's roots: there is no trust policy"))
-        #expect(
-            lines.contains("trust        the destination proves itself before the tunnel opens; nothing is decrypted"),
-            "\(lines)")
-    }
-
     @Test(arguments: [("off", true), ("[]", false), ("[api.example]", false)])
     func `LOOK-111 check warns of pins that tunnels go past`(verify: String, warns: Bool) throws {
         let pins = "pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]"

@@ -46,6 +46,9 @@ def made(places: Places) -> dict[str, list[Any]]:
         "destinations.allow": ["first.localhost", ["*"]], "tunnels.verify": ["second.localhost", ["*"]],
         "interception.hosts": ["third.localhost", ["first.localhost"]],
         "limits.header_count": [64, 500],
+        # A loaded machine takes longer than a second for a handshake or a tunnel's end.
+        **{f"limits.{name}_timeout": ["5s", "5m"] for name in ("header", "idle", "body", "tunnel_idle", "drain")},
+        "route.request.timeout": ["5s", "5m"], "route.request.connect_timeout": ["5s", "5m"],
         "contract": [folder + "/api.yaml"], "contract.file": [folder + "/api.yaml"],
         "route.contract": [folder + "/api.yaml", "off"], "route.contract.file": [folder + "/api.yaml"],
         "trust.pins": [pin, [pin]], "trust.certificates": [folder + "/ca.pem"], "trust.extra_roots": [folder + "/ca.pem"],
