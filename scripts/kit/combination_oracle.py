@@ -92,7 +92,7 @@ def fault(request: Request, promise: Promise, answer: Answer, crowded: bool) -> 
         same = promise.status == answer.status and (request.method == "HEAD" or answer.problem == promise.problem)
         # Limits come before the policy.
         return None if same or answer.status == 503 and promise.allows("overloaded", 503, crowded) else "explain promises another answer"
-    if promise.says(r"^response .*placeholder") and not answer.problem and not answer.seen \
+    if promise.says(r"^response .*(placeholder|replaces)") and not answer.problem and not answer.seen \
             and answer.body == (b"" if request.method == "HEAD" else PLACEHOLDER):
         return None
     if answer.problem or not answer.seen and answer.status >= 400:

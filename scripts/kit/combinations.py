@@ -8,6 +8,7 @@ import atexit
 import concurrent.futures
 import itertools
 import json
+import math
 import os
 import re
 import shutil
@@ -235,6 +236,9 @@ class Run:
         return ran, tried(ran) if alone in (None, numbered[0]) else None
 
     def batch(self, pool: concurrent.futures.Executor, those: list[list[Mark]]) -> list[list[Mark]]:
+        if alone is not None and self.number > alone:
+            print(f"row {alone}: {'failed' if self.failed else 'passed'}")
+            sys.exit(1 if self.failed else 0)
         numbered = list(enumerate(those, self.number))
         self.number += len(those)
         found = []
@@ -258,31 +262,34 @@ class Run:
                 print(f"  {mark.owner} {mark.key}: {mark.value}", flush=True)
 
 
+def covering(run: Run, array: combination_array.Pairs, pool: concurrent.futures.Executor, bound: float) -> None:
+    """Runs rows until every pair was run or refused, or `bound` rows were made."""
+    for _ in range(ROUNDS):
+        array.retry()
+        while run.number < bound and array.left():
+            those = []
+            while len(those) < BATCH and (row := array.row()):
+                those.append(row)
+                # The next rows of the batch look for other pairs.
+                array.plan(row)
+            for row, ran in zip(those, run.batch(pool, those)):
+                array.close(row, ran)
+        if array.left():
+            break
+    made_rows = combination_array.triples(every, seed, WIDTH, TRIPLE_ROWS) if run.number < bound else []
+    for at in range(0, len(made_rows), BATCH):
+        for row, ran in zip(made_rows[at:], run.batch(pool, made_rows[at:at + BATCH])):
+            array.close(row, ran)
+
+
 def main() -> int:
     array = combination_array.Pairs(every, seed, WIDTH)
-    bound = None if rows == "all" else int(rows)
     run = Run()
     print(f"seed {seed}, {len(every)} values, {array.total} pairs")
     for key, reason in LEFT.items():
         print(f"left out: {key} {reason}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in range(ROUNDS):
-            array.retry()
-            while (bound is None or run.number < bound) and array.left():
-                those = []
-                while len(those) < BATCH and (row := array.row()):
-                    those.append(row)
-                    # The next rows of the batch look for other pairs.
-                    array.plan(row)
-                for row, ran in zip(those, run.batch(pool, those)):
-                    array.close(row, ran)
-            if array.left():
-                break
-        if bound is None:
-            made_rows = combination_array.triples(every, seed, WIDTH, TRIPLE_ROWS)
-            for at in range(0, len(made_rows), BATCH):
-                for row, ran in zip(made_rows[at:], run.batch(pool, made_rows[at:at + BATCH])):
-                    array.close(row, ran)
+        covering(run, array, pool, math.inf if rows == "all" else int(rows))
     print(f"{run.number} configurations; of {array.total} pairs {len(array.ran)} ran, {array.conflicts()} were only ever refused, "
           f"{array.left()} are left")
     print(f"{run.number - run.failed} passed, {run.failed} failed")
