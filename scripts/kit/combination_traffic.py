@@ -80,6 +80,12 @@ def at_once(all_of_them: list[Request]) -> list[Request]:
     return [one for one in chosen for _ in range(2)]
 
 
+def multiplexed(all_of_them: list[Request]) -> list[Request]:
+    """Requests that HTTP/2 can say."""
+    return [one for one in all_of_them if not any(field.startswith(("Connection", "Transfer")) for field in one.fields)
+            and not one.target.startswith("/")]
+
+
 def talk(door: Door, request: Request, more: tuple[str, ...] = ()) -> Answer | str:
     """The answer, or what is wrong with it."""
     try:
@@ -135,6 +141,29 @@ def abandon(door: Door, request: Request) -> None:
     """A client that leaves at once."""
     with door.open() as link:
         link.sendall(request.head())
+
+
+def streams(door: Door, folder: str, those: list[Request], more: tuple[str, ...]) -> list[Answer | str]:
+    """The answers to requests that one client sends at the same time by HTTP/2."""
+    sent_as = []
+    for request in those:
+        fields = dict(field.lower().split(": ", 1) if field not in more else field.split(": ", 1) for field in (*request.fields, *more))
+        path = "/" + request.target.split("/", 3)[3]
+        sent_as.append([{":method": request.method, ":scheme": "http", ":authority": request.host, ":path": path, **fields},
+                        request.body.decode()])
+    done = subprocess.run(["node", os.path.dirname(__file__) + "/combination_streams.js", str(door.port), folder + "/ca.pem",
+                           json.dumps(sent_as)], capture_output=True, text=True)
+    if done.returncode:
+        return [f"node ends with {done.returncode}: {done.stderr[-500:]}"] * len(those)
+    return [one if isinstance(one, str) else streamed(*one) for one in json.loads(done.stdout)]
+
+
+def streamed(headers: dict, body: str) -> Answer:
+    fields = http.client.HTTPMessage()
+    for name, value in headers.items():
+        if not name.startswith(":"):
+            fields[name] = str(value)
+    return answered(headers[":status"], fields, base64.b64decode(body))
 
 
 class Tunnelled(NamedTuple):

@@ -162,7 +162,16 @@ class Trial:
         traffic.abandon(self.doors[0], plain[0])
         tunnels = pool.map(self.tunnelled, *zip(*itertools.product(INNER, ("--http1.1", "--http2"))))
         crowd = pool.map(lambda one: self.asked(one, crowded=True), [*CONNECTS.values(), *traffic.at_once(plain)])
-        return next(filter(None, [*tunnels, *crowd]), None)
+        return next(filter(None, [*self.streamed(traffic.multiplexed(plain)), *tunnels, *crowd]), None)
+
+    def streamed(self, those: list[traffic.Request]) -> list[str | None]:
+        """Sends requests by HTTP/2, if there is a listener with TLS."""
+        found = []
+        for door in self.doors[1:]:
+            for request, answer in zip(those, traffic.streams(door, base, those, self.more)):
+                self.note(request, self.promises[request], None if isinstance(answer, str) else answer.status)
+                found.append(oracle.compared(request, self.promises[request], answer, True))
+        return found
 
     def asked(self, request: traffic.Request, door: traffic.Door | None = None, crowded: bool = False) -> str | None:
         """Sends a request; how its answer differs from what was promised."""
