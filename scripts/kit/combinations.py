@@ -285,7 +285,10 @@ def covering(run: Run, array: combination_array.Pairs, pool: concurrent.futures.
                 array.close(row, ran)
         if array.left():
             break
-    made_rows = combination_array.triples(every, seed, WIDTH, TRIPLE_ROWS) if run.number < bound else []
+    if run.number >= bound:
+        return
+    made_rows, triples = combination_array.triples(every, seed, WIDTH, TRIPLE_ROWS)
+    print(f"{len(made_rows)} more configurations with {triples} triples", flush=True)
     for at in range(0, len(made_rows), BATCH):
         for row, ran in zip(made_rows[at:], run.batch(pool, made_rows[at:at + BATCH])):
             array.close(row, ran)
