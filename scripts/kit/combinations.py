@@ -34,6 +34,8 @@ with open(sys.argv[4]) as file:
     schema = json.load(file)
 base = tempfile.mkdtemp(prefix="pintle-combinations-")
 atexit.register(shutil.rmtree, base, True)
+# So that the origins and the parent end with the script.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 fixture = Fixture(program, base)
 atexit.register(fixture.close)
 every = marks(keys(schema, made(fixture.places)))
