@@ -226,9 +226,14 @@ package struct Explanation: Sendable, Equatable {
                     ? "the tunnel is intercepted; the origin of each request inside is verified then"
                     : "a tunnel is relayed; nothing is verified")
         }
-        guard let index = trust.index else {
-            return self.add("trust", "the system's roots: there is \(trust.reason)")
+        self.add("trust", trust.index.map { self.grounds($0, trust) } ?? "the system's roots: there is \(trust.reason)")
+        if case .authority = self.head.target {
+            self.add("trust", "the destination proves itself before the tunnel opens; nothing is decrypted")
         }
+    }
+
+    /// What the trust policy of an index demands, and why it is asked.
+    private func grounds(_ index: Int, _ trust: TrustChoice) -> String {
         let policy = self.policy.configuration.trust[index]
         var text = "\(trust.name), by \(trust.reason): "
         switch policy.pinning {
@@ -238,10 +243,7 @@ package struct Explanation: Sendable, Equatable {
         }
         if let expires = policy.expires { text += ", until \(expires)" }
         let enforcement = policy.enforcement ?? self.policy.configuration.enforcement
-        self.add("trust", enforcement == .report ? text + ", which is only reported" : text)
-        if case .authority = self.head.target {
-            self.add("trust", "the destination proves itself before the tunnel opens; nothing is decrypted")
-        }
+        return enforcement == .report ? text + ", which is only reported" : text
     }
 
     private mutating func tellContract(_ decision: Decision) {

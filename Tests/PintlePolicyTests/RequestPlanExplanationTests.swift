@@ -79,4 +79,14 @@ struct RequestPlanExplanationTests {
 
     @Test(arguments: Self.withContent)
     func `what is explained of a request with content is what is planned`(row: Row) throws { try self.check(row) }
+
+    @Test func `explain says of a tunnel under the system's roots, too, that its destination proves itself`() throws {
+        let authority = try #require(Authority("api.example:443", defaultPort: nil))
+        let head = RequestHead(method: "CONNECT", target: .authority(authority))
+        let lines = try Explanation(policy("tunnels: {verify: [api.example]}"), head).lines
+        let proof = "the destination proves itself before the tunnel opens; nothing is decrypted"
+        #expect(
+            lines.filter { $0.topic == "trust" }.map(\.text)
+                == ["the system's roots: there is no trust policy", proof])
+    }
 }

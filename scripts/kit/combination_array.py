@@ -8,7 +8,7 @@ from combination_keys import Mark, together
 
 # Keys whose triples are wanted, too.
 NAMED = ("route.match", "trust.", "route.cache", "route.coalesce", "route.redirects", "route.request.serialize", "route.contract",
-         "route.connect", "enforcement", "unpinned_hosts")
+         "route.connect", "route.upstream", "route.strip_prefix", "upstream_proxy", "enforcement", "unpinned_hosts")
 
 
 class Pairs:
@@ -72,9 +72,11 @@ class Pairs:
         self.open[other] &= ~(1 << one)
 
 
-def triples(marks: list[Mark], seed: int, width: int, rows: int) -> list[list[Mark]]:
-    """Rows for triples of the keys that are named: of some candidates the one with most new triples."""
+def triples(marks: list[Mark], seed: int, width: int, rows: int) -> tuple[list[list[Mark]], int]:
+    """Rows for triples of the keys that are named, of some candidates the one with most new triples; and how many triples they have."""
     named = [mark for mark in marks if mark.key.startswith(NAMED)]
+    # Numbers take less time and memory than what they stand for.
+    number = {mark: at for at, mark in enumerate(named)}
     choose, met, made = random.Random(seed), set(), []
     for _ in range(rows):
         best: tuple[set, list[Mark]] = (set(), [])
@@ -84,8 +86,8 @@ def triples(marks: list[Mark], seed: int, width: int, rows: int) -> list[list[Ma
             for mark in named:
                 if len(row) < width and all(together(mark, other) for other in row):
                     row.append(mark)
-            new = set(itertools.combinations(sorted(row), 3)) - met
+            new = set(itertools.combinations(sorted(map(number.get, row)), 3)) - met
             best = max(best, (new, row), key=lambda one: len(one[0]))
         met |= best[0]
         made.append(best[1])
-    return made
+    return made, len(met)

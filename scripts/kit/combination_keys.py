@@ -7,14 +7,11 @@ from typing import Any, NamedTuple
 # Routes of the frame that take keys of a route; a third one has none.
 OWNERS = ("first", "second")
 
-# Keys that are fixed by the frame, or that this machine has no value for.
+# Keys that are fixed by the frame.
 LEFT = {
-    "version": "has one value", "admin": "has one value", "include": "needs a second file with the same keys",
-    "listen": "is given by --listen", "listen_tls": "clients speak http",
-    "upstream_proxy": "needs a parent", "clients.basic_auth": "each request would need a password",
-    "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed", "trust.expires": "is a date",
-    "route.name": "is fixed", "route.match.hosts": "is fixed", "route.upstream": "is fixed", "route.trust": "is fixed",
-    "route.strip_prefix": "paths have no prefix", "route.request.interface": "names of interfaces differ",
+    "version": "has one value", "admin": "has one value", "listen": "is given by --listen",
+    "interception.ca": "is fixed", "trust.hosts": "is fixed", "trust.roots": "is fixed",
+    "route.name": "is fixed", "route.match.hosts": "is fixed", "route.trust": "is fixed",
 }
 
 
@@ -25,24 +22,43 @@ class Mark(NamedTuple):
     value: str
 
 
-def made(folder: str, pin: str) -> dict[str, list[Any]]:
+class Places(NamedTuple):
+    """What values name of the fixture: its folder, the pin of the origins' key, and URLs of parents and of origins."""
+    folder: str
+    pin: str
+    parent: str
+    secure_parent: str
+    plain: str
+    secure: str
+
+
+def made(places: Places) -> dict[str, list[Any]]:
     """Values that the schema alone does not tell, of files and names that the fixture has."""
+    folder, pin = places.folder, places.pin
     return {
+        "include": [folder + "/more.yaml", [folder + "/mor*.yaml"]],
+        "listen_tls.certificate": [folder + "/o.pem"], "listen_tls.key": [folder + "/o.key"], "listen_tls.password": ["x"],
+        "upstream_proxy": ["env", "off"], "upstream_proxy.url": [places.parent, places.secure_parent],
+        "upstream_proxy.no_proxy": ["second.localhost", ["127.0.0.1"]], "clients.basic_auth.users": [folder + "/users"],
         "log.exchanges": ["off", "-"], "cache.path": [folder + "/cache"], "via": ["off", "other"],
         "clients.allow": [["127.0.0.0/8"], "127.0.0.1"], "destinations.connect_ports": ["any", "auto", 443],
         "destinations.ports": ["any", "auto", [80, 443]], "destinations.deny": ["second.localhost", ["a.localhost"]],
         "destinations.allow": ["first.localhost", ["*"]], "tunnels.verify": ["second.localhost", ["*"]],
         "interception.hosts": ["third.localhost", ["first.localhost"]],
-        # Clients come one after the other; where fewer fit, a connection that is just closing is in the way.
-        "limits.connections": [8, 500], "limits.connections_per_client": [8, 500], "limits.tunnels": [8, 500],
-        "limits.tunnels_per_client": [8, 500], "limits.header_count": [64, 500],
+        "limits.header_count": [64, 500],
+        # A loaded machine takes longer than a second for a handshake or a tunnel's end.
+        **{f"limits.{name}_timeout": ["5s", "5m"] for name in ("header", "idle", "body", "tunnel_idle", "drain")},
+        "route.request.timeout": ["5s", "5m"], "route.request.connect_timeout": ["5s", "5m"],
         "contract": [folder + "/api.yaml"], "contract.file": [folder + "/api.yaml"],
         "route.contract": [folder + "/api.yaml", "off"], "route.contract.file": [folder + "/api.yaml"],
         "trust.pins": [pin, [pin]], "trust.certificates": [folder + "/ca.pem"], "trust.extra_roots": [folder + "/ca.pem"],
-        "trust.crl_files": [folder + "/crl.pem"], "trust.client_certificate.certificate": [folder + "/o.pem"],
+        "trust.crl_files": [folder + "/crl.pem"], "trust.expires": ["2020-01-01", "2099-01-01T00:00:00Z"],
+        "trust.client_certificate.certificate": [folder + "/o.pem"],
         "trust.client_certificate.key": [folder + "/o.key"], "trust.client_certificate.password": ["x"],
         "route.match.methods": ["GET", ["GET", "HEAD", "POST"]], "route.match.paths": ["/page", ["/**"]],
         "route.match.headers": [{"X-Combined": "1"}],
+        "route.upstream": [places.plain, places.plain + "/pre", places.secure], "route.strip_prefix": ["/pre", "/page"],
+        "route.request.interface": ["lo"],
         "route.request.parameters": [{"a": "1"}], "route.request.string_encoding": ["utf-8", "iso-8859-1"],
         "route.request.uri_methods": ["GET", ["GET", "HEAD"]], "route.cache": ["off", False],
         "route.coalesce": [{}, "off", True], "route.response.status": [200, "2xx", ["200-299", 302, 304]],
@@ -55,17 +71,23 @@ def made(folder: str, pin: str) -> dict[str, list[Any]]:
 
 # A key that counts only beside others: these come with it.
 NEEDS: dict[str, dict[str, Any]] = {
-    "contract.requests": {"contract.file": "api.yaml"}, "route.contract.requests": {"route.contract.file": "api.yaml"},
-    "route.response.placeholder.status": {"route.response.placeholder.file": "placeholder.json"},
-    "route.response.placeholder.failures": {"route.response.placeholder.file": "placeholder.json"},
-    "route.response.placeholder_after": {"route.response.placeholder.file": "placeholder.json"},
+    "contract.requests": {"contract.file": "{folder}/api.yaml"}, "route.contract.requests": {"route.contract.file": "{folder}/api.yaml"},
+    "route.response.placeholder.status": {"route.response.placeholder.file": "{folder}/placeholder.json"},
+    "route.response.placeholder.failures": {"route.response.placeholder.file": "{folder}/placeholder.json"},
+    "route.response.placeholder_after": {"route.response.placeholder.file": "{folder}/placeholder.json"},
     "route.coalesce.max_active": {}, "route.coalesce.order": {"route.coalesce.max_active": 2},
     "route.request.authorization.basic.username": {"route.request.authorization.basic.password": "p"},
     "route.request.authorization.basic.password": {"route.request.authorization.basic.username": "u"},
-    "trust.client_certificate.key": {"trust.client_certificate.certificate": "o.pem"},
-    "trust.client_certificate.certificate": {"trust.client_certificate.key": "o.key"},
-    "trust.client_certificate.password": {"trust.client_certificate.certificate": "o.pem",
-                                          "trust.client_certificate.key": "o.key"},
+    "trust.client_certificate.key": {"trust.client_certificate.certificate": "{folder}/o.pem"},
+    "trust.client_certificate.certificate": {"trust.client_certificate.key": "{folder}/o.key"},
+    "trust.client_certificate.password": {"trust.client_certificate.certificate": "{folder}/o.pem",
+                                          "trust.client_certificate.key": "{folder}/o.key"},
+    "listen_tls.certificate": {"listen_tls.key": "{folder}/o.key"}, "listen_tls.key": {"listen_tls.certificate": "{folder}/o.pem"},
+    "listen_tls.password": {"listen_tls.certificate": "{folder}/o.pem", "listen_tls.key": "{folder}/o.key"},
+    "clients.basic_auth.realm": {"clients.basic_auth.users": "{folder}/users"},
+    "upstream_proxy.no_proxy": {"upstream_proxy.url": "{parent}"},
+    "upstream_proxy.username": {"upstream_proxy.url": "{parent}", "upstream_proxy.password": "p"},
+    "upstream_proxy.password": {"upstream_proxy.url": "{parent}", "upstream_proxy.username": "u"},
 }
 
 

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic of every kind through one configuration, compared with what `explain` promises and what the log says."""
+"""The requests of `scripts/combinations`, and what answers them."""
 
+import base64
+import http.client
+import io
 import json
 import os
-import re
 import socket
+import ssl
 import subprocess
+import tempfile
 from typing import NamedTuple
+
+CREDENTIALS = "Proxy-Authorization: Basic " + base64.b64encode(b"u:p").decode()
+COOKIE = "Cookie: a=b"
+CHUNKED = ("Content-Type: application/json", "Transfer-Encoding: chunked", "Expect: 100-continue")
 
 
 class Request(NamedTuple):
@@ -16,26 +24,37 @@ class Request(NamedTuple):
     fields: tuple[str, ...] = ()
     body: bytes = b""
 
-    def head(self) -> bytes:
+    def head(self, more: tuple[str, ...] = ()) -> bytes:
         link = () if any(one.startswith("Connection") for one in self.fields) else ("Connection: close",)
-        lines = (f"{self.method} {self.target} HTTP/1.1", f"Host: {self.host}", *link, *self.fields, "", "")
+        lines = (f"{self.method} {self.target} HTTP/1.1", f"Host: {self.host}", *link, *self.fields, *more, "", "")
         return "\r\n".join(lines).encode()
 
-
-class Promise(NamedTuple):
-    route: str | None
-    status: int | None
-    open: bool
-    """The destination is judged only by the address that is dialled."""
-    trust: str | None
-    rule: str | None
+    def __str__(self) -> str:
+        return " ".join((self.method, self.target, *self.fields))
 
 
-COOKIE = "Cookie: a=b"
-CHUNKED = ("Content-Type: application/json", "Transfer-Encoding: chunked", "Expect: 100-continue")
+class Answer(NamedTuple):
+    status: int
+    problem: str | None
+    """The name of a problem that a proxy has made."""
+    seen: str | None
+    """The request line that the origin had, if this is its answer."""
+    body: bytes
 
 
-def requests() -> list[Request]:
+class Door(NamedTuple):
+    """Where a proxy listens; a context where it speaks TLS."""
+    port: int
+    context: ssl.SSLContext | None = None
+
+    def open(self) -> socket.socket:
+        link = socket.create_connection(("127.0.0.1", self.port), 5)
+        link.settimeout(20)
+        return self.context.wrap_socket(link, server_hostname="second.localhost") if self.context else link
+
+
+def requests(fourth: bool) -> list[Request]:
+    """Every kind of request on every route, with and without what routes match, add and change."""
     found = []
     for name in ("first", "second", "third"):
         host = name + ".localhost"
@@ -47,101 +66,133 @@ def requests() -> list[Request]:
                   Request("POST", at + "/redirect", host, CHUNKED, b'7\r\n{"a":1}\r\n0\r\n\r\n'),
                   Request("GET", at + "/page", host, ("Connection: close, upgrade", "Upgrade: websocket"))]
         if name != "third":
-            found += [Request("GET", at + "/slow", host), Request("GET", at + "/uncached", host),
+            found += [Request("GET", at + "/slow", host), Request("GET", at + "/uncached", host), Request("GET", at + "/pre/page", host),
                       Request("GET", at + "/uncached", host), Request("GET", at + "/page", host, ("Range: bytes=0-2",))]
+    if fourth:
+        found.append(Request("GET", "http://fourth.localhost/page", "fourth.localhost"))
     return found
 
 
-def promised(program: str, folder: str, request: Request) -> Promise | str:
-    """What `explain` says of a request, or its complaint."""
-    # Credentials are taken from the environment alone.
-    fields = [f"--header={field.replace(COOKIE, 'Cookie:env:COMBINED')}" for field in (*request.fields, f"Host: {request.host}")]
-    if request.method == "CONNECT":
-        fields = []
-    done = subprocess.run([program, "explain", "-c", "p.yaml", *fields, request.method, request.target], cwd=folder,
-                          capture_output=True, text=True, env={**os.environ, "COMBINED": "a=b"})
-    if done.returncode:
-        return f"explain of {request.method} {request.target} ends with {done.returncode}: {done.stdout}{done.stderr}"
-
-    def said(pattern: str) -> str | None:
-        found = re.search(pattern, done.stdout, re.MULTILINE)
-        return found.group(1) if found else None
-
-    status = said(r"^answer +(\d{3})")
-    return Promise(said(r'^route +routes\[\d+\] "([^"]*)"'), int(status) if status else None,
-                   " is judged " in done.stdout, said(r"^trust +([a-z]+), by"), said(r"^destination .* by (destinations\..*)$"))
+def at_once(all_of_them: list[Request]) -> list[Request]:
+    """Requests that are sent at the same time: equal ones, and others for the same URLs."""
+    chosen = [one for one in all_of_them if one.host.startswith(("first", "second"))
+              and one.target.endswith(("localhost/page", "/slow", "/uncached"))]
+    return [one for one in chosen for _ in range(2)]
 
 
-def talk(port: int, request: Request, patience: float = 20) -> int | str:
-    """The status of an answer, or what is wrong with it."""
-    with socket.create_connection(("127.0.0.1", port), 5) as link:
-        link.settimeout(patience)
-        answer = b""
-        try:
-            link.sendall(request.head() + request.body)
-            while piece := link.recv(65536):
-                answer += piece
-                if request.method == "CONNECT" or answer.startswith(b"HTTP/1.1 101"):
-                    break
-        except ConnectionResetError:
-            pass
-        except TimeoutError:
-            return "no answer in time"
-    while answer.startswith(b"HTTP/1.1 100"):
-        answer = answer.partition(b"\r\n\r\n")[2]
-    found = re.match(rb"HTTP/1\.1 (\d{3})", answer)
-    if not found:
-        return f"no answer: {answer[:100]!r}"
-    return int(found.group(1))
+def multiplexed(all_of_them: list[Request]) -> list[Request]:
+    """Requests that HTTP/2 can say."""
+    return [one for one in all_of_them if not any(field.startswith(("Connection", "Transfer")) for field in one.fields)
+            and not one.target.startswith("/")]
 
 
-def abandon(port: int, request: Request) -> None:
+def talk(door: Door, request: Request, more: tuple[str, ...] = ()) -> Answer | str:
+    """The answer, or what is wrong with it."""
+    try:
+        with door.open() as link:
+            answer = sent(link, request, more)
+    except TimeoutError:
+        return "no answer in time"
+    return read(request.method, answer)
+
+
+def sent(link: socket.socket, request: Request, more: tuple[str, ...]) -> bytes:
+    answer = b""
+    try:
+        link.sendall(request.head(more) + request.body)
+        while piece := link.recv(65536):
+            answer += piece
+            if b"\r\n\r\n" in answer and answer.startswith((b"HTTP/1.1 101", b"HTTP/1.1 200" if request.method == "CONNECT" else b"-")):
+                break
+    # A refusal may come before all is sent.
+    except (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError):
+        pass
+    return answer
+
+
+class Bytes:
+    """What http.client takes for a socket."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def makefile(self, _: str) -> io.BytesIO:
+        return io.BytesIO(self.data)
+
+
+def read(method: str, data: bytes) -> Answer | str:
+    response = http.client.HTTPResponse(Bytes(data), method=method)
+    try:
+        response.begin()
+        body = b"" if method == "CONNECT" and response.status == 200 else response.read()
+    except (http.client.HTTPException, ValueError) as error:
+        return f"no answer: {error!r} of {data[:200]!r}"
+    return answered(response.status, response.headers, body)
+
+
+def answered(status: int, fields, body: bytes) -> Answer:
+    problem = None
+    if fields.get("Content-Type") == "application/problem+json" and body:
+        problem = json.loads(body)["type"].rpartition(":")[2]
+    return Answer(status, problem, fields.get("X-Origin"), body)
+
+
+def abandon(door: Door, request: Request) -> None:
     """A client that leaves at once."""
-    with socket.create_connection(("127.0.0.1", port), 5) as link:
+    with door.open() as link:
         link.sendall(request.head())
 
 
-def https(port: int, secure: int, folder: str, version: str) -> None:
-    """A request in a tunnel, which the third route opens; only that the program lives is asked of it."""
-    for name in ("second", "third"):
-        subprocess.run(["curl", "-s", "-o", "/dev/null", "-m", "20", version, "--cacert", folder + "/ca.pem", "-x",
-                        f"http://127.0.0.1:{port}", f"https://{name}.localhost:{secure}/page"], capture_output=True)
+def streams(door: Door, folder: str, those: list[Request], more: tuple[str, ...]) -> list[Answer | str]:
+    """The answers to requests that one client sends at the same time by HTTP/2."""
+    sent_as = []
+    for request in those:
+        fields = dict(field.lower().split(": ", 1) if field not in more else field.split(": ", 1) for field in (*request.fields, *more))
+        path = "/" + request.target.split("/", 3)[3]
+        sent_as.append([{":method": request.method, ":scheme": "http", ":authority": request.host, ":path": path, **fields},
+                        request.body.decode()])
+    done = subprocess.run(["node", os.path.dirname(__file__) + "/combination_streams.js", str(door.port), folder + "/ca.pem",
+                           json.dumps(sent_as)], capture_output=True, text=True)
+    if done.returncode:
+        return [f"node ends with {done.returncode}: {done.stderr[-500:]}"] * len(those)
+    return [one if isinstance(one, str) else streamed(*one) for one in json.loads(done.stdout)]
 
 
-def compared(request: Request, promise: Promise, status: int | str) -> str | None:
-    about = f"{request.method} {request.target}"
-    if isinstance(status, str):
-        return f"{about}: {status}"
-    if promise.status and promise.status != status:
-        return f"{about}: {status}, but explain promises {promise.status}"
-    return None
+def streamed(headers: dict, body: str) -> Answer:
+    fields = http.client.HTTPMessage()
+    for name, value in headers.items():
+        if not name.startswith(":"):
+            fields[name] = str(value)
+    return answered(headers[":status"], fields, base64.b64decode(body))
 
 
-def logged(log: str, promises: dict[tuple[str, str, str], list[Promise]]) -> str | None:
-    """Compares the records of exchanges with what was promised for them."""
-    for line in log.splitlines():
-        if not line.startswith("{"):
-            continue
-        record = json.loads(line)
-        place = record.get("host", "").split(":")[0]
-        those = promises.get((record.get("method", ""), record.get("url", ""), place))
-        if "decision" not in record or not those or record.get("status") in (None, 400, 408, 503):
-            continue
-        wrong = [difference(record, promise) for promise in those]
-        if all(wrong):
-            return f"{record['method']} {record['url']}: {wrong[0]}: {line}"
-    return None
+class Tunnelled(NamedTuple):
+    """What curl got for a request by a tunnel."""
+    connect: int
+    answer: Answer | None
+    complaint: str
 
 
-def difference(record: dict, promise: Promise) -> str | None:
-    if record.get("route") != promise.route:
-        return f"route {record.get('route')}, but explain promises {promise.route}"
-    if record["decision"] == "deny" and not promise.status and not promise.open:
-        return "denied, but explain promises no denial"
-    if record["decision"] == "allow" and promise.status == 403:
-        return "allowed, but explain promises 403"
-    if record.get("trust") and promise.trust and record["trust"] != promise.trust:
-        return f"trust {record['trust']}, but explain promises {promise.trust}"
-    if record.get("rule") and promise.rule and not promise.open and record["rule"].split()[0] != promise.rule.split()[0]:
-        return f"rule {record['rule']}, but explain promises {promise.rule}"
-    return None
+def in_clear(door: Door, connect: Request, request: Request, more: tuple[str, ...]) -> Tunnelled:
+    """A request in clear text in a tunnel."""
+    with door.open() as link:
+        opened = read("CONNECT", sent(link, connect, more))
+        if isinstance(opened, str) or opened.status != 200:
+            return Tunnelled(0 if isinstance(opened, str) else opened.status, None, str(opened))
+        inner = request._replace(target="/" + request.target.rpartition("/")[2])
+        answer = read(inner.method, sent(link, inner, ()))
+        return Tunnelled(200, None, answer) if isinstance(answer, str) else Tunnelled(200, answer, "")
+
+
+def tunnelled(door: Door, folder: str, url: str, version: str) -> Tunnelled:
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        done = subprocess.run(["curl", "-sS", "-o", "body", "-D", "head", "-w", "%{http_connect} %{http_code}", "-m", "20", version,
+                               "--suppress-connect-headers", "--cacert", folder + "/ca.pem", "-x", f"http://u:p@127.0.0.1:{door.port}",
+                               url], cwd=place, capture_output=True, text=True)
+        connect, status = (int(word) for word in done.stdout.split())
+        if not status:
+            return Tunnelled(connect, None, done.stderr.strip())
+        with open(place + "/head", "rb") as file:
+            fields = http.client.parse_headers(io.BytesIO(file.read().partition(b"\r\n")[2]))
+        with open(place + "/body", "rb") if os.path.exists(place + "/body") else io.BytesIO() as file:
+            return Tunnelled(connect, answered(status, fields, file.read()), "")
