@@ -21,14 +21,6 @@ final class HTTP2ClientConnection {
         /// The tunnel that the requests come out of; nil for requests to the proxy.
         let tunnel: InterceptedTunnel?
         let place: HTTP2RequestHead.Place
-
-        init(client: Client?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport) {
-            self.client = client
-            self.refusal = refusal
-            self.tunnel = tunnel
-            self.place =
-                tunnel.map { .tunnel($0.scheme) } ?? .listener(serverName: tls.serverName, port: tls.port)
-        }
     }
 
     let lane: Lane
@@ -306,6 +298,15 @@ extension HTTP2ClientConnection: ServedConnection {
     func tellProgress() -> Bool {
         for stream in self.streams.values { stream.exchange?.tellProgress() }
         return !self.streams.isEmpty
+    }
+}
+
+extension HTTP2ClientConnection.Caller {
+    init(client: Client?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport) {
+        let place = tunnel.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
+        self.init(
+            client: client, refusal: refusal, tunnel: tunnel,
+            place: place ?? .listener(serverName: tls.serverName, port: tls.port))
     }
 }
 
