@@ -454,7 +454,7 @@ extension HTTP2ClientStream: ClientStream {
             self.waitingHead = nil
             self.end(with: .headers(.init(headers: head, endStream: true)))
         } else if trailers.isEmpty || self.isBodiless {
-            let content = self.waitingContent ?? ByteBuffer()
+            guard let content = self.waitingContent else { return self.end(with: .end) }
             self.waitingContent = nil
             self.end(
                 with: .data(.init(data: .byteBuffer(content), endStream: true)), promise: self.uncounting(content))

@@ -23,6 +23,8 @@ final class ModelLane: @unchecked Sendable {
     private let actives: [ActiveConfiguration]
     private let engine: Engine
     private var othersHold = 0
+    /// The time that has passed in the course.
+    private var passed = TimeAmount.zero
 
     init(_ yaml: String, asking origins: any OriginOpener, on engine: Engine) throws {
         (self.engine, self.loop) = (engine, engine.loops[0])
@@ -50,12 +52,16 @@ final class ModelLane: @unchecked Sendable {
         if let next { self.lane.replace(active: next) }
     }
 
-    /// Has time pass for the timers that are armed.
+    /// Has time pass for the timers that are armed, and for those that they arm.
     func pass(_ time: TimeAmount) {
-        let end = self.loop.turnTime + time
+        self.passed = self.passed + time
+        let end = self.loop.turnTime + self.passed
         self.loop.local.now = end
         while let timer = self.loop.local.timers.popExpired(at: end) { timer.fire() }
     }
+
+    /// A course begins.
+    func begin() { self.passed = .zero }
 
     // MARK: Memory
 

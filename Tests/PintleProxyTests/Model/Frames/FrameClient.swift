@@ -19,14 +19,16 @@ final class FrameClient {
     private(set) var hasLeft = false
     private var (hasGoneAway, isBroken) = (false, false)
     private var hasOpenedWindows = false
+    /// The turns for which it acknowledges nothing.
+    private var lateness: Int
 
-    init(_ transport: FrameTransport, _ model: FrameModel, window: Int) {
-        (self.transport, self.model) = (transport, model)
+    init(_ transport: FrameTransport, _ model: FrameModel, _ course: FrameCourse) {
+        (self.transport, self.model, self.lateness) = (transport, model, course.lateness)
         let reader = FrameReader(model)
         self.reader = reader
         transport.whenSent = { reader.received($0) }
         transport.whenEnded = { model.sawEndOfConnection() }
-        reader.sent(FrameReader.Settings(window: window))
+        reader.sent(FrameReader.Settings(window: course.window))
     }
 
     /// The first bytes.
@@ -232,7 +234,7 @@ final class FrameClient {
     /// Sends what waits for windows, and acknowledgements.
     func goOn() {
         for stream in self.model.streams where stream.sent < stream.ready || stream.isBodyWhole { self.pump(stream) }
-        self.send(self.reader.takeAnswers())
+        if self.lateness > 0 { self.lateness -= 1 } else { self.send(self.reader.takeAnswers()) }
     }
 
     func leave() {

@@ -8,6 +8,7 @@ extension FrameCourse {
         var dice = Dice(SeededGenerator(seed: seed))
         self.configuration = dice.below(FrameConfiguration.all.count)
         self.window = dice.one([65_535, 65_535, 0, 1, 100, 20_000, 1 << 20])
+        self.lateness = dice.one([0, 0, 5, 1000])
         self.end = dice.one(End.allCases)
         self.steps = []
         let mix = Mix(&dice, FrameConfiguration.all[self.configuration])
@@ -45,7 +46,8 @@ extension FrameCourse {
                 let total = dice.one(
                     [0, 0, 0, 1, 40, 300, 3000, most / 3, most - 600] + (over ? [most + 1000, most + 8000] : []))
                 let size = min(
-                    dice.one([1, 30, 300, 3000, 12_000, configuration.line - 20] + (over ? [configuration.line + 1] : [])),
+                    dice.one(
+                        [1, 30, 300, 3000, 12_000, configuration.line - 20] + (over ? [configuration.line + 1] : [])),
                     total)
                 return total == 0 ? Filling() : Filling(lines: min(max(1, total / (size + 8)), 300), size: size)
             }
@@ -57,7 +59,8 @@ extension FrameCourse {
                 if dice.below(8) == 0 { request.fault = dice.one(Request.Fault.allCases) }
                 (request.isPadded, request.hasPriority) = (dice.below(4) == 0, dice.below(4) == 0)
                 request.cut = dice.one([1 << 14, 1 << 14, 5000, 100, 1])
-                if ["POST", "PUT"].contains(request.method) {
+                // The codec ends the connection if trailers follow a head that it has refused.
+                if request.fault == .none, ["POST", "PUT"].contains(request.method) {
                     request.body = dice.one([.declared, .undeclared, .declared, .undeclared] + Request.Body.allCases)
                     request.size = request.body == .none ? 0 : dice.one([0, 1, 300, 5000, 70_000, 200_000])
                 }

@@ -3,7 +3,9 @@
 extension FrameCourse: CustomStringConvertible {
     /// The course in words, an event on each line.
     var description: String {
-        let first = "under “\(FrameConfiguration.all[self.configuration].yaml)”, with windows of \(self.window)"
+        let first =
+            "under “\(FrameConfiguration.all[self.configuration].yaml)”, with windows of \(self.window)"
+            + (self.lateness > 0 ? ", and settings acknowledged \(self.lateness) turns late" : "")
         let end =
             switch self.end {
             case .leaving: "everything goes on to its end, and the client leaves"

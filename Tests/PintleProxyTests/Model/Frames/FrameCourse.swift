@@ -16,6 +16,8 @@ struct FrameCourse: ModelCourse {
     var configuration: Int
     /// The window of each stream that the client begins with, in bytes.
     var window = 65_535
+    /// The turns after which the client acknowledges the proxy's settings.
+    var lateness = 0
     var steps: [Step]
     var end = End.leaving
     var isWrong = false
@@ -137,7 +139,5 @@ struct FrameConfiguration {
         FrameConfiguration(
             yaml: "limits: {header_bytes: 128KiB, header_line: 64KiB}", bytes: 128 << 10, line: 64 << 10),
         FrameConfiguration(yaml: "limits: {held_bytes: 1MiB, body_buffer: 64KiB}"),
-        FrameConfiguration(
-            yaml: "limits: {held_bytes: 1MiB, body_buffer: 64KiB}\nroutes: [{name: r, request: {throttle: {packet: 1000, delay: 60s}}}]"),
     ]
 }

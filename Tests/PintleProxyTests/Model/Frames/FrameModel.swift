@@ -66,6 +66,8 @@ final class FrameModel {
     var isBroken = false
     /// True if the proxy may say that it goes away.
     var mayGoAway = false
+    /// True if hours have passed: whatever is waited for may have taken too long.
+    var mayTimeOut = false
     /// The last stream that is served, as the proxy has said.
     private(set) var lastServed: Int?
     var (pings, answeredPings) = (0, 0)
@@ -97,6 +99,7 @@ final class FrameModel {
         if request.fault != .none { stream.excuses.insert(.fault) }
         if request.body.isWrong { stream.excuses.insert(.length) }
         if self.isShort { stream.excuses.insert(.memory) }
+        if self.mayTimeOut { stream.excuses.insert(.time) }
         self.judgeSize(of: stream)
         return stream
     }
@@ -267,6 +270,8 @@ final class FrameModel {
         self.lastServed = last
         if code == 0 {
             if !self.mayGoAway { self.breach("the proxy goes away for no reason") }
+        } else if code == 1, self.mayTimeOut {
+            self.isBroken = true
         } else if !self.isBroken {
             self.breach("the connection ends with code \(code) for no reason")
         }
@@ -274,6 +279,8 @@ final class FrameModel {
 
     /// The proxy says that nothing more comes.
     func sawEndOfConnection() {
+        // A client that reads nothing is waited for no longer than that.
+        if self.mayTimeOut { self.mayEnd = true }
         if self.mayEnd || self.isBroken { return }
         guard let last = self.lastServed else { return self.breach("the connection ends without a GOAWAY") }
         for stream in self.streams where !stream.isSettled && stream.number <= last {
@@ -294,9 +301,13 @@ final class FrameModel {
             for stream in self.streams where !stream.isSettled && stream.number <= self.lastServed ?? .max {
                 self.breach(stream, "has no end")
             }
-            if self.pings != self.answeredPings, self.lastServed == nil { self.breach("\(self.pings - self.answeredPings) pings go unanswered") }
+            if self.pings != self.answeredPings, self.lastServed == nil {
+                self.breach("\(self.pings - self.answeredPings) pings go unanswered")
+            }
         }
-        for origin in self.origins where !origin.isOver { self.breach("the origin of stream \(origin.token) has no end") }
+        for origin in self.origins where !origin.isOver {
+            self.breach("the origin of stream \(origin.token) has no end")
+        }
     }
 }
 

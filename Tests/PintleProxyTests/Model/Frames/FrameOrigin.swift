@@ -169,10 +169,13 @@ final class FrameOrigin: OriginStream {
     // MARK: What it is told
 
     func send(_ bytes: ByteBuffer) {
-        guard !self.isOver, !self.hasWholeBody else { return self.breach("gets a body that is not streamed, or is over") }
+        guard !self.isOver, !self.hasWholeBody else {
+            return self.breach("gets a body that is not streamed, or is over")
+        }
         guard let body = self.model.stream(self.token)?.body else { return }
         let end = self.received + bytes.readableBytes
-        if end > body.count || !bytes.withUnsafeReadableBytes({ FrameText.isEqual($0, to: body[self.received..<end]) }) {
+        if end > body.count || !bytes.withUnsafeReadableBytes({ FrameText.isEqual($0, to: body[self.received..<end]) })
+        {
             self.breach("gets other bytes than the client has sent")
         }
         self.received = end
@@ -189,7 +192,8 @@ final class FrameOrigin: OriginStream {
     func finishBody(trailers: Fields) {
         guard !self.isOver, !self.hasWholeBody else { return self.breach("a body ends that is over") }
         self.hasWholeBody = true
-        guard let stream = self.model.stream(self.token) else { return }
+        // A body that is longer than its length has an end before.
+        guard let stream = self.model.stream(self.token), !stream.request.body.isWrong else { return }
         if !stream.hasEnded { self.breach("a body ends that goes on") }
         if let length = self.request.body.length, self.received != length {
             self.breach("a body of \(length) bytes ends after \(self.received)")

@@ -86,7 +86,9 @@ final class FrameReader {
             self.section = section
             if flags & Flag.endHeaders != 0 { self.receivedSection() }
         case Kind.reset:
-            guard let code = payload.number, payload.readableBytes == 4 else { return self.model.breach("an odd reset") }
+            guard let code = payload.number, payload.readableBytes == 4 else {
+                return self.model.breach("an odd reset")
+            }
             if let stream = self.stream(number, mayBeOver: "reset") { self.model.sawReset(code, of: stream) }
         case Kind.settings: self.receivedSettings(flags, payload)
         case Kind.ping:
@@ -178,7 +180,9 @@ final class FrameReader {
         var payload = payload
         self.hasSettings = true
         guard flags & Flag.acknowledgement == 0 else {
-            guard !self.pending.isEmpty else { return self.model.breach("settings are acknowledged that were not sent") }
+            guard !self.pending.isEmpty else {
+                return self.model.breach("settings are acknowledged that were not sent")
+            }
             return self.apply(self.pending.removeFirst())
         }
         self.answers += HTTP2Bytes.settingsAcknowledgement

@@ -62,11 +62,12 @@ final class FramePlay: TurnEndWork {
         self.model = FrameModel(stage.configuration, on: stage.lane.loop)
         let descriptor = stage.silentDescriptor()
         let transport = FrameTransport(descriptor)
-        self.client = FrameClient(transport, self.model, window: course.window)
+        self.client = FrameClient(transport, self.model, course)
         self.channel = SocketChannel(descriptor: descriptor, loop: stage.lane.loop, transport: transport)
     }
 
     func begin() {
+        self.lane.begin()
         self.opener.model = self.model
         self.opener.whenAsked = { [weak self] in self?.exchanges.append(Weak(exchange: $0)) }
         let lane = self.lane.lane
@@ -83,7 +84,10 @@ final class FramePlay: TurnEndWork {
     }
 
     func runAtEndOfTurn() {
+        // What origins gave in the turn before has left by now. Debug builds of SwiftNIO's codec (swift-nio-http2 1.46) trap if a
+        // client makes room while heads wait that were not flushed.
         self.client.goOn()
+        self.client.transport.deliver()
         self.channel.transportCanGoOn()
         var isTurn = false
         while !isTurn, self.model.breaches.isEmpty, self.position < self.course.steps.count {
@@ -92,7 +96,6 @@ final class FramePlay: TurnEndWork {
             if case .turn = step { isTurn = true } else { self.play(step) }
         }
         if !isTurn, !self.goesOnToEnd() { return self.finish() }
-        self.channel.transportCanGoOn()
         self.lane.loop.atEndOfTurn(self)
     }
 
@@ -159,6 +162,7 @@ final class FramePlay: TurnEndWork {
         case .second: self.lane.pass(.seconds(1))
         case .hour:
             self.model.mayGoAway = true
+            self.model.mayTimeOut = true
             self.model.excuse(.time)
             self.lane.pass(.hours(2))
         default: break

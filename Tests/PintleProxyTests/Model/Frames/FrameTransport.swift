@@ -21,6 +21,9 @@ final class FrameTransport: StreamTransport {
     private var inbox = ByteBuffer()
     /// The size of the next pieces, and their number.
     private var (pieceSize, pieces) = (0, 0)
+    /// Pieces that may still come in this turn.
+    private var room = 0
+    private static let mostPieces = 3
     private var (hasLeft, isBroken) = (false, false)
 
     /// - Parameter descriptor: never ready for anything; it is closed at the end.
@@ -29,6 +32,9 @@ final class FrameTransport: StreamTransport {
     // MARK: The client's side
 
     func send(_ bytes: [UInt8]) { self.inbox.writeBytes(bytes) }
+
+    /// Lets the next pieces come.
+    func deliver() { self.room = Self.mostPieces }
 
     func cut(into size: Int) { (self.pieceSize, self.pieces) = (size, 40) }
 
@@ -44,6 +50,8 @@ final class FrameTransport: StreamTransport {
     func read(into space: UnsafeMutableRawBufferPointer) -> StreamOutcome {
         if self.isBroken { return .failed(Broken()) }
         guard self.inbox.readableBytes > 0 else { return self.hasLeft ? .end : Self.wait }
+        guard self.room > 0 else { return Self.wait }
+        self.room -= 1
         var count = min(space.count, self.inbox.readableBytes)
         if self.pieces > 0 {
             self.pieces -= 1
