@@ -187,7 +187,9 @@ final class FramePlay: TurnEndWork {
         if self.course.end == .breaking { self.client.breakOff() }
         self.client.finish()
         for origin in self.model.origins where !origin.isOver { origin.playRest() }
-        self.lane.pass(.seconds(3))
+        // A head that comes in pieces is not to be late for that.
+        let isDone = self.model.isSettled || self.model.mayEnd || self.model.isBroken
+        self.lane.pass(isDone ? .seconds(3) : .milliseconds(20))
         let isOver = self.client.transport.isClosed && self.connection == nil && !self.hasExchanges
         if isOver, self.model.isSettled || self.model.mayEnd || self.model.isBroken {
             // Work that was put off is done by then.
