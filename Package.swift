@@ -243,6 +243,7 @@ let package = Package(
             [
                 "PintleProxy", "PintlePolicy", "PintleSession", "PintleTrust", "PintleActivity", "PintleLoop",
                 "PintleMessage", logging, nio,
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         tests("PintleAuditTests", ["PintleAudit", "PintlePolicy", "PintleMessage", "PintleSession", "PintleTrust"]),
         tests("PintleCacheStoreTests", ["PintleCacheStore", "PintleCacheTrial", "PintleSystem", nio, database]),

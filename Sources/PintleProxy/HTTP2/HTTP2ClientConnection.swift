@@ -21,14 +21,6 @@ final class HTTP2ClientConnection {
         /// The tunnel that the requests come out of; nil for requests to the proxy.
         let tunnel: InterceptedTunnel?
         let place: HTTP2RequestHead.Place
-
-        init(client: Client?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport) {
-            self.client = client
-            self.refusal = refusal
-            self.tunnel = tunnel
-            self.place =
-                tunnel.map { .tunnel($0.scheme) } ?? .listener(serverName: tls.serverName, port: tls.port)
-        }
     }
 
     let lane: Lane
@@ -258,10 +250,16 @@ final class HTTP2ClientConnection {
 
     /// Ends the connection for what the client did (RFC 9113 §5.4.1).
     func fail(_ code: HTTP2ErrorCode) {
-        let last = HTTP2Frame(
-            streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: code, opaqueData: nil))
-        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(last), promise: nil)
+        self.goAway(code)
         self.failed()
+    }
+
+    /// Says which streams are served. The codec looks at no later one, so that its client may ask elsewhere (RFC 9113 §6.8).
+    private func goAway(_ code: HTTP2ErrorCode) {
+        let last = HTTP2Frame(
+            streamID: .rootStream,
+            payload: .goAway(lastStreamID: HTTP2StreamID(self.lastNumber), errorCode: code, opaqueData: nil))
+        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(last), promise: nil)
     }
 
     /// The client was told that the connection ends for what it did.
@@ -290,9 +288,7 @@ extension HTTP2ClientConnection: ServedConnection {
     func drain() {
         guard !self.isLeaving else { return }
         self.isLeaving = true
-        let last = HTTP2Frame(
-            streamID: .rootStream, payload: .goAway(lastStreamID: .maxID, errorCode: .noError, opaqueData: nil))
-        self.channel.pipeline.syncOperations.writeAndFlush(NIOAny(last), promise: nil)
+        self.goAway(.noError)
         if self.streams.isEmpty { self.finish() }
     }
 
@@ -306,6 +302,15 @@ extension HTTP2ClientConnection: ServedConnection {
     func tellProgress() -> Bool {
         for stream in self.streams.values { stream.exchange?.tellProgress() }
         return !self.streams.isEmpty
+    }
+}
+
+extension HTTP2ClientConnection.Caller {
+    init(client: Client?, refusal: Problem?, tunnel: InterceptedTunnel?, _ tls: TLSTransport) {
+        let place = tunnel.map { HTTP2RequestHead.Place.tunnel($0.scheme) }
+        self.init(
+            client: client, refusal: refusal, tunnel: tunnel,
+            place: place ?? .listener(serverName: tls.serverName, port: tls.port))
     }
 }
 

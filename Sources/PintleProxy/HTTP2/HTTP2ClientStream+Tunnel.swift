@@ -34,7 +34,7 @@ extension HTTP2ClientStream {
     func endTunnelOutput() {
         let sent = self.lane.loop.makePromise(of: Void.self)
         self.tunnelEnd = sent.futureResult
-        self.write(.data(.init(data: .byteBuffer(ByteBuffer()), endStream: true)), promise: sent)
+        self.write(.end, promise: sent)
     }
 
     /// Nobody takes anything any more, and all that is sent is sent.

@@ -189,6 +189,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     private func begin(_ headers: HTTP2Frame.FramePayload.Headers) {
         self.hasHead = true
         self.hasRequest = headers.endStream
+        // A request that is refused has a method, too.
+        self.isHead = headers.headers.first(name: ":method") == "HEAD"
         let caller = self.connection.caller
         let request: HTTP2RequestHead
         do throws(WireError) {
@@ -200,7 +202,6 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         var head = request.head
         self.kind = request.kind
         if case .length(let length) = request.framing { self.owed = length }
-        self.isHead = head.method == "HEAD"
         let refusal = caller.refusal ?? self.lane.active.refusal(of: caller.client) ?? caller.tunnel?.complete(&head)
         let exchange = Exchange(
             ReceivedRequest(head, request.framing), from: self, of: caller.client, on: self.lane, inside: caller.tunnel)
@@ -453,7 +454,7 @@ extension HTTP2ClientStream: ClientStream {
             self.waitingHead = nil
             self.end(with: .headers(.init(headers: head, endStream: true)))
         } else if trailers.isEmpty || self.isBodiless {
-            let content = self.waitingContent ?? ByteBuffer()
+            guard let content = self.waitingContent else { return self.end(with: .end) }
             self.waitingContent = nil
             self.end(
                 with: .data(.init(data: .byteBuffer(content), endStream: true)), promise: self.uncounting(content))

@@ -75,6 +75,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     private var leftToWrite = 0
     /// True until the acknowledgement of the settings that were made up here for the codec is left out.
     private var dropsOwnAcknowledgement: Bool
+    /// The sizes of the codec's table that came in a section without fields; the next section begins with them.
+    private var tableSizes: [UInt8] = []
     /// True once the peer was told of an error of the connection. The codec fires those of streams as well, but only for this one
     /// it sends a GOAWAY. What comes is thrown away then.
     package private(set) var hasFailed = false
@@ -336,9 +338,19 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         guard let payload = bytes.getSlice(at: bytes.readerIndex + HTTP2FrameHead.size, length: head.length) else {
             return bytes
         }
+        // See `HTTP2Frame.FramePayload.end`.
+        if payload.hasNoFields {
+            self.tableSizes += payload.readableBytesView
+            var end = ByteBuffer()
+            end.writeFrameHead(length: 0, kind: Kind.data, flags: Flag.endStream, stream: head.stream)
+            return end
+        }
         let unescaped = try? payload.withUnsafeReadableBytes { try HeaderBlockUnescaper.unescape($0) }
-        guard let block = unescaped ?? (head.length > self.frameSize ? Array(payload.readableBytesView) : nil) else {
-            return bytes
+        let isFit = head.length <= self.frameSize && self.tableSizes.isEmpty
+        guard var block = unescaped ?? (isFit ? nil : Array(payload.readableBytesView)) else { return bytes }
+        if !self.tableSizes.isEmpty {
+            block = self.tableSizes + block
+            self.tableSizes = []
         }
         var frames = ByteBuffer()
         frames.writeSection(
@@ -348,6 +360,18 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 }
 
 extension ByteBuffer {
+    /// True for a header block without fields, which has nothing but sizes of the table (RFC 7541 §6.3).
+    fileprivate var hasNoFields: Bool {
+        var rest = self.readableBytesView
+        while let first = rest.popFirst() {
+            guard first & 0xE0 == 0x20 else { return false }
+            // A size of more than 30 goes on as long as there is a high bit.
+            guard first & 0x1F == 0x1F else { continue }
+            while let next = rest.popFirst(), next & 0x80 != 0 {}
+        }
+        return true
+    }
+
     /// Removes the padding of a HEADERS frame from its payload (RFC 9113 §6.2).
     ///
     /// - Returns: false if that is longer than the payload.

@@ -138,8 +138,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
                 let trailers = transfer.trailersToSend
                 let last: HTTP2Frame.FramePayload =
                     trailers.isEmpty
-                    ? .data(.init(data: .byteBuffer(ByteBuffer()), endStream: true))
-                    : .headers(.init(headers: .init(trailers: trailers), endStream: true))
+                    ? .end : .headers(.init(headers: .init(trailers: trailers), endStream: true))
                 channel.write(last, promise: self.writtenPromise(on: channel, endsRequest: true))
             }
             hasWritten = true

@@ -85,6 +85,25 @@ struct HTTP2ExchangeTests {
         #expect((sent == "a piece" ? Array("piece".utf8) : []).starts(with: gotMore.current))
     }
 
+    @Test func `an answer ends though its client sets the window to less than it has got`() throws {
+        let isSmall = Watched(false)
+        let stage = try HTTP2Stage { connection in
+            _ = try connection.readRequest()
+            try connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nbegun\r\n")
+            try isSmall.wait(for: "the small window") { $0 }
+            try connection.send("0\r\n\r\n")
+        }
+        let client = try stage.client()
+        try client.greet()
+        try client.send(Bytes.headers(HTTP2Case.get, on: 1))
+        try #require(try client.read { $0.answers[1]?.text == "begun" })
+        try client.send(Bytes.settings([(4, 0)]) + Bytes.frame(Bytes.Kind.ping, on: 0, Array(1...8)))
+        try #require(try client.read { $0.pongs.count == 1 })
+        isSmall.change { $0 = true }
+        let answer = try client.answer()
+        #expect(answer.isComplete && answer.text == "begun", "\(answer)")
+    }
+
     // MARK: Remote procedure calls
 
     /// A server of HTTP/2 that gives back what comes, piece by piece, with a status in its trailers.

@@ -178,11 +178,14 @@ struct HTTP2FieldTests {
         let lines = (0..<80).map { ("x-\($0)", String(repeating: "v", count: 1000)) }
         try client.send(Bytes.greeting([]) + Bytes.sections(HTTP2Case.request("GET", "/", lines)))
         #expect(try client.answer().status == 431)
+        try client.send(Bytes.sections(HTTP2Case.request("HEAD", "/", lines), on: 3))
+        let answer = try client.answer(on: 3)
+        #expect(answer.status == 431 && answer.text.isEmpty)
         let line = [("x-long", String(repeating: "v", count: 20_000))]
-        try client.send(Bytes.sections(HTTP2Case.request("GET", "/", line), on: 3))
-        #expect(try client.answer(on: 3).status == 431)
-        try client.send(Bytes.headers(HTTP2Case.get, on: 5))
-        #expect(try client.answer(on: 5).text == "ok")
+        try client.send(Bytes.sections(HTTP2Case.request("GET", "/", line), on: 5))
+        #expect(try client.answer(on: 5).status == 431)
+        try client.send(Bytes.headers(HTTP2Case.get, on: 7))
+        #expect(try client.answer(on: 7).text == "ok")
     }
 
     @Test func `LOOK-121 a client of HTTP 2 that resets its connection at once is counted out`() throws {

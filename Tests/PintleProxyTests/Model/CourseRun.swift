@@ -8,25 +8,81 @@ import Testing
 
 @testable import PintleProxy
 
+/// A course of random events, which a stage plays.
+protocol ModelCourse: Codable, Sendable, CustomStringConvertible {
+    associatedtype Step
+    associatedtype Stage: ModelCourseStage where Stage.Course == Self
+
+    static var kind: CourseKind { get }
+    /// The number of the stage that it is for.
+    var configuration: Int { get }
+    var steps: [Step] { get set }
+    /// True for the mistake by which a test shows that mistakes are found and shrunk.
+    var isWrong: Bool { get set }
+    /// Courses of as many events that are easier to read.
+    var simpler: [Self] { get }
+
+    /// Draws a course.
+    init(seed: UInt64)
+}
+
+/// Plays courses of one configuration, one after the other.
+protocol ModelCourseStage {
+    associatedtype Course
+
+    init(configuration: Int, on engine: Engine) throws
+
+    /// Plays a course.
+    ///
+    /// - Returns: what was wrong; empty if nothing was.
+    func play(_ course: Course) throws -> [String]
+}
+
+/// Names the kinds of courses for processes that play some.
+enum CourseKind: String, Codable {
+    case exchanges, clientFrames
+
+    /// Plays what a job says, and ends the process.
+    func perform(_ job: String) throws -> Never {
+        let data = Data(job.utf8)
+        switch self {
+        case .exchanges: try JSONDecoder().decode(CourseRun<Course>.self, from: data).perform()
+        case .clientFrames: try JSONDecoder().decode(CourseRun<FrameCourse>.self, from: data).perform()
+        }
+    }
+
+    /// Has a process of its own do it.
+    func performElsewhere(_ job: String) async {
+        let kind = self.rawValue
+        await withKnownIssue("a course may be wrong", isIntermittent: true) {
+            await #expect(processExitsWith: .success) { [kind = kind as String, job = job as String] in
+                try CourseKind(rawValue: kind)?.perform(job)
+            }
+        }
+    }
+}
+
+/// Where a process is, as it has written it: the course under way, what is wrong with it, and the events so far.
+struct CoursePlace: Codable, Sendable {
+    var index = 0
+    var steps = 0
+    var breaches: [String] = []
+    var isDone = false
+}
+
 /// Courses that are played in a process of their own, since some mistakes end theirs.
-struct CourseRun: Codable, Sendable {
+struct CourseRun<Played: ModelCourse>: Codable, Sendable {
+    typealias Place = CoursePlace
+
     enum Work: Codable, Sendable {
         /// Courses of so many seeds from one on, until so many events were played.
         case seeds(from: UInt64, steps: Int)
-        case courses([Course])
+        case courses([Played])
     }
 
     var work: Work
     /// Where the process writes what it is at.
     let file: String
-
-    /// Where a process is, as it has written it: the course under way, what is wrong with it, and the events so far.
-    struct Place: Codable, Sendable {
-        var index = 0
-        var steps = 0
-        var breaches: [String] = []
-        var isDone = false
-    }
 
     // MARK: In the process
 
@@ -44,13 +100,11 @@ struct CourseRun: Codable, Sendable {
 
     private func play(_ place: inout Place, _ pen: Pen) throws {
         let engine = try Engine(threads: 1)
-        var stages: [Int: ModelStage] = [:]
-        func play(_ course: Course) throws -> Bool {
+        var stages: [Int: Played.Stage] = [:]
+        func play(_ course: Played) throws -> Bool {
             pen.note(index: place.index, steps: place.steps)
             let stage =
-                try stages[course.configuration]
-                ?? ModelStage(
-                    ModelConfiguration.all[course.configuration], on: engine)
+                try stages[course.configuration] ?? Played.Stage(configuration: course.configuration, on: engine)
             stages[course.configuration] = stage
             place.breaches = try stage.play(course)
             place.steps += course.steps.count
@@ -58,30 +112,9 @@ struct CourseRun: Codable, Sendable {
         }
         switch self.work {
         case .seeds(let first, let steps):
-            while place.steps < steps, try play(Course(seed: first &+ UInt64(place.index))) { place.index += 1 }
+            while place.steps < steps, try play(Played(seed: first &+ UInt64(place.index))) { place.index += 1 }
         case .courses(let courses):
             while place.index < courses.count, try play(courses[place.index]) { place.index += 1 }
-        }
-    }
-
-    /// Writes where the process is: two numbers that cost a write each time, and at the end everything.
-    private struct Pen {
-        private let descriptor: Int32
-        private let path: String
-
-        init(_ path: String) throws {
-            self.path = path
-            self.descriptor = open(path + ".at", O_CREAT | O_WRONLY | O_TRUNC, 0o600)
-            guard self.descriptor >= 0 else { throw TestFailure("\(path) cannot be written") }
-        }
-
-        func note(index: Int, steps: Int) {
-            let numbers = [index, steps]
-            _ = numbers.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
-        }
-
-        func end(_ place: Place) throws {
-            try JSONEncoder().encode(place).write(to: URL(fileURLWithPath: self.path))
         }
     }
 
@@ -90,11 +123,7 @@ struct CourseRun: Codable, Sendable {
     /// Has it played, and tells how far it has come. A process that was ended by what it did has come to that.
     func result() async throws -> Place {
         let job = String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
-        await withKnownIssue("a course may be wrong", isIntermittent: true) {
-            await #expect(processExitsWith: .success) { [job = job as String] in
-                try JSONDecoder().decode(CourseRun.self, from: Data(job.utf8)).perform()
-            }
-        }
+        await Played.kind.performElsewhere(job)
         if let data = FileManager.default.contents(atPath: self.file) {
             return try JSONDecoder().decode(Place.self, from: data)
         }
@@ -107,12 +136,32 @@ struct CourseRun: Codable, Sendable {
         return Place(index: numbers[0], steps: numbers[1], breaches: ["the process ends"])
     }
 
+    /// Plays courses from a seed on, which `PINTLE_SEED` may name, and tells of the first that is wrong, as short as it gets.
+    ///
+    /// - Parameters:
+    ///   - steps: the events to be played, unless `PINTLE_STEPS` says how many.
+    ///   - seed: the first seed, unless `PINTLE_SEED` says which.
+    static func play(_ steps: Int, from seed: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        let steps = getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? steps
+        let seed = getenv("PINTLE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seed
+        let place = try await Self(work: .seeds(from: seed, steps: steps), file: folder.path + "/run").result()
+        if place.isDone { return }
+        let wrong = seed &+ UInt64(place.index)
+        let told = "PINTLE_SEED=\(wrong), after \(place.steps) events: \(place.breaches)"
+        guard let (course, breaches) = try await Self.shrink(Played(seed: wrong), in: folder) else {
+            Issue.record("\(told)\nalone it is right:\n\(Played(seed: wrong))")
+            return
+        }
+        Issue.record("\(told)\nas short as it gets, with \(breaches):\n\(course)")
+    }
+
     /// Takes events out of a course as long as it stays wrong.
     ///
     /// - Returns: a short course that is wrong, and what is wrong with it; nil if the course is right when it is played alone.
-    static func shrink(_ course: Course, in folder: TemporaryFolder) async throws -> (Course, [String])? {
+    static func shrink(_ course: Played, in folder: TemporaryFolder) async throws -> (Played, [String])? {
         var (runs, shortest) = (0, course)
-        func firstWrong(of courses: [Course]) async throws -> Place? {
+        func firstWrong(of courses: [Played]) async throws -> Place? {
             runs += 1
             let place = try await CourseRun(work: .courses(courses), file: folder.path + "/shrink\(runs)").result()
             return place.isDone ? nil : place
@@ -140,34 +189,23 @@ struct CourseRun: Codable, Sendable {
     }
 }
 
-extension Course {
-    /// Courses of as many events that are easier to read.
-    fileprivate var simpler: [Course] {
-        self.steps.indices.flatMap { index -> [Course] in
-            var steps: [Step] = []
-            switch self.steps[index] {
-            case .asks(let client, let request):
-                var simple = request
-                (simple.user, simple.variant) = (0, 0)
-                if simple.user != request.user || simple.variant != request.variant {
-                    steps.append(.asks(client: client, simple))
-                }
-                if request.size > 3 {
-                    simple = request
-                    simple.size = 3
-                    steps.append(.asks(client: client, simple))
-                }
-            case .answers(let origin, let answer) where answer.isChunked:
-                var simple = answer
-                simple.isChunked = false
-                steps.append(.answers(origin: origin, simple))
-            default: break
-            }
-            return steps.map { step in
-                var course = self
-                course.steps[index] = step
-                return course
-            }
-        }
+/// Writes where the process is: two numbers that cost a write each time, and at the end everything.
+private struct Pen {
+    private let descriptor: Int32
+    private let path: String
+
+    init(_ path: String) throws {
+        self.path = path
+        self.descriptor = open(path + ".at", O_CREAT | O_WRONLY | O_TRUNC, 0o600)
+        guard self.descriptor >= 0 else { throw TestFailure("\(path) cannot be written") }
+    }
+
+    func note(index: Int, steps: Int) {
+        let numbers = [index, steps]
+        _ = numbers.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
+    }
+
+    func end(_ place: CoursePlace) throws {
+        try JSONEncoder().encode(place).write(to: URL(fileURLWithPath: self.path))
     }
 }

@@ -1,88 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Dispatch
 import Glibc
 import NIOCore
-import PintleActivity
 import PintleMessage
-import PintlePolicy
 import PintleTesting
 
 @testable import PintleLoop
 @testable import PintleProxy
 @testable import PintleSession
 
-/// A lane under one configuration, on which one course after the other is played.
-final class ModelStage: @unchecked Sendable {
+/// Plays courses of exchanges on a lane.
+final class ModelStage: ModelCourseStage, @unchecked Sendable {
     // Why @unchecked holds: what changes is touched on the loop's thread only.
     let configuration: ModelConfiguration
-    let loop: Loop
-    let lane: Lane
-    let pool: WorkPool
-    let counters: Counters
     let opener: ModelOpener
-    /// The one in force, and one that says the same, for reloads.
-    private(set) var actives: [ActiveConfiguration]
-    private let engine: Engine
-    /// For answers on the disk.
-    private let folder: TemporaryFolder?
+    let lane: ModelLane
     private var courses = 0
 
-    init(_ configuration: ModelConfiguration, on engine: Engine) throws {
-        (self.configuration, self.engine, self.loop) = (configuration, engine, engine.loops[0])
-        let routes = try ExchangeStage.policy(configuration.yaml).routes.routes
-        self.counters = Counters(routes: routes.map(\.name))
-        self.actives = try Self.actives(configuration, engine, self.counters)
-        self.folder = configuration.hasDisk ? try TemporaryFolder() : nil
-        self.pool = WorkPool(memory: self.counters.memory, workers: 1)
-        self.opener = ModelOpener(ModelRecord(configuration))
-        self.lane = Lane(
-            loop: self.loop, active: self.actives[0], census: ConnectionCensus(), pool: self.pool, origins: self.opener)
-        try self.openDisk()
+    init(configuration: Int, on engine: Engine) throws {
+        self.configuration = ModelConfiguration.all[configuration]
+        self.opener = ModelOpener(ModelRecord(self.configuration))
+        self.lane = try ModelLane(
+            self.configuration.yaml, asking: self.opener, hasDisk: self.configuration.hasDisk, on: engine)
     }
 
-    private static func actives(
-        _ configuration: ModelConfiguration, _ engine: Engine, _ counters: Counters
-    ) throws -> [ActiveConfiguration] {
-        let log = try ExchangeLog(.off, format: .json, redaction: .off, logger: ExchangeStage.logger)
-        let policy = try ExchangeStage.policy(configuration.yaml)
-        let active = try ExchangeStage.active(policy, engine, counters, log)
-        let again = try ExchangeStage.policy(configuration.yaml)
-        return [active, try ExchangeStage.active(again, engine, counters, log, continuing: active)]
-    }
-
-    // MARK: The disk
-
-    private func openDisk() throws {
-        guard let folder, let answers = self.actives[0].answers else { return }
-        let capacity = self.actives[0].cacheConfiguration.disk
-        try Self.wait { try await answers.openDisk(folder.path + "/cache", capacity: capacity) { _ in } }
-    }
-
-    /// Begins anew, as another process would, with what is on the disk.
-    func restart() throws {
-        if let answers = self.actives[0].answers { try Self.wait { await answers.closeDisk() } }
-        self.actives = try Self.actives(self.configuration, self.engine, self.counters)
-        self.lane.replace(active: self.actives[0])
-        try self.openDisk()
-    }
-
-    private static func wait(for work: @escaping @Sendable () async throws -> Void) throws {
-        let outcome = Watched<Result<Void, any Error>?>(nil)
-        Task {
-            let result: Result<Void, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            outcome.change { $0 = result }
-        }
-        try outcome.wait(for: "the disk", until: { $0 != nil })?.get()
-    }
-
-    /// Plays a course.
-    ///
-    /// - Returns: what was wrong; empty if nothing was.
     func play(_ course: Course) throws -> [String] {
-        let promise = self.loop.makePromise(of: [String].self)
-        self.loop.execute {
+        let promise = self.lane.loop.makePromise(of: [String].self)
+        self.lane.loop.execute {
             self.courses += 1
             let record = ModelRecord(self.configuration)
             self.opener.record = record
@@ -90,19 +34,10 @@ final class ModelStage: @unchecked Sendable {
         }
         return try promise.futureResult.wait()
     }
-
-    /// Waits until the pool has done what it was given before, so that its results come in the next turn.
-    func waitForPool() throws {
-        let isDone = DispatchSemaphore(value: 0)
-        let limits = WorkPool.Limits(steps: .max, processorTime: .seconds(86_400), heldBytes: .max)
-        _ = try self.pool.submit(for: CoursePlay.peer, limits) { _ in isDone.signal() }
-        isDone.wait()
-    }
 }
 
 /// One course on its stage. Its events happen at the ends of turns, where the work of the turn before is done.
 final class CoursePlay: TurnEndWork {
-    static let peer = Client.address(IPAddress(v4: 0x7F00_0001))
     /// More turns than the end of any course needs.
     private static let mostTurnsOfEnd = 400
     /// More turns than pass while another thread checks a password or reads from the disk.
@@ -110,13 +45,13 @@ final class CoursePlay: TurnEndWork {
     private let course: Course
     private let record: ModelRecord
     private let stage: ModelStage
+    private let lane: ModelLane
     private let folder: String
     private let done: ([String]) -> Void
     private let usesPool: Bool
     private var position = 0
     private var endTurns = 0
     private var waitedTurns = 0
-    private var othersHold = 0
     private var clients: [Int: ModelClient] = [:]
     private var exchanges: [Weak] = []
 
@@ -127,29 +62,30 @@ final class CoursePlay: TurnEndWork {
     init(
         _ course: Course, _ record: ModelRecord, _ stage: ModelStage, folder: String, done: @escaping ([String]) -> Void
     ) {
-        (self.course, self.record, self.stage, self.folder, self.done) = (course, record, stage, folder, done)
+        (self.course, self.record, self.stage, self.lane) = (course, record, stage, stage.lane)
+        (self.folder, self.done) = (folder, done)
         self.usesPool =
             ["serialize", "body: json"].contains { record.configuration.yaml.contains($0) }
             && course.steps.contains(where: \.isLarge)
     }
 
-    func begin() { self.stage.loop.atEndOfTurn(self) }
+    func begin() { self.lane.loop.atEndOfTurn(self) }
 
     func runAtEndOfTurn() {
         do { try self.goOn() } catch {
             self.record.breach("\(error)")
-            self.stage.loop.atEndOfTurn(self)
+            self.lane.loop.atEndOfTurn(self)
         }
     }
 
     private func goOn() throws {
         let isRight = self.record.breaches.isEmpty
-        if self.position == 0, isRight { try self.stage.lane.active.passwords?.learn() }
+        if self.position == 0, isRight { try self.lane.lane.active.passwords?.learn() }
         if isRight, self.clients.values.contains(where: \.awaitsOthers) {
             self.waitedTurns += 1
             if self.waitedTurns > Self.mostTurnsOfWaiting { self.record.breach("a request waits for ever") }
             sched_yield()
-            return self.stage.loop.atEndOfTurn(self)
+            return self.lane.loop.atEndOfTurn(self)
         }
         var isTurn = false
         while !isTurn, self.record.breaches.isEmpty, self.position < self.course.steps.count {
@@ -164,8 +100,8 @@ final class CoursePlay: TurnEndWork {
             }
         }
         if !isTurn, try !self.goesOnToEnd() { return self.done(self.record.breaches) }
-        if self.usesPool { try self.stage.waitForPool() }
-        self.stage.loop.atEndOfTurn(self)
+        if self.usesPool { try self.lane.waitForPool() }
+        self.lane.loop.atEndOfTurn(self)
     }
 
     // MARK: Events
@@ -191,11 +127,9 @@ final class CoursePlay: TurnEndWork {
         case .switches(let origin, let asOffered): try self.origin(origin)?.play(switching: asOffered)
         case .memoryRunsShort:
             self.record.hasLackedMemory = true
-            self.hold(self.stage.lane.active.limits.heldBytes)
-        case .memoryIsFree: self.hold(0)
-        case .reload:
-            let next = self.stage.actives.first { $0 !== self.stage.lane.active }
-            if let next { self.stage.lane.replace(active: next) }
+            self.lane.holdAll()
+        case .memoryIsFree: self.lane.letGo()
+        case .reload: self.lane.reload()
         case .hour: self.passTime()
         case .turn, .restart: break
         }
@@ -205,7 +139,7 @@ final class CoursePlay: TurnEndWork {
     private func restart() throws {
         for client in self.clients.keys.sorted() { self.clients[client]?.leave() }
         for origin in self.record.origins { origin.playFailure() }
-        try self.stage.restart()
+        try self.lane.restart()
     }
 
     private func origin(_ number: Int) -> ModelOrigin? {
@@ -213,16 +147,11 @@ final class CoursePlay: TurnEndWork {
         return live.isEmpty ? nil : live[number % live.count]
     }
 
-    private func hold(_ bytes: Int) {
-        self.stage.counters.memory.change(by: bytes - self.othersHold)
-        self.othersHold = bytes
-    }
-
     /// Fires what is due in two hours: long before that no timer of a course is.
     private func passTime() {
-        let end = self.stage.loop.turnTime + .hours(2)
+        let end = self.lane.loop.turnTime + .hours(2)
         var fired = 0
-        while fired < 100, let timer = self.stage.loop.local.timers.popExpired(at: end) {
+        while fired < 100, let timer = self.lane.loop.local.timers.popExpired(at: end) {
             fired += 1
             timer.fire()
         }
@@ -232,9 +161,9 @@ final class CoursePlay: TurnEndWork {
         if let client = self.clients[client], !client.isOver { return }
         let ask = self.record.ask(request)
         let head = try request.head(token: ask.token, folder: self.folder)
-        let (asking, lane) = (ModelClient(ask, self.record), self.stage.lane)
+        let asking = ModelClient(ask, self.record)
         let exchange = Exchange(
-            ReceivedRequest(head, try head.bodyFraming()), from: asking, of: Self.peer, on: lane)
+            ReceivedRequest(head, try head.bodyFraming()), from: asking, of: ModelLane.peer, on: self.lane.lane)
         self.exchanges.append(Weak(exchange: exchange))
         self.clients[client] = asking
         asking.serve(exchange)
@@ -255,7 +184,7 @@ final class CoursePlay: TurnEndWork {
         }
         if self.course.isWrong { self.record.breach("the test says so") }
         self.endTurns += 1
-        self.hold(0)
+        self.lane.letGo()
         for client in self.clients.keys.sorted() {
             if self.course.endsByLeaving { self.clients[client]?.leave() }
             self.clients[client]?.play(isReading: true)
@@ -288,10 +217,7 @@ final class CoursePlay: TurnEndWork {
             self.record.breach("the connection of request \(origin.token) stays open")
         }
         if self.exchanges.contains(where: { $0.exchange != nil }) { self.record.breach("an exchange is kept for ever") }
-        let counts = self.stage.counters.snapshot()
-        if counts.overall.active != 0 { self.record.breach("\(counts.overall.active) exchanges stay active") }
-        if counts.memory.held != 0 { self.record.breach("\(counts.memory.held) bytes stay held") }
-        if self.stage.pool.waiting != 0 { self.record.breach("\(self.stage.pool.waiting) jobs wait for ever") }
+        for sentence in self.lane.leftovers { self.record.breach(sentence) }
     }
 }
 

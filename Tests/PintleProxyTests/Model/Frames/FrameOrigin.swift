@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import PintleMessage
+import PintlePolicy
+import PintleTrust
+
+@testable import PintleProxy
+@testable import PintleSession
+
+/// An origin of a course of frames: refuses what a transfer would not take, and compares the request with the client's.
+final class FrameOrigin: OriginStream {
+    let verdict: Verdict? = nil
+    let proxyVerdict: Verdict? = nil
+    let responseVersion = "2"
+    private(set) var unsentBodyBytes = 0
+    let number: Int
+    /// The number of the stream that it is asked for.
+    let token: Int
+    private(set) var answer: FrameCourse.Answer?
+    private(set) var interims: [FrameCourse.Filling] = []
+    private(set) var isOver = false
+    private(set) var hasFailed = false
+    /// True once it has given all of its answer.
+    private(set) var isComplete = false
+    private(set) var hasTrailers = false
+    /// The length that it has named.
+    private(set) var toldLength: Int?
+    private(set) var content: ArraySlice<UInt8> = []
+    /// Bytes of the content that it has given.
+    private(set) var given = 0
+    /// The turns in which it has given its head, what came last, and its end.
+    private(set) var (headTurn, lastTurn, endTurn): (UInt64?, UInt64?, UInt64?)
+    var isSlow = false
+    var endsWhenGiven = false
+    private let request: TransferRequest
+    private let model: FrameModel
+    private var delegate: (any TransferDelegate)?
+    private var received = 0
+    private var hasWholeBody: Bool
+    private var isPaused = false
+
+    init(_ request: TransferRequest, _ model: FrameModel, _ delegate: any TransferDelegate) {
+        (self.request, self.model, self.delegate) = (request, model, delegate)
+        self.token = request.fields["X-Token"].flatMap { Int($0) } ?? -1
+        self.number = model.origins.count
+        self.hasWholeBody = !request.body.isStreamed
+    }
+
+    private func breach(_ sentence: String) { self.model.breach("the origin of stream \(self.token): \(sentence)") }
+
+    func checkRequest(of stream: FrameModel.Stream) {
+        let asked = stream.request
+        if self.request.method != asked.method || self.request.path != "/\(stream.number)" {
+            self.breach("is asked to \(self.request.method) \(self.request.path)")
+        }
+        if "\(self.request.authority)" != "a.test:443" { self.breach("is \(self.request.authority)") }
+        var lines: [String] = []
+        self.request.fields.forEachLine { _, line in
+            let text = String(decoding: line, as: UTF8.self)
+            guard text.hasPrefix("x-f"), let colon = text.firstIndex(of: ":") else { return }
+            lines.append(text[..<colon] + ":" + text[colon...].dropFirst(2))
+        }
+        if lines != FrameText.lines(asked.filling) { self.breach("gets other fields than the client has sent") }
+        let length: Int? =
+            switch asked.body {
+            case .none, .undeclared: nil
+            case .declared: asked.size
+            case .tooShort: asked.size + 1
+            case .tooLong: max(0, asked.size - 1)
+            }
+        if self.request.body.length != length.map({ UInt64($0) }) || self.hasWholeBody != (asked.body == .none) {
+            self.breach("is told of a body as \(self.request.body), not of \(length ?? -1) bytes")
+        }
+    }
+
+    // MARK: What it does
+
+    func play(interim filling: FrameCourse.Filling) {
+        guard self.answer == nil, !self.isOver else { return }
+        self.interims.append(filling)
+        var head = ResponseHead(status: 103)
+        Self.fill(&head.fields, filling)
+        self.delegate?.originSent(interim: head)
+    }
+
+    private static func fill(_ fields: inout Fields, _ filling: FrameCourse.Filling) {
+        for line in 0..<filling.lines {
+            fields.append(FrameText.name(line), String(decoding: FrameText.value(line, filling.size), as: UTF8.self))
+        }
+    }
+
+    func play(_ answer: FrameCourse.Answer) {
+        guard self.answer == nil, !self.isOver else { return }
+        self.answer = answer
+        var head = ResponseHead(status: answer.status, fields: ["X-Answer": "\(self.number)"])
+        Self.fill(&head.fields, answer.filling)
+        let whole = ModelContent.answers[answer.version]
+        let isBodiless = head.forbidsBody(to: self.request.method)
+        if !isBodiless, !answer.endsWithHead { self.content = whole[...] }
+        if answer.length == .told, answer.status != 204 {
+            self.toldLength = isBodiless ? whole.count : self.content.count
+            head.fields.append("Content-Length", "\(self.toldLength ?? 0)")
+        }
+        // As the stream of HTTP/2 has it that the answer comes from.
+        head.endsUnmeasured = answer.endsWithHead && !isBodiless && self.toldLength == nil
+        (self.headTurn, self.lastTurn) = (self.model.turn, self.model.turn)
+        let length = head.endsUnmeasured ? 0 : self.toldLength.map { UInt64($0) }
+        self.delegate?.originAnswered(head, length: length)
+        if answer.endsWithHead { self.playEnd() }
+    }
+
+    /// Sends up to so many bytes, unless they are not wanted now.
+    func play(giving count: Int) {
+        let rest = self.content.dropFirst(self.given)
+        guard self.answer != nil, !self.isOver, !self.isPaused, !rest.isEmpty else { return }
+        let piece = rest.prefix(count)
+        self.given += piece.count
+        self.lastTurn = self.model.turn
+        piece.withUnsafeBytes { self.delegate?.originSent($0) }
+    }
+
+    private var hasGivenAll: Bool { self.answer != nil && !self.isOver && self.given == self.content.count }
+
+    func playTrailers() {
+        self.play(giving: .max)
+        guard self.hasGivenAll, !self.hasTrailers else { return }
+        self.hasTrailers = true
+        self.lastTurn = self.model.turn
+        self.delegate?.originSent(trailers: ["X-Trailer": "\(self.number)"])
+    }
+
+    func playEnd() {
+        self.play(giving: .max)
+        guard self.hasGivenAll else { return }
+        (self.isComplete, self.endTurn) = (true, self.model.turn)
+        self.tellEnd(nil)
+    }
+
+    func playFailure() {
+        guard !self.isOver else { return }
+        self.hasFailed = true
+        self.tellEnd(
+            self.answer == nil
+                ? SessionError(.connectFailure, "nobody is there") : SessionError(.truncated, "it broke off"))
+    }
+
+    private func tellEnd(_ error: SessionError?) {
+        let delegate = self.delegate
+        (self.isOver, self.delegate) = (true, nil)
+        delegate?.originEnded(error, TransferMetrics())
+    }
+
+    func playTaking() {
+        let count = self.unsentBodyBytes
+        guard !self.isOver, count > 0 else { return }
+        self.unsentBodyBytes = 0
+        self.delegate?.originTookBody(count)
+    }
+
+    /// Brings it to its end.
+    func playRest() {
+        self.isSlow = false
+        self.playTaking()
+        if self.answer == nil { self.play(FrameCourse.Answer(version: 2)) }
+        self.playEnd()
+    }
+
+    // MARK: What it is told
+
+    func send(_ bytes: ByteBuffer) {
+        guard !self.isOver, !self.hasWholeBody else {
+            return self.breach("gets a body that is not streamed, or is over")
+        }
+        guard let body = self.model.stream(self.token)?.body else { return }
+        let end = self.received + bytes.readableBytes
+        if end > body.count || !bytes.withUnsafeReadableBytes({ FrameText.isEqual($0, to: body[self.received..<end]) })
+        {
+            self.breach("gets other bytes than the client has sent")
+        }
+        self.received = end
+        if let length = self.request.body.length, end > length { self.breach("gets \(end) bytes of \(length)") }
+        if self.isSlow { self.unsentBodyBytes += bytes.readableBytes }
+        self.tellGiven()
+    }
+
+    private func tellGiven() {
+        guard self.endsWhenGiven, self.answer != nil else { return }
+        self.playEnd()
+    }
+
+    func finishBody(trailers: Fields) {
+        guard !self.isOver, !self.hasWholeBody else { return self.breach("a body ends that is over") }
+        self.hasWholeBody = true
+        // A body that is longer than its length has an end before.
+        guard let stream = self.model.stream(self.token), !stream.request.body.isWrong else { return }
+        if !stream.hasEnded { self.breach("a body ends that goes on") }
+        if let length = self.request.body.length, self.received != length {
+            self.breach("a body of \(length) bytes ends after \(self.received)")
+        }
+        if self.received != stream.sent { self.breach("gets \(self.received) bytes of \(stream.sent)") }
+        if trailers["X-Trailer"] != (stream.endsWithTrailers ? "\(self.token)" : nil) {
+            self.breach("gets other trailers than the client has sent")
+        }
+        self.tellGiven()
+    }
+
+    func pauseReading() { if self.isAsked("paused") { self.isPaused = true } }
+
+    func resumeReading() { if self.isAsked("resumed") { self.isPaused = false } }
+
+    func takePipes() { _ = self.isAsked("to use pipes") }
+
+    func cancel() {
+        guard self.isAsked("cancelled") else { return }
+        (self.isOver, self.delegate) = (true, nil)
+    }
+
+    private func isAsked(_ what: String) -> Bool {
+        if self.isOver { self.breach("is \(what) after its end") }
+        return !self.isOver
+    }
+}
+
+/// Opens the origins of a course of frames.
+final class FrameOpener: OriginOpener {
+    var model: FrameModel?
+    /// Called with each exchange that asks.
+    var whenAsked: ((Exchange) -> Void)?
+
+    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+        guard let model else { preconditionFailure("an origin is asked between two courses") }
+        if let exchange = delegate as? Exchange { self.whenAsked?(exchange) }
+        let origin = FrameOrigin(request, model, delegate)
+        model.add(origin)
+        return origin
+    }
+}
