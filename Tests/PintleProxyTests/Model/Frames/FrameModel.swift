@@ -68,6 +68,9 @@ final class FrameModel {
     var mayGoAway = false
     /// True if hours have passed: whatever is waited for may have taken too long.
     var mayTimeOut = false
+    /// True if trailers have crossed a reset of their stream. SwiftNIO's codec (swift-nio-http2 1.46) takes them for a stream with an
+    /// old number then, and ends the connection.
+    private var mayBreak = false
     /// The last stream that is served, as the proxy has said.
     private(set) var lastServed: Int?
     var (pings, answeredPings) = (0, 0)
@@ -254,6 +257,7 @@ final class FrameModel {
 
     func sawReset(_ code: Int, of stream: Stream) {
         stream.resetCode = code
+        if stream.hasEnded, stream.endsWithTrailers { self.mayBreak = true }
         switch HTTP2Bytes.Code(rawValue: code) {
         case .noError:
             if !stream.hasAnswer { self.breach(stream, "is reset as if its answer were complete") }
@@ -270,7 +274,7 @@ final class FrameModel {
         self.lastServed = last
         if code == 0 {
             if !self.mayGoAway { self.breach("the proxy goes away for no reason") }
-        } else if code == 1, self.mayTimeOut {
+        } else if code == 1, self.mayTimeOut || self.mayBreak {
             self.isBroken = true
         } else if !self.isBroken {
             self.breach("the connection ends with code \(code) for no reason")

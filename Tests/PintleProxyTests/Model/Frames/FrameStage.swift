@@ -188,7 +188,8 @@ final class FramePlay: TurnEndWork {
         self.client.finish()
         for origin in self.model.origins where !origin.isOver { origin.playRest() }
         // A head that comes in pieces is not to be late for that.
-        let isDone = self.model.isSettled || self.model.mayEnd || self.model.isBroken
+        let isDone =
+            self.model.isSettled && self.client.transport.isEmpty || self.model.mayEnd || self.model.isBroken
         self.lane.pass(isDone ? .seconds(3) : .milliseconds(20))
         let isOver = self.client.transport.isClosed && self.connection == nil && !self.hasExchanges
         if isOver, self.model.isSettled || self.model.mayEnd || self.model.isBroken {
@@ -197,7 +198,7 @@ final class FramePlay: TurnEndWork {
             self.checkLeft()
             return false
         }
-        if self.model.isSettled, self.endTurns > 3 { self.close() }
+        if self.model.isSettled, self.client.transport.isEmpty, self.endTurns > 3 { self.close() }
         guard self.endTurns < Self.mostTurnsOfEnd else {
             self.checkLeft()
             return false

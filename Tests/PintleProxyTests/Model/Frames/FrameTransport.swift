@@ -31,6 +31,9 @@ final class FrameTransport: StreamTransport {
 
     // MARK: The client's side
 
+    /// True if all that the client has sent has come.
+    var isEmpty: Bool { self.inbox.readableBytes == 0 }
+
     func send(_ bytes: [UInt8]) { self.inbox.writeBytes(bytes) }
 
     /// Lets the next pieces come.
