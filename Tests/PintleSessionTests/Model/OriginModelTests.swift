@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PintleTesting
+import Testing
+
+/// Requests to an origin of HTTP/2, driven by random events on both sides, against a plain model: what each side has sent, and
+/// the rules of what the other must have seen (``ModelAsk``, ``ModelAttempt``, ``ModelPeer``).
+///
+/// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
+struct OriginModelTests {
+    private static var steps: Int { getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? 100_000 }
+
+    /// Plays a job of courses in a process of its own.
+    private static func play(_ job: String) async {
+        await withKnownIssue("a course may be wrong", isIntermittent: true) {
+            await #expect(processExitsWith: .success) { [job = job as String] in
+                let stage = try OriginStage()
+                try CourseRun<OriginCourse>.perform(job) { try stage.play($0) }
+            }
+        }
+    }
+
+    @Test func `requests to an origin of HTTP 2 keep what the model says, whatever the order of events`() async throws {
+        let seed = getenv("PINTLE_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        let fault = try await CourseRun<OriginCourse>.fault(from: seed, steps: Self.steps, by: Self.play)
+        #expect(fault == nil, "\(fault ?? "")")
+    }
+
+    @Test func `a course that is wrong is found, and shrinks to nothing`() async throws {
+        var course = OriginCourse(seed: 1)
+        course.isWrong = true
+        let shrunk = try #require(
+            try await CourseRun<OriginCourse>.shrink(course, in: try TemporaryFolder(), by: Self.play))
+        #expect(shrunk.course.steps.isEmpty && shrunk.breaches == ["the test says so"], "\(shrunk)")
+    }
+
+    @Test func `a seed gives the same course each time`() {
+        #expect("\(OriginCourse(seed: 7))" == "\(OriginCourse(seed: 7))")
+        #expect("\(OriginCourse(seed: 7))" != "\(OriginCourse(seed: 8))")
+    }
+}
