@@ -37,6 +37,9 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
+    /// The most PING, SETTINGS and other frames of a kind in a time. Implementations of gRPC send a PING in each round trip while
+    /// content comes, and origins may end each stream by a reset. The codec keeps eight bytes for each frame.
+    private static let mostFrames = (count: 2000, time: TimeAmount.milliseconds(100))
     /// The most that waits on a stream to be taken, in bytes: its window, in frames of some twenty bytes each.
     private static let mostUntaken = 16 * HTTP2Connection.window
 
@@ -49,22 +52,10 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.channel.readsBeforeFailing = true
         pool.opened(at: host)
         host.http2.append(self)
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
         let most = pool.configuration.responseHead.bytes
-        let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: most))
-        connection.initialSettings = [
-            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
-            HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
-            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
-        ]
-        connection.targetWindowSize = 16 * Self.window
-        connection.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: most)
-        var stream = NIOHTTP2Handler.StreamConfiguration()
-        stream.targetWindowSize = Self.window
-        stream.outboundBufferSizeHighWatermark = 64 * 1024
-        stream.outboundBufferSizeLowWatermark = 32 * 1024
         let handler = NIOHTTP2Handler(
-            mode: .client, eventLoop: pool.loop, connectionConfiguration: connection, streamConfiguration: stream
+            mode: .client, eventLoop: pool.loop, connectionConfiguration: Self.configuration(headLimit: most),
+            streamConfiguration: Self.streamConfiguration
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
@@ -76,6 +67,38 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             preconditionFailure("BUG: a new channel takes no handlers: \(error)")
         }
         self.channel.start()
+    }
+
+    private static func configuration(headLimit: Int) -> NIOHTTP2Handler.ConnectionConfiguration {
+        var settings = NIOHTTP2Handler.ConnectionConfiguration()
+        settings.initialSettings = [
+            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
+            HTTP2Setting(parameter: .enablePush, value: 0),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: headLimit)),
+            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
+        ]
+        settings.targetWindowSize = 16 * Self.window
+        settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: headLimit)
+        settings.controlFrameRateLimit.maximumCount = Self.mostFrames.count
+        settings.controlFrameRateLimit.windowLength = Self.mostFrames.time
+        // Frames on streams that were given up count as well, over all of the connection's life.
+        settings.maximumConnectionGlitches = .max
+        // Counted over all of a connection's life, unless a head or the end of a stream comes.
+        settings.maximumSequentialEmptyDataFrames = 10_000
+        return settings
+    }
+
+    private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.targetWindowSize = Self.window
+        stream.outboundBufferSizeHighWatermark = 64 * 1024
+        stream.outboundBufferSizeLowWatermark = 32 * 1024
+        // An origin ends no more streams than it is asked for.
+        stream.streamResetFrameRateLimit.maximumCount = Self.mostFrames.count
+        stream.streamResetFrameRateLimit.windowLength = Self.mostFrames.time
+        stream.streamErrorRateLimit.maximumCount = Self.mostFrames.count
+        stream.streamErrorRateLimit.windowLength = Self.mostFrames.time
+        return stream
     }
 
     /// True once the peer takes no more streams, or the connection is over.

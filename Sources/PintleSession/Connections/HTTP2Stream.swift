@@ -34,6 +34,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var isPumping = false
     /// The frames that came while the transfer was paused.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
+    /// True while they are taken.
+    private var isTaking = false
     /// True where the stream was closed behind what waits.
     private var isClosed = false
 
@@ -161,21 +163,26 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     private func goOn() {
-        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
-            self.take(frame, transfer)
-        }
-        guard let transfer, !transfer.isReadingPaused else { return }
-        if self.isClosed { self.failed(.closed) } else { self.channel?.read() }
+        self.takeWaiting()
+        if let transfer, !transfer.isReadingPaused { self.channel?.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard let transfer else { return }
-        let frame = self.unwrapInboundIn(data)
-        if transfer.isReadingPaused || !self.waiting.isEmpty {
-            self.waiting.append(frame)
-        } else {
+        guard self.transfer != nil else { return }
+        self.waiting.append(self.unwrapInboundIn(data))
+        self.takeWaiting()
+    }
+
+    /// Takes the frames that wait, one after the other: if the transfer sends something when it is told of one, the codec may tell
+    /// of the next from within that call.
+    private func takeWaiting() {
+        guard !self.isTaking else { return }
+        self.isTaking = true
+        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
             self.take(frame, transfer)
         }
+        self.isTaking = false
+        if self.isClosed, let transfer, !transfer.isReadingPaused { self.failed(.closed) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -241,7 +248,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     func channelInactive(context: ChannelHandlerContext) {
         self.isClosed = true
         // The frames that wait may be all of the response.
-        if self.waiting.isEmpty { self.failed(.closed) }
+        if self.waiting.isEmpty, !self.isTaking { self.failed(.closed) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -151,7 +151,11 @@ final class ModelAsk {
             return
         }
         guard !self.isPaused else { return }
-        guard let attempt = self.attempts.last else { return self.breach("reaches no stream") }
+        guard let attempt = self.attempts.last else {
+            // Until a connection has settings nothing may leave over it.
+            if self.record.peers.allSatisfy({ $0.isOver || $0.maySend }) { self.breach("reaches no stream") }
+            return
+        }
         guard attempt.fate == .open else { return self.breach("has no outcome: \(attempt.fate)") }
         if self.interims != attempt.interims.count { self.breach("has \(self.interims) of \(attempt.interims)") }
         if attempt.head != nil, self.status == nil { self.breach("has no head") }

@@ -41,7 +41,11 @@ final class ModelAttempt {
     private(set) var length: Int?
     private(set) var sent = 0
     private(set) var trailers = false
-    private(set) var answerEnded = false
+    private(set) var answerEnded = false {
+        didSet { self.isClosedByAnswer = self.requestEnded }
+    }
+    /// True if the end of the answer was that of the stream: the request had come as a whole before.
+    private var isClosedByAnswer = false
     private(set) var hasReset = false
     private var released = 0
     private var (piece, padding) = (16_384, 0)
@@ -92,7 +96,7 @@ final class ModelAttempt {
     }
 
     func tookReset(_ code: Int) {
-        if self.requestEnded, self.answerEnded, !self.ask.wasCancelled, self.ask.error == nil {
+        if self.isClosedByAnswer, !self.ask.wasCancelled, self.ask.error == nil {
             self.breach("is reset though it is complete both ways")
         }
         self.clientReset = code

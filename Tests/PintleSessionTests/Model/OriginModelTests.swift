@@ -27,6 +27,16 @@ struct OriginModelTests {
         #expect(fault == nil, "\(fault ?? "")")
     }
 
+    @Test func `an answer in place of 100 Continue is told of in order, though the body is sent by it`() async throws {
+        let course = OriginCourse([
+            .asks(.init(method: "POST", body: .measured, size: 1, expects: true)),
+            .endsBody(request: 0, trailers: true), .settle, .ends(stream: 0, trailers: false, resets: true),
+        ])
+        let run = CourseRun<OriginCourse>(.courses([course]), in: try TemporaryFolder())
+        let place = try await run.result(in: Self.play)
+        #expect(place.isDone, "\(place)")
+    }
+
     @Test func `a course that is wrong is found, and shrinks to nothing`() async throws {
         var course = OriginCourse(seed: 1)
         course.isWrong = true

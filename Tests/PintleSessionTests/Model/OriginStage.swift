@@ -129,7 +129,7 @@ final class OriginPlay: TurnEndWork {
         }
         settling.quiet += 1
         // Connections without settings have no pings.
-        guard settling.quiet >= 3 else { return false }
+        guard settling.quiet >= (self.record.peers.allSatisfy { $0.isOver || $0.maySend } ? 2 : 12) else { return false }
         self.settled()
         self.settling = nil
         return true
