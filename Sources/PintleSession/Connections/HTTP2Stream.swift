@@ -36,6 +36,10 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
     /// True while they are taken.
     private var isTaking = false
+    /// True while the codec tells of frames that have come together.
+    private var isReading = false
+    /// True if there was something to be sent meanwhile.
+    private var wantsToSend = false
     /// True where the stream was closed behind what waits.
     private var isClosed = false
 
@@ -99,6 +103,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func sendMore() {
+        // The stream may have ended with what is told of next, and nothing is to be written on it then.
+        guard !self.isReading, !self.isTaking else { return self.wantsToSend = true }
         guard let channel, channel.isActive, !self.isPumping else { return }
         self.isPumping = true
         // Flushing may make room again, of which nothing else is heard meanwhile. Others want their share of a turn.
@@ -164,11 +170,13 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     private func goOn() {
         self.takeWaiting()
+        self.sendOn()
         if let transfer, !transfer.isReadingPaused { self.channel?.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard self.transfer != nil else { return }
+        self.isReading = true
         self.waiting.append(self.unwrapInboundIn(data))
         self.takeWaiting()
     }
@@ -185,7 +193,16 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         if self.isClosed, let transfer, !transfer.isReadingPaused { self.failed(.closed) }
     }
 
+    /// Sends what was given while frames were taken.
+    private func sendOn() {
+        guard self.wantsToSend, !self.isReading else { return }
+        self.wantsToSend = false
+        self.sendMore()
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
+        self.isReading = false
+        self.sendOn()
         // The codec has told of everything.
         if self.waiting.isEmpty { self.took(self.untaken) }
         if let transfer, !transfer.isReadingPaused { context.read() }

@@ -32,7 +32,8 @@ struct OriginModelTests {
             .asks(.init(method: "POST", body: .measured, size: 1, expects: true)),
             .endsBody(request: 0, trailers: true), .settle, .ends(stream: 0, trailers: false, resets: true),
         ])
-        let run = CourseRun<OriginCourse>(.courses([course]), in: try TemporaryFolder())
+        let folder = try TemporaryFolder()
+        let run = CourseRun<OriginCourse>(.courses([course]), in: folder)
         let place = try await run.result(in: Self.play)
         #expect(place.isDone, "\(place)")
     }
@@ -40,8 +41,8 @@ struct OriginModelTests {
     @Test func `a course that is wrong is found, and shrinks to nothing`() async throws {
         var course = OriginCourse(seed: 1)
         course.isWrong = true
-        let shrunk = try #require(
-            try await CourseRun<OriginCourse>.shrink(course, in: try TemporaryFolder(), by: Self.play))
+        let folder = try TemporaryFolder()
+        let shrunk = try #require(try await CourseRun<OriginCourse>.shrink(course, in: folder, by: Self.play))
         #expect(shrunk.course.steps.isEmpty && shrunk.breaches == ["the test says so"], "\(shrunk)")
     }
 
