@@ -151,12 +151,11 @@ final class ModelAsk {
             return
         }
         guard !self.isPaused else { return }
-        guard let attempt = self.attempts.last else {
+        guard let attempt = self.attempts.last, attempt.fate == .open else {
             // Until a connection has settings nothing may leave over it.
-            if self.record.peers.allSatisfy({ $0.isOver || $0.maySend }) { self.breach("reaches no stream") }
-            return
+            guard self.record.peers.allSatisfy({ $0.isOver || $0.maySend }) else { return }
+            return self.breach("has no outcome: \(self.attempts.last.map { "\($0.fate)" } ?? "no stream")")
         }
-        guard attempt.fate == .open else { return self.breach("has no outcome: \(attempt.fate)") }
         if self.interims != attempt.interims.count { self.breach("has \(self.interims) of \(attempt.interims)") }
         if attempt.head != nil, self.status == nil { self.breach("has no head") }
         if self.received != attempt.sent { self.breach("has \(self.received) bytes of \(attempt.sent)") }
