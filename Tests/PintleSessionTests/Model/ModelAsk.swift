@@ -218,7 +218,9 @@ extension ModelAsk: TransferDelegate {
         for name in (0..<20).map({ "x-pad-\($0)" }) {
             for value in head.fields.values(of: name) { pads += name.utf8.count + value.utf8.count + 4 }
         }
-        if sent.fields >= 200, sent.fields - pads > 64 { self.breach("gets \(pads) bytes of fields for \(sent.fields)") }
+        if sent.fields >= 200, sent.fields - pads > 64 {
+            self.breach("gets \(pads) bytes of fields for \(sent.fields)")
+        }
         if !sent.endsStream, length.map({ Int($0) }) != attempt.length {
             self.breach("gets length \(String(describing: length)) for \(String(describing: attempt.length))")
         }
@@ -257,7 +259,9 @@ extension ModelAsk: TransferDelegate {
             attempt.peer.hasServed = true
             if attempt.fate != .complete { self.breach("is complete: \(attempt.fate)") }
             if self.status == nil { self.breach("is complete without a head") }
-            if self.received != attempt.size { self.breach("is complete with \(self.received) of \(attempt.size) bytes") }
+            if self.received != attempt.size {
+                self.breach("is complete with \(self.received) of \(attempt.size) bytes")
+            }
             if self.interims != attempt.interims.count { self.breach("lacks interim heads") }
             if self.trailers != attempt.trailers { self.breach("has trailers: \(self.trailers)") }
         } else {

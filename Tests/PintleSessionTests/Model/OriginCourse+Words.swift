@@ -9,7 +9,8 @@ extension OriginCourse: CustomStringConvertible {
             case .cancels: "all requests are cancelled"
             case .closes: "the session ends"
             }
-        return (self.greetings.enumerated().map { "every connection \($0) of \(self.greetings.count) says \($1)" }
+        return
+            (self.greetings.enumerated().map { "every connection \($0) of \(self.greetings.count) says \($1)" }
             + self.steps.map(\.description) + [end]).joined(separator: "\n")
     }
 
@@ -33,7 +34,9 @@ extension OriginCourse: CustomStringConvertible {
                 }
             case .head(let stream, let head):
                 let simple = Head(status: head.status, length: head.length, size: min(1, head.size))
-                if head.fields > 0 || head.size > 1 || head.cut > 0 || head.isPadded || head.hasPriority || head.isIndexed {
+                if head.fields > 0 || head.size > 1 || head.cut > 0 || head.isPadded || head.hasPriority
+                    || head.isIndexed
+                {
                     add(index, .head(stream: stream, simple))
                 }
             default: break

@@ -151,7 +151,10 @@ struct OriginCourse: PlayableCourse {
             self.sizes = some([0, 1, 100, 5000, 16_385, 70_000, 150_000], 2, &random)
             self.answerSizes = some([0, 1, 100, 5000, 16_385, 70_000, 300_000], 2, &random)
             self.fields = some(
-                [0, 0, 0, 200, 16_000, 16_384, 20_000, ModelHeads.most - 1, ModelHeads.most, ModelHeads.most + 1, 70_000],
+                [
+                    0, 0, 0, 200, 16_000, 16_384, 20_000, ModelHeads.most - 1, ModelHeads.most, ModelHeads.most + 1,
+                    70_000,
+                ],
                 2, &random)
             self.windows = some([0, 1, 100, 1000, 20_000, 65_535, 200_000], 3, &random)
             self.statuses = some([200, 200, 200, 204, 304, 404, 500], 2, &random)

@@ -129,7 +129,9 @@ final class OriginPlay: TurnEndWork {
         }
         settling.quiet += 1
         // Connections without settings have no pings.
-        guard settling.quiet >= (self.record.peers.allSatisfy { $0.isOver || $0.maySend } ? 2 : 12) else { return false }
+        guard settling.quiet >= (self.record.peers.allSatisfy { $0.isOver || $0.maySend } ? 2 : 12) else {
+            return false
+        }
         self.settled()
         self.settling = nil
         return true
@@ -139,7 +141,8 @@ final class OriginPlay: TurnEndWork {
         self.record.hasEndedConnection = false
         self.hasClientActed = false
         if self.phase == .closing { return self.checkLeft() }
-        for connection in self.stage.host.http2 where !self.connections.contains(where: { $0.connection === connection }) {
+        for connection in self.stage.host.http2
+        where !self.connections.contains(where: { $0.connection === connection }) {
             self.connections.append(Weak(connection: connection))
         }
         for ask in self.record.asks { ask.settled() }
@@ -240,7 +243,9 @@ final class OriginPlay: TurnEndWork {
     private func checkLeft() {
         for ask in self.record.asks where !ask.isOver { self.record.breach("request \(ask.token) is kept") }
         for peer in self.record.peers where !peer.isOver { self.record.breach("connection \(peer.number) is kept") }
-        if self.stage.pool.runningCount != 0 { self.record.breach("\(self.stage.pool.runningCount) transfers are kept") }
+        if self.stage.pool.runningCount != 0 {
+            self.record.breach("\(self.stage.pool.runningCount) transfers are kept")
+        }
         let host = self.stage.host
         if host.connectionCount != 0 || host.users != 0 || !host.http2.isEmpty {
             self.record.breach("the origin is kept: \(host.connectionCount) connections, \(host.users) users")
