@@ -40,8 +40,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var isReading = false
     /// True if there was something to be sent meanwhile.
     private var wantsToSend = false
-    /// True where the stream was closed behind what waits.
-    private var isClosed = false
+    /// How the stream was closed behind what waits; nil if it was not.
+    private var ending: CarrierFailure?
 
     private static let pieceLimit = 16 * 1024
     /// The most times that a buffer's worth is flushed in a turn.
@@ -190,7 +190,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             self.take(frame, transfer)
         }
         self.isTaking = false
-        if self.isClosed, let transfer, !transfer.isReadingPaused { self.failed(.closed) }
+        if let ending, let transfer, !transfer.isReadingPaused { self.failed(ending) }
     }
 
     /// Sends what was given while frames were taken.
@@ -227,7 +227,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             }
             if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
-        case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
+        case .rstStream(let code): self.failed(code == .refusedStream ? .refused : .reset)
         case .priority, .windowUpdate: self.took(HTTP2FrameHead.cost)
         case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: break
         }
@@ -262,19 +262,21 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        self.isClosed = true
-        // The frames that wait may be all of the response.
-        if self.waiting.isEmpty, !self.isTaking { self.failed(.closed) }
-    }
+    func channelInactive(context: ChannelHandlerContext) { self.closed(.closed) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard self.waiting.isEmpty else { return self.isClosed = true }
         // The codec closes the streams above the last one of a GOAWAY so. Of one that its peer resets the frame has come before,
         // and one whose frames break the rules has another code.
         let isAboveLast = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .cancel
         let isTurnedAway = isAboveLast || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
-        self.failed(isTurnedAway && !self.hasAnswer ? .unseen : .reset)
+        self.closed(isTurnedAway ? .unseen : .reset)
+    }
+
+    private func closed(_ ending: CarrierFailure) {
+        guard !self.waiting.isEmpty || self.isTaking else { return self.failed(ending) }
+        // The frames that wait may be all of the response. The connection has done its part, and may end before they are taken.
+        if self.ending == nil { self.ending = ending }
+        self.connection.ended(self)
     }
 
     // MARK: The end
