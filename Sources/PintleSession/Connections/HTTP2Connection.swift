@@ -77,6 +77,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: headLimit)),
             HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
         ]
+        // The streams do so: an answer of another length than it declares is no reason to end the others on the connection.
+        settings.contentLengthValidation = .disabled
         settings.targetWindowSize = 16 * Self.window
         settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: headLimit)
         settings.controlFrameRateLimit.maximumCount = Self.mostFrames.count

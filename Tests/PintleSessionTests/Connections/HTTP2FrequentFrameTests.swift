@@ -43,4 +43,20 @@ import Testing
         for _ in 0..<2 { #expect(try await self.stage.data(for: request(origin.port)).text == "done") }
         #expect(origin.connections.count == 1)
     }
+
+    @Test(arguments: [HTTP2Bytes.Code.cancel, .refusedStream, .noError, .internalError])
+    func `an origin may reset one stream after the other, and each alone is over`(
+        code: HTTP2Bytes.Code
+    ) async throws {
+        let origin = try ScriptedOrigin { connection in
+            var peer = try HTTP2Peer(connection.stream)
+            for _ in 0..<(connection.number == 0 ? 300 : 0) {
+                try connection.stream.send(HTTP2Bytes.reset(code.rawValue, on: try peer.nextRequest().stream))
+            }
+            while true { try peer.answer(try peer.nextRequest().stream, "done") }
+        }
+        for _ in 0..<301 { _ = await self.stage.failure(of: request(origin.port, method: "POST")) }
+        #expect(try await self.stage.data(for: request(origin.port)).text == "done")
+        #expect(code == .refusedStream || origin.connections.count == 1)
+    }
 }

@@ -47,6 +47,8 @@ final class ModelAttempt {
     /// True if the end of the answer was that of the stream: the request had come as a whole before.
     private var isClosedByAnswer = false
     private(set) var hasReset = false
+    /// True if the origin has said that it takes no stream of that number.
+    private var isAboveLast = false
     private var released = 0
     private var (piece, padding) = (16_384, 0)
     private var (ends, endsWithTrailers, endsWithReset) = (false, false, false)
@@ -58,7 +60,7 @@ final class ModelAttempt {
 
     /// True if neither side may send anything more.
     var isClosed: Bool {
-        self.hasReset || self.clientReset != nil || self.requestEnded && self.answerEnded || self.fate == .unseen
+        self.hasReset || self.clientReset != nil || self.requestEnded && self.answerEnded || self.isAboveLast
             || self.peer.isOver
     }
 
@@ -239,6 +241,7 @@ final class ModelAttempt {
     /// The origin takes no stream above that one.
     func goesAway(last: Int) {
         guard self.number > last else { return }
+        self.isAboveLast = true
         self.decide(self.hasAnswer ? .fails("it is above the last stream") : .unseen)
     }
 

@@ -195,7 +195,7 @@ final class ModelPeer {
             return self.breach("gets a request without a token")
         }
         if self.hasGone { self.breach("gets request \(ask.token) after its GOAWAY was seen") }
-        if self.attempts.count(where: { !$0.isClosed }) >= self.streamLimit {
+        if self.isFull {
             self.breach("gets request \(ask.token) beyond its \(self.streamLimit) streams")
         }
         ask.check(headers)
@@ -363,6 +363,9 @@ final class ModelPeer {
         }
         if self.receiveWindow < 400_000 { self.playWindow(400_000) }
     }
+
+    /// True if it takes no more streams until one ends.
+    var isFull: Bool { self.attempts.count { !$0.isClosed } >= self.streamLimit }
 
     /// True if its windows hold nothing of a stream back.
     func hasRoom(for attempt: ModelAttempt) -> Bool {

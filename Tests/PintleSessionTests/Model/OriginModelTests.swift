@@ -27,13 +27,51 @@ struct OriginModelTests {
         #expect(fault == nil, "\(fault ?? "")")
     }
 
-    @Test func `an answer in place of 100 Continue is told of in order, though the body is sent by it`() async throws {
-        let course = OriginCourse([
-            .asks(.init(method: "POST", body: .measured, size: 1, expects: true)),
-            .endsBody(request: 0, trailers: true), .settle, .ends(stream: 0, trailers: false, resets: true),
-        ])
+    /// What random courses have found, and what nothing else plays.
+    static let courses: [(name: String, course: OriginCourse)] = [
+        (
+            "an answer in place of 100 Continue is told of in order, though the body is sent by it",
+            OriginCourse([
+                .asks(.init(method: "POST", body: .measured, size: 1, expects: true)),
+                .endsBody(request: 0, trailers: true), .settle, .ends(stream: 0, trailers: false, resets: true),
+            ])
+        ),
+        (
+            "an answer that waits to be taken is whole, though its origin goes away and speaks on",
+            OriginCourse([
+                .asks(.init(method: "GET")), .settle, .pauses(request: 0),
+                .head(stream: 0, .init(length: .right, size: 100)), .ends(stream: 0, trailers: false, resets: false),
+                .goAway(connection: 0, .highest, code: 0), .settle, .settings(connection: 0, .init(streams: 5)), .settle,
+            ])
+        ),
+        (
+            "an answer that waits to be taken is whole, though the connection ends",
+            OriginCourse([
+                .asks(.init(method: "GET")), .settle, .pauses(request: 0),
+                .head(stream: 0, .init(length: .right, size: 100)), .ends(stream: 0, trailers: false, resets: false),
+                .settle, .closes(connection: 0, .inOrder), .settle,
+            ])
+        ),
+        (
+            "LOOK-69 a request that an origin which goes away has not seen may be refused once as well",
+            OriginCourse([
+                .asks(.init(method: "POST")), .settle, .goAway(connection: 0, .none, code: 0), .settle,
+                .resets(stream: 0, code: HTTP2Bytes.Code.refusedStream.rawValue), .settle,
+            ])
+        ),
+        (
+            "LOOK-69 a request that an origin which goes away has not seen is sent again when a used connection ends",
+            OriginCourse([
+                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle,
+                .goAway(connection: 0, .lowest, code: 0), .asks(.init(method: "GET")), .settle,
+                .ends(stream: 1, trailers: false, resets: false), .settle, .closes(connection: 1, .inOrder), .settle,
+            ])
+        ),
+    ]
+
+    @Test(arguments: Self.courses.map(\.name)) func `a course keeps what the model says`(name: String) async throws {
         let folder = try TemporaryFolder()
-        let run = CourseRun<OriginCourse>(.courses([course]), in: folder)
+        let run = CourseRun<OriginCourse>(.courses(Self.courses.filter { $0.name == name }.map(\.course)), in: folder)
         let place = try await run.result(in: Self.play)
         #expect(place.isDone, "\(place)")
     }
