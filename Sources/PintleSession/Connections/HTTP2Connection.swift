@@ -21,6 +21,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private(set) var hasServed = false
     private let pool: TransferPool
     private let channel: SocketChannel
+    // weak: the handler has the connection as its watcher.
+    private weak var heads: HTTP2HeadFrames?
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
     private var streamsByNumber: [Int: HTTP2Stream] = [:]
@@ -59,7 +61,9 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most, watcher: self))
+            let heads = HTTP2HeadFrames(.client, limit: most, watcher: self)
+            self.heads = heads
+            try pipeline.addHandler(heads)
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
@@ -172,7 +176,11 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         switch frame.payload {
         case .settings(.settings(let settings)):
             for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
-        case .goAway: self.leave()
+        case .goAway:
+            self.leave()
+            // The codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
+            let last = self.heads?.lastStream ?? 0
+            for stream in self.streams.values where stream.number ?? .max > last { stream.failed(.unseen) }
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
             .windowUpdate:
             break

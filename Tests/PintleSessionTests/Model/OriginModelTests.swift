@@ -53,6 +53,14 @@ struct OriginModelTests {
             ])
         ),
         (
+            "LOOK-69 a request that an origin had no room for is sent again when it goes away",
+            OriginCourse(
+                [
+                    .asks(.init(method: "POST", body: .whole, size: 100)), .settle,
+                    .goAway(connection: 0, .all, code: 0), .settle,
+                ], greetings: [.init(streams: 0), .init()])
+        ),
+        (
             "LOOK-69 a request that an origin which goes away has not seen may be refused once as well",
             OriginCourse([
                 .asks(.init(method: "POST")), .settle, .goAway(connection: 0, .none, code: 0), .settle,
