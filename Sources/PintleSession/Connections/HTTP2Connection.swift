@@ -36,6 +36,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// Streams that begin at the end of this turn.
     private var starting: [HTTP2Stream] = []
     private var isClosed = false
+    /// True once the peer's frames have broken HTTP/2; the connection ends then.
+    fileprivate(set) var isBroken = false
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
@@ -194,12 +196,12 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         if self.streams.isEmpty { self.close() }
     }
 
-    fileprivate func closed(brokenFrames: Bool) {
+    fileprivate func closed() {
         guard !self.isClosed else { return }
         self.isClosed = true
         if self.streams.isEmpty { self.pool.unkeep(self) }
         self.host.http2.removeAll { $0 === self }
-        for stream in self.streams.values { stream.connectionEnded(brokenFrames: brokenFrames) }
+        for stream in self.streams.values { stream.connectionEnded() }
         self.pool.closed(at: self.host)
     }
 }
@@ -221,7 +223,6 @@ private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private let connection: HTTP2Connection
-    private var isBroken = false
 
     init(_ connection: HTTP2Connection) { self.connection = connection }
 
@@ -229,7 +230,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
         self.connection.received(self.unwrapInboundIn(data))
     }
 
-    func channelInactive(context: ChannelHandlerContext) { self.connection.closed(brokenFrames: self.isBroken) }
+    func channelInactive(context: ChannelHandlerContext) { self.connection.closed() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection nothing can be understood any more. What was begun behind
@@ -237,7 +238,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
         guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway),
             !(error is NIOHTTP2Errors.IOOnClosedConnection)
         else { return }
-        self.isBroken = error is any NIOHTTP2Error
+        self.connection.isBroken = error is any NIOHTTP2Error
         context.close(promise: nil)
     }
 }

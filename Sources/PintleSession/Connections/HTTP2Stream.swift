@@ -262,7 +262,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 
-    func channelInactive(context: ChannelHandlerContext) { self.closed(.closed) }
+    func channelInactive(context: ChannelHandlerContext) { self.closed(self.endOfConnection) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The codec closes the streams above the last one of a GOAWAY so. Of one that its peer resets the frame has come before,
@@ -291,9 +291,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     /// The connection is over, and the stream with it.
-    func connectionEnded(brokenFrames: Bool) {
-        self.failed(!self.hasBegun ? .unseen : brokenFrames ? .brokenFrames : .closed)
-    }
+    func connectionEnded() { self.failed(self.hasBegun ? self.endOfConnection : .unseen) }
+
+    private var endOfConnection: CarrierFailure { self.connection.isBroken ? .brokenFrames : .closed }
 
     func failed(_ failure: CarrierFailure) {
         guard let transfer else { return }

@@ -399,9 +399,9 @@ package final class Transfer {
         case .refused where !hasAnswer && self.maySendAgain: return self.sendAgain(isUntouched: true)
         case .unseen where !hasAnswer && self.turnedAway < Self.mostTurnedAway:
             return self.sendAgain(isUntouched: true, wasTurnedAway: true)
-        case .closed, .broken:
+        case .closed, .broken, .brokenFrames:
             if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .reset, .refused, .unseen, .brokenFrames, .excessive: break
+        case .reset, .refused, .unseen, .excessive: break
         }
         let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
         switch failure {

@@ -246,11 +246,8 @@ final class ModelAttempt {
     }
 
     func connectionEnds(brokenFrames: Bool) {
-        if brokenFrames {
-            // What has come before may still be taken.
-            if self.ask.isPaused, self.fate == .complete { self.ask.mayFail = true }
-            return self.decide(.fails("the connection is broken"))
-        }
+        // What has come before may still be taken.
+        if brokenFrames, self.ask.isPaused, self.fate == .complete { self.ask.mayFail = true }
         self.decide(self.hasAnswer ? .fails("the connection has ended") : .lost)
     }
 
