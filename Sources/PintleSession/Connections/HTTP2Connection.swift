@@ -154,6 +154,9 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// A stream has its number.
     func began(_ stream: HTTP2Stream, as number: Int) { self.streamsByNumber[number] = stream }
 
+    /// True unless the codec keeps the head of the stream until the peer has room for it, or has not seen it.
+    func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
+
     /// What has come was taken, or dropped, where `change` is negative.
     func untaken(changedBy change: Int) {
         self.untaken += change
@@ -181,8 +184,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         case .goAway:
             self.leave()
             // The codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
-            let last = self.heads?.lastStream ?? 0
-            for stream in self.streams.values where stream.number ?? .max > last { stream.failed(.unseen) }
+            for stream in self.streams.values where !self.hasSentHead(of: stream) { stream.failed(.unseen) }
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
             .windowUpdate:
             break

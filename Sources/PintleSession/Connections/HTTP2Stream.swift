@@ -309,7 +309,13 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.transfer = nil
         self.waiting.removeAll()
         self.took(self.untaken)
-        if resetting { self.channel?.close(promise: nil) }
+        if resetting, let channel {
+            // Else the codec sends a head that it keeps when the peer has room for it, and the stream never ends.
+            if self.hasBegun, !self.connection.hasSentHead(of: self) {
+                channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.cancel), promise: nil)
+            }
+            channel.close(promise: nil)
+        }
         self.connection.ended(self)
     }
 }

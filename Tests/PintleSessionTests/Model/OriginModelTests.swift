@@ -61,6 +61,14 @@ struct OriginModelTests {
                 ], greetings: [.init(streams: 0), .init()])
         ),
         (
+            "a request that is cancelled before its origin had room for it is not sent",
+            OriginCourse(
+                [
+                    .asks(.init(method: "PATCH", body: .unmeasured)), .settle, .cancels(request: 0), .settle,
+                    .settings(connection: 0, .init(streams: 5)), .settle, .asks(.init(method: "GET")), .settle,
+                ], greetings: [.init(streams: 0)])
+        ),
+        (
             "LOOK-69 a request that an origin which goes away has not seen may be refused once as well",
             OriginCourse([
                 .asks(.init(method: "POST")), .settle, .goAway(connection: 0, .none, code: 0), .settle,
