@@ -221,6 +221,7 @@ let package = Package(
             [
                 "PintleSession", "PintleWebSocket", "PintleTrust", "PintleMessage", "PintleImage", "PintleActivity",
                 "PintleStorage", "PintleHTTPCache", "PintleLoop", nio,
+                .product(name: "NIOHPACK", package: "swift-nio-http2"),
             ]),
         tests("PintleReachabilityTests", ["PintleReachability", "PintleSession", "PintleLoop", nio]),
         tests(

@@ -21,6 +21,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private(set) var hasServed = false
     private let pool: TransferPool
     private let channel: SocketChannel
+    // weak: the handler has the connection as its watcher.
+    private weak var heads: HTTP2HeadFrames?
     private var multiplexer: NIOHTTP2Handler.StreamMultiplexer?
     private var streams: [ObjectIdentifier: HTTP2Stream] = [:]
     private var streamsByNumber: [Int: HTTP2Stream] = [:]
@@ -34,9 +36,14 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// Streams that begin at the end of this turn.
     private var starting: [HTTP2Stream] = []
     private var isClosed = false
+    /// True once the peer's frames have broken HTTP/2; the connection ends then.
+    fileprivate(set) var isBroken = false
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
+    /// The most PING, SETTINGS and other frames of a kind in a time. Implementations of gRPC send a PING in each round trip while
+    /// content comes, and origins may end each stream by a reset. The codec keeps eight bytes for each frame.
+    private static let mostFrames = (count: 2000, time: TimeAmount.milliseconds(100))
     /// The most that waits on a stream to be taken, in bytes: its window, in frames of some twenty bytes each.
     private static let mostUntaken = 16 * HTTP2Connection.window
 
@@ -49,26 +56,16 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.channel.readsBeforeFailing = true
         pool.opened(at: host)
         host.http2.append(self)
-        var connection = NIOHTTP2Handler.ConnectionConfiguration()
         let most = pool.configuration.responseHead.bytes
-        let headLimit = HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: most))
-        connection.initialSettings = [
-            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
-            HTTP2Setting(parameter: .enablePush, value: 0), headLimit,
-            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
-        ]
-        connection.targetWindowSize = 16 * Self.window
-        connection.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: most)
-        var stream = NIOHTTP2Handler.StreamConfiguration()
-        stream.targetWindowSize = Self.window
-        stream.outboundBufferSizeHighWatermark = 64 * 1024
-        stream.outboundBufferSizeLowWatermark = 32 * 1024
         let handler = NIOHTTP2Handler(
-            mode: .client, eventLoop: pool.loop, connectionConfiguration: connection, streamConfiguration: stream
+            mode: .client, eventLoop: pool.loop, connectionConfiguration: Self.configuration(headLimit: most),
+            streamConfiguration: Self.streamConfiguration
         ) { $0.close() }
         do {
             let pipeline = self.channel.pipeline.syncOperations
-            try pipeline.addHandler(HTTP2HeadFrames(.client, limit: most, watcher: self))
+            let heads = HTTP2HeadFrames(.client, limit: most, watcher: self)
+            self.heads = heads
+            try pipeline.addHandler(heads)
             try pipeline.addHandler(handler)
             try pipeline.addHandler(ConnectionHandler(self))
             self.multiplexer = try handler.syncMultiplexer()
@@ -76,6 +73,40 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             preconditionFailure("BUG: a new channel takes no handlers: \(error)")
         }
         self.channel.start()
+    }
+
+    private static func configuration(headLimit: Int) -> NIOHTTP2Handler.ConnectionConfiguration {
+        var settings = NIOHTTP2Handler.ConnectionConfiguration()
+        settings.initialSettings = [
+            HTTP2Setting(parameter: .headerTableSize, value: HTTP2HeadFrames.decoderTable),
+            HTTP2Setting(parameter: .enablePush, value: 0),
+            HTTP2Setting(parameter: .maxHeaderListSize, value: HTTP2HeadFrames.decoderLimit(for: headLimit)),
+            HTTP2Setting(parameter: .initialWindowSize, value: Self.window),
+        ]
+        // The streams do so: an answer of another length than it declares is no reason to end the others on the connection.
+        settings.contentLengthValidation = .disabled
+        settings.targetWindowSize = 16 * Self.window
+        settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: headLimit)
+        settings.controlFrameRateLimit.maximumCount = Self.mostFrames.count
+        settings.controlFrameRateLimit.windowLength = Self.mostFrames.time
+        // Frames on streams that were given up count as well, over all of the connection's life.
+        settings.maximumConnectionGlitches = .max
+        // Counted over all of a connection's life, unless a head or the end of a stream comes.
+        settings.maximumSequentialEmptyDataFrames = 10_000
+        return settings
+    }
+
+    private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
+        var stream = NIOHTTP2Handler.StreamConfiguration()
+        stream.targetWindowSize = Self.window
+        stream.outboundBufferSizeHighWatermark = 64 * 1024
+        stream.outboundBufferSizeLowWatermark = 32 * 1024
+        // An origin ends no more streams than it is asked for.
+        stream.streamResetFrameRateLimit.maximumCount = Self.mostFrames.count
+        stream.streamResetFrameRateLimit.windowLength = Self.mostFrames.time
+        stream.streamErrorRateLimit.maximumCount = Self.mostFrames.count
+        stream.streamErrorRateLimit.windowLength = Self.mostFrames.time
+        return stream
     }
 
     /// True once the peer takes no more streams, or the connection is over.
@@ -123,6 +154,9 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// A stream has its number.
     func began(_ stream: HTTP2Stream, as number: Int) { self.streamsByNumber[number] = stream }
 
+    /// True unless the codec keeps the head of the stream until the peer has room for it, or has not seen it.
+    func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
+
     /// What has come was taken, or dropped, where `change` is negative.
     func untaken(changedBy change: Int) {
         self.untaken += change
@@ -147,7 +181,10 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         switch frame.payload {
         case .settings(.settings(let settings)):
             for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
-        case .goAway: self.leave()
+        case .goAway:
+            self.leave()
+            // The codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
+            for stream in self.streams.values where !self.hasSentHead(of: stream) { stream.failed(.unseen) }
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
             .windowUpdate:
             break
@@ -161,12 +198,12 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         if self.streams.isEmpty { self.close() }
     }
 
-    fileprivate func closed(brokenFrames: Bool) {
+    fileprivate func closed() {
         guard !self.isClosed else { return }
         self.isClosed = true
         if self.streams.isEmpty { self.pool.unkeep(self) }
         self.host.http2.removeAll { $0 === self }
-        for stream in self.streams.values { stream.connectionEnded(brokenFrames: brokenFrames) }
+        for stream in self.streams.values { stream.connectionEnded() }
         self.pool.closed(at: self.host)
     }
 }
@@ -188,7 +225,6 @@ private final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame
 
     private let connection: HTTP2Connection
-    private var isBroken = false
 
     init(_ connection: HTTP2Connection) { self.connection = connection }
 
@@ -196,7 +232,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
         self.connection.received(self.unwrapInboundIn(data))
     }
 
-    func channelInactive(context: ChannelHandlerContext) { self.connection.closed(brokenFrames: self.isBroken) }
+    func channelInactive(context: ChannelHandlerContext) { self.connection.closed() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection nothing can be understood any more. What was begun behind
@@ -204,7 +240,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
         guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway),
             !(error is NIOHTTP2Errors.IOOnClosedConnection)
         else { return }
-        self.isBroken = error is any NIOHTTP2Error
+        self.connection.isBroken = error is any NIOHTTP2Error
         context.close(promise: nil)
     }
 }

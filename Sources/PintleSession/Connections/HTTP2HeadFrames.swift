@@ -71,6 +71,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
     private var hasSettings = false
     private var dropsAcknowledgement = true
     private var frameSize = HTTP2HeadFrames.frameSizes.least
+    /// The highest stream on which a head was written; the codec may keep those of higher ones until the peer takes them.
+    package private(set) var lastStream = 0
     /// The bytes that are left of the frame that is being written.
     private var leftToWrite = 0
     /// True until the acknowledgement of the settings that were made up here for the codec is left out.
@@ -306,7 +308,9 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         }
         self.leftToWrite = max(0, head.length - (bytes.readableBytes - HTTP2FrameHead.size))
         switch head.kind {
-        case Kind.headers: context.write(self.wrapOutboundOut(.byteBuffer(self.section(bytes, head))), promise: promise)
+        case Kind.headers:
+            self.lastStream = max(self.lastStream, head.stream)
+            context.write(self.wrapOutboundOut(.byteBuffer(self.section(bytes, head))), promise: promise)
         case Kind.settings where head.isAcknowledgement && self.dropsOwnAcknowledgement:
             // The server has sent nothing yet that could be acknowledged.
             self.dropsOwnAcknowledgement = false

@@ -34,8 +34,14 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var isPumping = false
     /// The frames that came while the transfer was paused.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
-    /// True where the stream was closed behind what waits.
-    private var isClosed = false
+    /// True while they are taken.
+    private var isTaking = false
+    /// True while the codec tells of frames that have come together.
+    private var isReading = false
+    /// True if there was something to be sent meanwhile.
+    private var wantsToSend = false
+    /// How the stream was closed behind what waits; nil if it was not.
+    private var ending: CarrierFailure?
 
     private static let pieceLimit = 16 * 1024
     /// The most times that a buffer's worth is flushed in a turn.
@@ -97,6 +103,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func sendMore() {
+        // The stream may have ended with what is told of next, and nothing is to be written on it then.
+        guard !self.isReading, !self.isTaking else { return self.wantsToSend = true }
         guard let channel, channel.isActive, !self.isPumping else { return }
         self.isPumping = true
         // Flushing may make room again, of which nothing else is heard meanwhile. Others want their share of a turn.
@@ -160,24 +168,40 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     private func goOn() {
-        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
-            self.take(frame, transfer)
-        }
-        guard let transfer, !transfer.isReadingPaused else { return }
-        if self.isClosed { self.failed(.closed) } else { self.channel?.read() }
+        self.takeWaiting()
+        self.sendOn()
+        if let transfer, !transfer.isReadingPaused { self.channel?.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard let transfer else { return }
-        let frame = self.unwrapInboundIn(data)
-        if transfer.isReadingPaused || !self.waiting.isEmpty {
-            self.waiting.append(frame)
-        } else {
+        guard self.transfer != nil else { return }
+        self.isReading = true
+        self.waiting.append(self.unwrapInboundIn(data))
+        self.takeWaiting()
+    }
+
+    /// Takes the frames that wait, one after the other: if the transfer sends something when it is told of one, the codec may tell
+    /// of the next from within that call.
+    private func takeWaiting() {
+        guard !self.isTaking else { return }
+        self.isTaking = true
+        while let transfer, !transfer.isReadingPaused, let frame = self.waiting.popFirst() {
             self.take(frame, transfer)
         }
+        self.isTaking = false
+        if let ending, let transfer, !transfer.isReadingPaused { self.failed(ending) }
+    }
+
+    /// Sends what was given while frames were taken.
+    private func sendOn() {
+        guard self.wantsToSend, !self.isReading else { return }
+        self.wantsToSend = false
+        self.sendMore()
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        self.isReading = false
+        self.sendOn()
         // The codec has told of everything.
         if self.waiting.isEmpty { self.took(self.untaken) }
         if let transfer, !transfer.isReadingPaused { context.read() }
@@ -202,7 +226,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
             }
             if count > 0 { bytes.withUnsafeReadableBytes { transfer.received($0) } }
             if data.endStream { self.finish(trailers: Fields()) }
-        case .rstStream(let code): self.failed(code == .refusedStream && !self.hasAnswer ? .refused : .reset)
+        case .rstStream(let code): self.failed(code == .refusedStream ? .refused : .reset)
         case .priority, .windowUpdate: self.took(HTTP2FrameHead.cost)
         case .alternativeService, .goAway, .origin, .ping, .pushPromise, .settings: break
         }
@@ -237,19 +261,21 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         if headers.endStream { self.finish(trailers: Fields()) }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
-        self.isClosed = true
-        // The frames that wait may be all of the response.
-        if self.waiting.isEmpty { self.failed(.closed) }
-    }
+    func channelInactive(context: ChannelHandlerContext) { self.closed(self.endOfConnection) }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard self.waiting.isEmpty else { return self.isClosed = true }
         // The codec closes the streams above the last one of a GOAWAY so. Of one that its peer resets the frame has come before,
         // and one whose frames break the rules has another code.
         let isAboveLast = (error as? NIOHTTP2Errors.StreamClosed)?.errorCode == .cancel
         let isTurnedAway = isAboveLast || error is NIOHTTP2Errors.CreatedStreamAfterGoaway
-        self.failed(isTurnedAway && !self.hasAnswer ? .unseen : .reset)
+        self.closed(isTurnedAway ? .unseen : .reset)
+    }
+
+    private func closed(_ ending: CarrierFailure) {
+        guard !self.waiting.isEmpty || self.isTaking else { return self.failed(ending) }
+        // The frames that wait may be all of the response. The connection has done its part, and may end before they are taken.
+        if self.ending == nil { self.ending = ending }
+        self.connection.ended(self)
     }
 
     // MARK: The end
@@ -264,9 +290,9 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     /// The connection is over, and the stream with it.
-    func connectionEnded(brokenFrames: Bool) {
-        self.failed(!self.hasBegun ? .unseen : brokenFrames ? .brokenFrames : .closed)
-    }
+    func connectionEnded() { self.failed(self.hasBegun ? self.endOfConnection : .unseen) }
+
+    private var endOfConnection: CarrierFailure { self.connection.isBroken ? .brokenFrames : .closed }
 
     func failed(_ failure: CarrierFailure) {
         guard let transfer else { return }
@@ -282,7 +308,13 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.transfer = nil
         self.waiting.removeAll()
         self.took(self.untaken)
-        if resetting { self.channel?.close(promise: nil) }
+        if resetting, let channel {
+            // Else the codec sends a head that it keeps when the peer has room for it, and the stream never ends.
+            if self.hasBegun, !self.connection.hasSentHead(of: self) {
+                channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.cancel), promise: nil)
+            }
+            channel.close(promise: nil)
+        }
         self.connection.ended(self)
     }
 }

@@ -42,8 +42,8 @@ package final class Transfer {
     private var hasPlace = false
     /// True where others wait for the connection that it makes, or may.
     private var isJoined = false
-    /// The number of times that the request was sent.
-    private var attempts = 0
+    /// True if the request was sent again though its peer may have seen it, or has refused it.
+    private var wasSentAgain = false
     /// The number of times that it was tried again, from the connection or from the request on.
     private var retries = 0
     /// The number of connections whose peer took no more requests when this one came.
@@ -333,7 +333,7 @@ package final class Transfer {
         if self.asked.request.upgrade != nil {
             self.makeConnection(by: host.proxy)
         } else {
-            self.connect(again: self.attempts > 0)
+            self.connect(again: self.wasSentAgain)
         }
     }
 
@@ -396,13 +396,13 @@ package final class Transfer {
         switch failure {
         case .malformed(let error):
             return self.tellEnd(.malformedResponse, "the response of \(peer) is malformed: \(error.message)")
-        case .refused where self.maySendAgain: return self.sendAgain(isUntouched: true)
-        case .unseen where self.turnedAway < Self.mostTurnedAway:
-            self.turnedAway += 1
-            return self.sendAgain(isUntouched: true, overAnother: false)
-        case .closed, .broken:
+        // An answer shows that the request was seen, whatever the peer says of it.
+        case .refused where !hasAnswer && self.maySendAgain: return self.sendAgain(isUntouched: true)
+        case .unseen where !hasAnswer && self.turnedAway < Self.mostTurnedAway:
+            return self.sendAgain(isUntouched: true, wasTurnedAway: true)
+        case .closed, .broken, .brokenFrames:
             if !hasAnswer, afterUse, self.maySendAgain { return self.sendAgain() }
-        case .reset, .refused, .unseen, .brokenFrames, .excessive: break
+        case .reset, .refused, .unseen, .excessive: break
         }
         let isBehindHead: SessionError.Code = hasHead ? .truncated : .connectionBroken
         switch failure {
@@ -425,9 +425,9 @@ package final class Transfer {
         self.tellEnd(SessionError(code, message, cause: cause))
     }
 
-    /// True where the request was sent once, and may be once more.
+    /// True where the request may be sent once more.
     private var maySendAgain: Bool {
-        self.attempts == 1 && self.asked.request.retries.onStaleConnection
+        !self.wasSentAgain && self.asked.request.retries.onStaleConnection
             && self.retries < self.asked.request.retries.limit
     }
 
@@ -436,8 +436,9 @@ package final class Transfer {
     ///
     /// - Parameters:
     ///   - isUntouched: whether the peer has done nothing with it.
-    ///   - overAnother: whether the connections that are there are passed over.
-    private func sendAgain(isUntouched: Bool = false, overAnother: Bool = true) {
+    ///   - wasTurnedAway: whether the peer took no more requests when it came. It has another connection for this one, or the
+    ///     next that is made.
+    private func sendAgain(isUntouched: Bool = false, wasTurnedAway: Bool = false) {
         let peer = self.asked.request.authority
         guard self.asked.request.isRepeatable || isUntouched else {
             return self.tellEnd(
@@ -448,9 +449,14 @@ package final class Transfer {
         }
         self.delegate?.bodyBeginsAgain()
         guard self.isRunning else { return }
-        self.retries += 1
+        if wasTurnedAway {
+            self.turnedAway += 1
+        } else {
+            self.wasSentAgain = true
+            self.retries += 1
+        }
         self.connectDeadline = self.pool.loop.turnTime + self.asked.request.connectTimeout
-        self.connect(again: overAnother)
+        self.connect(again: !wasTurnedAway)
     }
 
     // MARK: For the connection
@@ -480,7 +486,6 @@ package final class Transfer {
     }
 
     func beganToSend() {
-        self.attempts += 1
         self.lastActivity = self.pool.loop.turnTime
     }
 
@@ -601,7 +606,7 @@ package final class Transfer {
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
         self.metrics.total = self.elapsed
-        self.metrics.retries = self.retries
+        self.metrics.retries = self.retries + self.turnedAway
         self.giveBackPlace()
         self.delegate = nil
         tell(delegate, self.metrics)
@@ -638,7 +643,7 @@ package final class Transfer {
         self.verdict = nil
         self.proxyVerdict = nil
         self.responseVersion = ""
-        (self.attempts, self.retries, self.turnedAway) = (0, 0, 0)
+        (self.wasSentAgain, self.retries, self.turnedAway) = (false, 0, 0)
         self.hasResponse = false
         self.isReadingPaused = false
         self.takesPipes = false

@@ -146,6 +146,21 @@ struct HTTP2LaneTests {
         #expect(origin.connections.count == 2)
     }
 
+    @Test func `LOOK-69 a request that is turned away by GOAWAY has not been sent, and may be refused once as well`()
+        async throws
+    {
+        let origin = try Self.origin { number, peer in
+            let request = try peer.nextRequest()
+            switch number {
+            case 0: try peer.goAway(last: 0)
+            case 1: try peer.reset(request.stream, .refusedStream)
+            default: try peer.answer(request.stream, "over \(number)")
+            }
+        }
+        let result = try await self.stage.data(for: request(origin.port, method: "POST"), from: .bytes(ByteBuffer()))
+        #expect(result.text == "over 2" && result.metrics.transactions.map(\.retries) == [2])
+    }
+
     @Test func `an origin that goes away while nothing is asked is not asked again on its connection`() async throws {
         let origin = try Self.origin { number, peer in
             let request = try peer.nextRequest()

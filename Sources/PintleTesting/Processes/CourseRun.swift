@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+internal import Glibc
+
+/// A course of events for a model test, drawn at random: everything that is needed to play it again.
+package protocol PlayableCourse: Codable, Sendable, CustomStringConvertible {
+    associatedtype Step
+
+    /// Draws a course; the same seed gives the same one.
+    init(seed: UInt64)
+
+    /// The events. A course from which some are taken out is still one.
+    var steps: [Step] { get set }
+
+    /// Courses of as many events that are easier to read.
+    var simpler: [Self] { get }
+}
+
+/// Courses that are played in a process of their own, since some mistakes end theirs.
+package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
+    package enum Work: Codable, Sendable {
+        /// Courses of so many seeds from one on, until so many events were played.
+        case seeds(from: UInt64, steps: Int)
+        case courses([Course])
+    }
+
+    private let work: Work
+    /// Where the process writes what it is at.
+    private let file: String
+
+    /// Makes a run that has not begun.
+    ///
+    /// - Parameter name: of its file in the folder; no other run has it.
+    package init(_ work: Work, in folder: TemporaryFolder, as name: String = "run") {
+        (self.work, self.file) = (work, "\(folder.path)/\(name)")
+    }
+
+    /// Where a process is, as it has written it: the course under way, what is wrong with it, and the events so far.
+    package struct Place: Codable, Sendable {
+        package var index = 0
+        package var steps = 0
+        package var breaches: [String] = []
+        package var isDone = false
+    }
+
+    // MARK: In the process
+
+    /// Plays everything until something is wrong, and ends the process.
+    ///
+    /// An error would end it by a trap, which looks like a mistake of what is tested.
+    ///
+    /// - Parameters:
+    ///   - job: what ``result(in:)`` gave to the process.
+    ///   - play: plays one course, and returns what was wrong.
+    package static func perform(_ job: String, by play: (Course) throws -> [String]) throws -> Never {
+        let run = try JSONDecoder().decode(Self.self, from: Data(job.utf8))
+        let pen = try Pen(run.file)
+        var place = Place()
+        do { try run.play(&place, pen, play) } catch { place.breaches = ["the course cannot be played: \(error)"] }
+        place.isDone = place.breaches.isEmpty
+        try pen.end(place)
+        exit(place.isDone ? 0 : 1)
+    }
+
+    private func play(_ place: inout Place, _ pen: Pen, _ play: (Course) throws -> [String]) throws {
+        func isRight(_ course: Course) throws -> Bool {
+            pen.note(index: place.index, steps: place.steps)
+            place.breaches = try play(course)
+            place.steps += course.steps.count
+            return place.breaches.isEmpty
+        }
+        switch self.work {
+        case .seeds(let first, let steps):
+            while place.steps < steps, try isRight(Course(seed: first &+ UInt64(place.index))) { place.index += 1 }
+        case .courses(let courses):
+            while place.index < courses.count, try isRight(courses[place.index]) { place.index += 1 }
+        }
+    }
+
+    /// Writes where the process is: two numbers that cost a write each time, and at the end everything.
+    private struct Pen {
+        private let descriptor: Int32
+        private let path: String
+
+        init(_ path: String) throws {
+            self.path = path
+            self.descriptor = open(path + ".at", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
+            guard self.descriptor >= 0 else { throw TestFailure("\(path) cannot be written") }
+        }
+
+        func note(index: Int, steps: Int) {
+            let numbers = [index, steps]
+            _ = numbers.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
+        }
+
+        func end(_ place: Place) throws {
+            try JSONEncoder().encode(place).write(to: URL(fileURLWithPath: self.path))
+        }
+    }
+
+    // MARK: Outside of it
+
+    /// Has it played, and tells how far it has come. A process that was ended by what it did has come to that.
+    ///
+    /// - Parameter process: has another process call ``perform(_:by:)`` with the job that it is given, and waits for its end.
+    package func result(in process: (String) async -> Void) async throws -> Place {
+        await process(String(decoding: try JSONEncoder().encode(self), as: UTF8.self))
+        if let data = FileManager.default.contents(atPath: self.file) {
+            return try JSONDecoder().decode(Place.self, from: data)
+        }
+        guard let data = FileManager.default.contents(atPath: self.file + ".at"), data.count == 16 else {
+            throw TestFailure("the process that plays courses does not begin")
+        }
+        let numbers = data.withUnsafeBytes {
+            [$0.loadUnaligned(as: Int.self), $0.loadUnaligned(fromByteOffset: 8, as: Int.self)]
+        }
+        return Place(index: numbers[0], steps: numbers[1], breaches: ["the process ends"])
+    }
+
+    /// Takes events out of a course as long as it stays wrong.
+    ///
+    /// - Returns: a short course that is wrong, and what is wrong with it; nil if the course is right when it is played alone.
+    package static func shrink(
+        _ course: Course, in folder: TemporaryFolder, by process: (String) async -> Void
+    ) async throws -> (course: Course, breaches: [String])? {
+        var (runs, shortest) = (0, course)
+        func firstWrong(of courses: [Course]) async throws -> Place? {
+            runs += 1
+            let place = try await CourseRun(.courses(courses), in: folder, as: "shrink\(runs)").result(in: process)
+            return place.isDone ? nil : place
+        }
+        guard var found = try await firstWrong(of: [course]) else { return nil }
+        var size = max(1, course.steps.count / 2)
+        while runs < 100 {
+            let steps = shortest.steps
+            var candidates = stride(from: 0, to: steps.count, by: size).map { start in
+                var candidate = shortest
+                candidate.steps.removeSubrange(start..<min(start + size, steps.count))
+                return candidate
+            }
+            if size == 1 { candidates += shortest.simpler }
+            if !candidates.isEmpty, let place = try await firstWrong(of: candidates) {
+                (shortest, found) = (candidates[place.index], place)
+                size = min(size, max(1, shortest.steps.count / 2))
+            } else if size == 1 {
+                break
+            } else {
+                size /= 2
+            }
+        }
+        return (shortest, found.breaches)
+    }
+
+    /// Plays the courses of seeds, and tells of the first that is wrong, as short as it gets.
+    ///
+    /// - Returns: nil if all are right.
+    package static func fault(
+        from seed: UInt64, steps: Int, by process: (String) async -> Void
+    ) async throws -> String? {
+        let folder = try TemporaryFolder()
+        let place = try await CourseRun(.seeds(from: seed, steps: steps), in: folder).result(in: process)
+        if place.isDone { return nil }
+        let wrong = Course(seed: seed &+ UInt64(place.index))
+        let told = "PINTLE_SEED=\(seed &+ UInt64(place.index)), after \(place.steps) events: \(place.breaches)"
+        guard let shrunk = try await Self.shrink(wrong, in: folder, by: process) else {
+            return "\(told)\nalone it is right:\n\(wrong)"
+        }
+        return "\(told)\nas short as it gets, with \(shrunk.breaches):\n\(shrunk.course)"
+    }
+}

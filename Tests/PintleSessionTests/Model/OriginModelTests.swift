@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import PintleTesting
+import Testing
+
+/// Requests to an origin of HTTP/2, driven by random events on both sides, against a plain model: what each side has sent, and
+/// the rules of what the other must have seen (``ModelAsk``, ``ModelAttempt``, ``ModelPeer``).
+///
+/// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
+struct OriginModelTests {
+    private static var steps: Int { getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? 100_000 }
+
+    /// Plays a job of courses in a process of its own.
+    private static func play(_ job: String) async {
+        await withKnownIssue("a course may be wrong", isIntermittent: true) {
+            await #expect(processExitsWith: .success) { [job = job as String] in
+                let stage = try OriginStage()
+                try CourseRun<OriginCourse>.perform(job) { try stage.play($0) }
+            }
+        }
+    }
+
+    @Test func `requests to an origin of HTTP 2 keep what the model says, whatever the order of events`() async throws {
+        let seed = getenv("PINTLE_SEED").flatMap { UInt64(String(cString: $0)) } ?? 1
+        let fault = try await CourseRun<OriginCourse>.fault(from: seed, steps: Self.steps, by: Self.play)
+        #expect(fault == nil, "\(fault ?? "")")
+    }
+
+    /// What random courses have found, and what nothing else plays.
+    static let courses: [(name: String, course: OriginCourse)] = [
+        (
+            "an answer in place of 100 Continue is told of in order, though the body is sent by it",
+            OriginCourse([
+                .asks(.init(method: "POST", body: .measured, size: 1, expects: true)),
+                .endsBody(request: 0, trailers: true), .settle, .ends(stream: 0, trailers: false, resets: true),
+            ])
+        ),
+        (
+            "an answer that waits to be taken is whole, though its origin goes away and speaks on",
+            OriginCourse([
+                .asks(.init(method: "GET")), .settle, .pauses(request: 0),
+                .head(stream: 0, .init(length: .right, size: 100)), .ends(stream: 0, trailers: false, resets: false),
+                .goAway(connection: 0, .highest, code: 0), .settle, .settings(connection: 0, .init(streams: 5)), .settle,
+            ])
+        ),
+        (
+            "an answer that waits to be taken is whole, though the connection ends",
+            OriginCourse([
+                .asks(.init(method: "GET")), .settle, .pauses(request: 0),
+                .head(stream: 0, .init(length: .right, size: 100)), .ends(stream: 0, trailers: false, resets: false),
+                .settle, .closes(connection: 0, .inOrder), .settle,
+            ])
+        ),
+        (
+            "LOOK-69 a request that an origin had no room for is sent again when it goes away",
+            OriginCourse(
+                [
+                    .asks(.init(method: "POST", body: .whole, size: 100)), .settle,
+                    .goAway(connection: 0, .all, code: 0), .settle,
+                ], greetings: [.init(streams: 0), .init()])
+        ),
+        (
+            "a request that is cancelled before its origin had room for it is not sent",
+            OriginCourse(
+                [
+                    .asks(.init(method: "PATCH", body: .unmeasured)), .settle, .cancels(request: 0), .settle,
+                    .settings(connection: 0, .init(streams: 5)), .settle, .asks(.init(method: "GET")), .settle,
+                ], greetings: [.init(streams: 0)])
+        ),
+        (
+            "LOOK-69 a request that an origin which goes away has not seen may be refused once as well",
+            OriginCourse([
+                .asks(.init(method: "POST")), .settle, .goAway(connection: 0, .none, code: 0), .settle,
+                .resets(stream: 0, code: HTTP2Bytes.Code.refusedStream.rawValue), .settle,
+            ])
+        ),
+        (
+            "LOOK-69 a request that an origin which goes away has not seen is sent again when a used connection ends",
+            OriginCourse([
+                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle,
+                .goAway(connection: 0, .lowest, code: 0), .asks(.init(method: "GET")), .settle,
+                .ends(stream: 1, trailers: false, resets: false), .settle, .closes(connection: 1, .inOrder), .settle,
+            ])
+        ),
+    ]
+
+    @Test(arguments: Self.courses.map(\.name)) func `a course keeps what the model says`(name: String) async throws {
+        let folder = try TemporaryFolder()
+        let run = CourseRun<OriginCourse>(.courses(Self.courses.filter { $0.name == name }.map(\.course)), in: folder)
+        let place = try await run.result(in: Self.play)
+        #expect(place.isDone, "\(place)")
+    }
+
+    @Test func `a course that is wrong is found, and shrinks to nothing`() async throws {
+        var course = OriginCourse(seed: 1)
+        course.isWrong = true
+        let folder = try TemporaryFolder()
+        let shrunk = try #require(try await CourseRun<OriginCourse>.shrink(course, in: folder, by: Self.play))
+        #expect(shrunk.course.steps.isEmpty && shrunk.breaches == ["the test says so"], "\(shrunk)")
+    }
+
+    @Test func `a seed gives the same course each time`() {
+        #expect("\(OriginCourse(seed: 7))" == "\(OriginCourse(seed: 7))")
+        #expect("\(OriginCourse(seed: 7))" != "\(OriginCourse(seed: 8))")
+    }
+}
