@@ -154,10 +154,16 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
 
     /// Plays the courses of seeds, and tells of the first that is wrong, as short as it gets.
     ///
+    /// - Parameters:
+    ///   - seed: the first one, unless `PINTLE_SEED` says which.
+    ///   - steps: the events to be played, unless `PINTLE_STEPS` says how many.
+    ///   - process: as for ``result(in:)``.
     /// - Returns: nil if all are right.
     package static func fault(
         from seed: UInt64, steps: Int, by process: (String) async -> Void
     ) async throws -> String? {
+        let seed = getenv("PINTLE_SEED").flatMap { UInt64(String(cString: $0)) } ?? seed
+        let steps = getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? steps
         let folder = try TemporaryFolder()
         let place = try await CourseRun(.seeds(from: seed, steps: steps), in: folder).result(in: process)
         if place.isDone { return nil }

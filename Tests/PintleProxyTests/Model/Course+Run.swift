@@ -3,8 +3,6 @@
 extension Course: ModelCourse {
     typealias Stage = ModelStage
 
-    static let kind = CourseKind.exchanges
-
     var simpler: [Course] {
         self.steps.indices.flatMap { index -> [Course] in
             var steps: [Step] = []

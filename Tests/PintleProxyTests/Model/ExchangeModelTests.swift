@@ -10,15 +10,25 @@ import Testing
 ///
 /// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
 struct ExchangeModelTests {
+    /// Plays a job of courses in a process of its own.
+    private static func play(_ job: String) async {
+        await withKnownIssue("a course may be wrong", isIntermittent: true) {
+            await #expect(processExitsWith: .success) { [job = job as String] in
+                try CourseRun<Course>.performOnStages(job)
+            }
+        }
+    }
+
     @Test func `exchanges keep what the model says, whatever the order of events`() async throws {
         // As many as take about eighty seconds of a processor.
-        try await CourseRun<Course>.play(1_000_000, from: 5)
+        let fault = try await CourseRun<Course>.fault(from: 5, steps: 1_000_000, by: Self.play)
+        #expect(fault == nil, "\(fault ?? "")")
     }
 
     @Test func `a course without events is right`() async throws {
         let folder = try TemporaryFolder()
         let courses = ModelConfiguration.all.indices.map { Course(configuration: $0, steps: []) }
-        let place = try await CourseRun<Course>(work: .courses(courses), file: folder.path + "/run").result()
+        let place = try await CourseRun<Course>(.courses(courses), in: folder).result(in: Self.play)
         #expect(place.isDone, "\(place)")
     }
 
@@ -26,8 +36,8 @@ struct ExchangeModelTests {
         let folder = try TemporaryFolder()
         var course = Course(seed: 1)
         course.isWrong = true
-        let shrunk = try #require(try await CourseRun<Course>.shrink(course, in: folder))
-        #expect(shrunk.0.steps.isEmpty && shrunk.1 == ["the test says so"], "\(shrunk)")
+        let shrunk = try #require(try await CourseRun<Course>.shrink(course, in: folder, by: Self.play))
+        #expect(shrunk.course.steps.isEmpty && shrunk.breaches == ["the test says so"], "\(shrunk)")
     }
 
     @Test func `a seed gives the same course each time`() {

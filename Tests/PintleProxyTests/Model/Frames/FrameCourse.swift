@@ -10,8 +10,6 @@ import PintleTesting
 struct FrameCourse: ModelCourse {
     typealias Stage = FrameStage
 
-    static let kind = CourseKind.clientFrames
-
     /// An index of ``FrameConfiguration/all``.
     var configuration: Int
     /// The window of each stream that the client begins with, in bytes.

@@ -10,9 +10,20 @@ import Testing
 ///
 /// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
 struct FrameModelTests {
+    /// Plays a job of courses in a process of its own.
+    private static func play(_ job: String) async {
+        await withKnownIssue("a course may be wrong", isIntermittent: true) {
+            await #expect(processExitsWith: .success) { [job = job as String] in
+                try CourseRun<FrameCourse>.performOnStages(job)
+            }
+        }
+    }
+
     @Test func `connections of HTTP 2 keep what the model says, whatever the order of events`() async throws {
-        // As many as take about half a minute of a processor.
-        try await CourseRun<FrameCourse>.play(20_000, from: 1)
+        // More would meet courses in which debug builds of SwiftNIO's codec (swift-nio-http2 1.46) trap, since content passes heads
+        // of other streams that were not flushed.
+        let fault = try await CourseRun<FrameCourse>.fault(from: 1, steps: 12_000, by: Self.play)
+        #expect(fault == nil, "\(fault ?? "")")
     }
 
     @Test func `a course of frames without events is right`() async throws {
@@ -20,7 +31,7 @@ struct FrameModelTests {
         let courses = FrameConfiguration.all.indices.flatMap { configuration in
             FrameCourse.End.allCases.map { FrameCourse(configuration: configuration, steps: [], end: $0) }
         }
-        let place = try await CourseRun<FrameCourse>(work: .courses(courses), file: folder.path + "/run").result()
+        let place = try await CourseRun<FrameCourse>(.courses(courses), in: folder).result(in: Self.play)
         #expect(place.isDone, "\(place)")
     }
 
@@ -28,7 +39,7 @@ struct FrameModelTests {
         let folder = try TemporaryFolder()
         var course = FrameCourse(seed: 1)
         course.isWrong = true
-        let shrunk = try #require(try await CourseRun<FrameCourse>.shrink(course, in: folder))
-        #expect(shrunk.0.steps.isEmpty && shrunk.1 == ["the test says so"], "\(shrunk)")
+        let shrunk = try #require(try await CourseRun<FrameCourse>.shrink(course, in: folder, by: Self.play))
+        #expect(shrunk.course.steps.isEmpty && shrunk.breaches == ["the test says so"], "\(shrunk)")
     }
 }
