@@ -9,7 +9,7 @@ import Testing
 ///
 /// The courses are the same each time. `PINTLE_STEPS` sets how many events are played, and `PINTLE_SEED` another first course.
 struct OriginModelTests {
-    private static var steps: Int { getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? 100_000 }
+    private static var steps: Int { getenv("PINTLE_STEPS").flatMap { Int(String(cString: $0)) } ?? 16_000 }
 
     /// Plays a job of courses in a process of its own.
     private static func play(_ job: String) async {
