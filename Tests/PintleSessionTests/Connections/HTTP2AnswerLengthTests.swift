@@ -76,7 +76,8 @@ struct HTTP2AnswerLengthTests {
         Answer(testDescription: "204 with a length", status: "204", lengths: ["0"], content: nil),
         Answer(testDescription: "304", status: "304", lengths: ["4"], content: nil),
     ])
-    func `LOOK-71 an answer whose content is what it declares, or that has none, is whole`(answer: Answer) async throws {
+    func `LOOK-71 an answer whose content is what it declares, or that has none, is whole`(answer: Answer) async throws
+    {
         let origin = try Self.origin(answer)
         async let other = self.other(at: origin)
         let result = try await self.stage.data(for: request(origin.port, method: answer.method))

@@ -78,6 +78,9 @@ final class ModelAttempt {
 
     // MARK: What the client sends
 
+    /// False once the stream is over: what crosses its end says nothing.
+    var mayTake: Bool { (self.fate == .open || self.fate == .complete) && !self.hasReset }
+
     func took(_ bytes: ArraySlice<UInt8>) {
         guard !self.requestEnded else { return self.breach("has DATA behind its end") }
         self.requestBytes += bytes.count

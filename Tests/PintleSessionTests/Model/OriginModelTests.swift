@@ -19,7 +19,7 @@ struct OriginModelTests {
     }
 
     @Test func `requests to an origin of HTTP 2 keep what the model says, whatever the order of events`() async throws {
-        let fault = try await CourseRun<OriginCourse>.fault(from: 1, steps: 100_000, by: Self.play)
+        let fault = try await CourseRun<OriginCourse>.fault(from: 1, steps: 16_000, by: Self.play)
         #expect(fault == nil, "\(fault ?? "")")
     }
 
