@@ -167,10 +167,8 @@ struct TunnelRuleTests {
             routes: [{name: r, match: {hosts: [api.example], schemes: [https]}, trust: pay\(route)}]
             """
         let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map(\.message)
-        let warning =
-            "tunnels to its hosts are not verified by trust.pay, which has no hosts; name them there, or set connect: verify on the "
-            + "route"
-        #expect(warnings == (warns ? [warning] : []), "\(warnings)")
+        let told = "tunnels to its hosts are not verified by trust.pay, which has no hosts"
+        #expect(warnings.map { $0.hasPrefix(told) } == (warns ? [true] : []), "\(warnings)")
     }
 
     @Test(arguments: [

@@ -16,6 +16,7 @@ final class ModelPeer {
     }
 
     let number: Int
+    // unowned: the record has its peers.
     unowned let record: OriginRecord
     private let stream: PolledStream
     private(set) var attempts: [ModelAttempt] = []
