@@ -142,4 +142,20 @@ struct LintTests {
                     + "every host right below co.uk; install libpsl5"
             ])
     }
+
+    @Test(arguments: [
+        ("", "", true), ("hosts: [api.example], ", "", false), ("", ", connect: verify", false),
+        ("", ", connect: tunnel", false), ("", ", upstream: \"https://o.example\"", false),
+    ])
+    func `LOOK-111 check warns of tunnels that the pins of a route do not hold for`(
+        hosts: String, route: String, warns: Bool
+    ) throws {
+        let yaml = """
+            trust: {pay: {\(hosts)pinning: public_key, pins: ["\(Pins.one)", "\(Pins.two)"]}}
+            routes: [{name: r, match: {hosts: [api.example], schemes: [https]}, trust: pay\(route)}]
+            """
+        let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map(\.message)
+        let told = "tunnels to its hosts are not verified by trust.pay, which has no hosts"
+        #expect(warnings.map { $0.hasPrefix(told) } == (warns ? [true] : []), "\(warnings)")
+    }
 }
