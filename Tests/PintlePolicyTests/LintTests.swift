@@ -105,7 +105,7 @@ struct LintTests {
     }
 
     @Test func `a pinned route that http passes is pointed out`() throws {
-        let trust = "trust: {p: {pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]}}\n"
+        let trust = "trust: {p: {hosts: [a.example], pinning: public_key, pins: [\"\(Pins.one)\", \"\(Pins.two)\"]}}\n"
         #expect(
             try self.warnings(trust + "routes: [{name: a, trust: p}]") == [
                 "3:27: routes[0].trust: http requests pass this route unverified; match schemes: [https] only, or give an "
