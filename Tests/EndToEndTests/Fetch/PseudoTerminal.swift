@@ -3,7 +3,7 @@
 import Glibc
 import PintleTesting
 
-/// A program on a terminal: its output is what the terminal was told, one line for each piece that came.
+/// A program on a terminal. What the terminal is told comes in pieces, each with a line end of its own behind a NUL.
 final class PseudoTerminal: Sendable {
     private let process: ChildProcess
     /// The program's own.
@@ -20,7 +20,7 @@ final class PseudoTerminal: Sendable {
         os.write(1, b"pid %d\\n" % pid)
         try:
             while piece := os.read(terminal, 65536):
-                os.write(1, piece + b"\\n")
+                os.write(1, piece + b"\\0\\n")
         except OSError:
             pass
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
@@ -43,7 +43,9 @@ final class PseudoTerminal: Sendable {
     }
 
     /// All that the terminal was told.
-    var text: String { self.process.output.dropFirst().joined(separator: "\n") }
+    var text: String {
+        self.process.output.dropFirst().map { $0.last == "\0" ? String($0.dropLast()) : $0 + "\n" }.joined()
+    }
 
     func waitForText(_ text: String) throws {
         try self.process.waitForLine(text) { $0.contains(text) }
