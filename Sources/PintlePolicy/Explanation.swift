@@ -232,7 +232,7 @@ package struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// What the trust policy of an index demands, and why it is asked.
+    /// The demands of the trust policy with this index, and the reason why it is asked.
     private func grounds(_ index: Int, _ trust: TrustChoice) -> String {
         let policy = self.policy.configuration.trust[index]
         var text = "\(trust.name), by \(trust.reason): "

@@ -32,13 +32,13 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     private var awaitedBytes: UInt64?
     private var interim = InterimHeads()
     private var isPumping = false
-    /// The frames that came while the transfer was paused.
+    /// The frames that have come and were not taken.
     private var waiting: CircularBuffer<HTTP2Frame.FramePayload> = []
-    /// True while they are taken.
+    /// True while frames that wait are taken.
     private var isTaking = false
     /// True while the codec tells of frames that have come together.
     private var isReading = false
-    /// True if there was something to be sent meanwhile.
+    /// True if something was to be sent while frames came or were taken.
     private var wantsToSend = false
     /// How the stream was closed behind what waits; nil if it was not.
     private var ending: CarrierFailure?
@@ -174,6 +174,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Frames that cross the end of a stream are of no use to any transfer.
         guard self.transfer != nil else { return }
         self.isReading = true
         self.waiting.append(self.unwrapInboundIn(data))

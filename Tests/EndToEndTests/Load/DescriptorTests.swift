@@ -27,7 +27,7 @@ import Testing
         let request = Array(get(try FreePort.find()).utf8)
         let client = try pintle.connect()
         try client.send(Array(request.prefix(20)))
-        // Of these none has asked for anything yet, so that none is closed as idle. One waits with the last descriptor.
+        // None has asked for anything yet, so that none is closed as idle. One waits with the last descriptor.
         let others = try (0..<64).map { _ in try pintle.connect() }
         while try pintle.openDescriptors() < 38 {}
         try client.send(Array(request.dropFirst(20)))

@@ -31,7 +31,7 @@ struct CourseTheme: Sendable {
         uses: [.fresh, .freshForMany, .varying, .noStore, .mustRevalidate], paths: 1)
 
     private static let quick = [
-        // Whatever there is.
+        // All kinds of requests and answers.
         CourseTheme(isWhole: false),
         // A cache, and those who use it.
         CourseTheme(

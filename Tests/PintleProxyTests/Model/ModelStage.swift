@@ -135,7 +135,7 @@ final class CoursePlay: TurnEndWork {
         }
     }
 
-    /// What is under way ends with the process.
+    /// Ends everything that is under way, as the end of a process does, and begins anew.
     private func restart() throws {
         for client in self.clients.keys.sorted() { self.clients[client]?.leave() }
         for origin in self.record.origins { origin.playFailure() }

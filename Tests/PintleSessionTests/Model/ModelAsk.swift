@@ -86,7 +86,7 @@ final class ModelAsk {
         guard self.isStreamed, !self.isOver, !self.hasEndedBody else { return }
         self.play(giving: .max)
         (self.hasEndedBody, self.hasTrailers) = (true, trailers)
-        // What it is given may end it.
+        // A request may end when it is given something.
         self.transfer?.finishBody(trailers: trailers ? ["X-Sum": "\(self.token)"] : [:])
     }
 

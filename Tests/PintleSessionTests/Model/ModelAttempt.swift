@@ -6,7 +6,7 @@ import PintleTesting
 
 /// A stream as the origin has it: one attempt of a request.
 final class ModelAttempt {
-    /// What the origin's frames, or their end, mean for the request.
+    /// The meaning of the origin's frames, or of their end, for the request.
     enum Fate: Equatable {
         /// An answer may still come.
         case open
@@ -249,7 +249,7 @@ final class ModelAttempt {
     }
 
     func connectionEnds(brokenFrames: Bool) {
-        // What has come before may still be taken.
+        // Frames that have come before may still be taken.
         if brokenFrames, self.ask.isPaused, self.fate == .complete { self.ask.mayFail = true }
         self.decide(self.hasAnswer ? .fails("the connection has ended") : .lost)
     }

@@ -32,10 +32,10 @@ final class ModelPeer {
     private var owesAcknowledgement = false
     /// The settings that the session has not acknowledged.
     private var unacknowledged: [OriginCourse.Greeting] = []
-    // What the session grants.
+    // The windows that the session grants.
     private(set) var sendInitial = 65_535
     var sendWindow = 65_535
-    // What the origin grants.
+    // The windows that the origin grants.
     private(set) var receiveInitial = 65_535
     private var receiveWindow = 65_535
     private var streamLimit = Int.max

@@ -6,7 +6,7 @@ import PintleTesting
 ///
 /// Requests, streams and connections are numbers that count those which are under way at the time.
 struct OriginCourse: PlayableCourse {
-    /// What the connections of the origin begin with, each the next of these, and the first again after the last.
+    /// The settings that the origin's connections begin with, each the next of these, and the first again after the last.
     var greetings: [Greeting]
     var steps: [Step]
     var ending = Ending.finishes
@@ -69,7 +69,7 @@ struct OriginCourse: PlayableCourse {
     /// The last stream that a GOAWAY names.
     enum Last: String, Codable, CaseIterable { case none, lowest, middle, highest, all }
 
-    /// What connections are ended with.
+    /// The ways in which connections end.
     enum Close: String, Codable, CaseIterable { case inOrder, withinFrame, byReset }
 
     /// Frames that say nothing to anybody.

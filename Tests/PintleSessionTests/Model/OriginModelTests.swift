@@ -23,7 +23,7 @@ struct OriginModelTests {
         #expect(fault == nil, "\(fault ?? "")")
     }
 
-    /// What random courses have found, and what nothing else plays.
+    /// Courses that random ones have led to, and that nothing else plays.
     static let courses: [(name: String, course: OriginCourse)] = [
         (
             "an answer in place of 100 Continue is told of in order, though the body is sent by it",

@@ -321,7 +321,7 @@ struct FrameHead {
     var length: Int?
     /// The number of the origin that has given it.
     var answer: Int?
-    /// The same in trailers.
+    /// The number of the origin that has given the trailers.
     var trailer: Int?
     /// True if the proxy gives it itself.
     var isProblem = false

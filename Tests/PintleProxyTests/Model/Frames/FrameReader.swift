@@ -19,7 +19,7 @@ final class FrameReader {
     /// The proxy's windows, for the client.
     private(set) var (sendWindow, initialSendWindow) = (65_535, 65_535)
     private(set) var hasGoneAway = false
-    /// What the client answers: acknowledgements.
+    /// The acknowledgements that the client owes, as frames.
     private(set) var answers: [UInt8] = []
     private let model: FrameModel
     private var bytes = ByteBuffer()

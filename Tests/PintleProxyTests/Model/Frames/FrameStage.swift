@@ -84,8 +84,8 @@ final class FramePlay: TurnEndWork {
     }
 
     func runAtEndOfTurn() {
-        // What origins gave in the turn before has left by now. Debug builds of SwiftNIO's codec (swift-nio-http2 1.46) trap if a
-        // client makes room while heads wait that were not flushed.
+        // The answers that origins gave in the turn before have left by now. Debug builds of SwiftNIO's codec (swift-nio-http2 1.46)
+        // trap if a client makes room while heads wait that were not flushed.
         self.client.goOn()
         self.client.transport.deliver()
         self.channel.transportCanGoOn()
