@@ -159,10 +159,19 @@ package final class ChildProcess: Sendable {
         let texts = { (list: [String]) in list.map { strdup($0) } + [nil] }
         let (words, variables) = (texts([path] + arguments), texts(environment.map { "\($0)=\($1)" }))
         defer { for text in words + variables { free(text) } }
+        self.closeAllOnExec()
         var pid: Int32 = 0
         let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
         guard code == 0 else { throw TestFailure("\(path) cannot be started: errno \(code)") }
         return pid
+    }
+
+    /// Keeps a child from what other tests have open: it would count towards its limit on open files, and stay open.
+    private static func closeAllOnExec() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        for descriptor in names.compactMap({ Int32($0) }) where descriptor > 2 {
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        }
     }
 }
 

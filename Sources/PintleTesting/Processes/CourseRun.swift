@@ -42,6 +42,10 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         package var steps = 0
         package var breaches: [String] = []
         package var isDone = false
+
+        /// A course that does not end is not played again to shorten it: each try would take as long.
+        fileprivate var isEndless: Bool { self.breaches == [Self.endless] }
+        fileprivate static var endless: String { "the course does not end" }
     }
 
     // MARK: In the process
@@ -57,15 +61,33 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         let run = try JSONDecoder().decode(Self.self, from: Data(job.utf8))
         let pen = try Pen(run.file)
         var place = Place()
+        run.watchForEnd(of: pen)
         do { try run.play(&place, pen, play) } catch { place.breaches = ["the course cannot be played: \(error)"] }
         place.isDone = place.breaches.isEmpty
         try pen.end(place)
         exit(place.isDone ? 0 : 1)
     }
 
+    /// Ends the process if a course takes longer than anything may, and tells which one.
+    private func watchForEnd(of pen: Pen) {
+        Thread.detachNewThread {
+            var seen = 0
+            while true {
+                do {
+                    seen = try pen.begun.wait(for: "the next course") { $0.count != seen }.count
+                } catch {
+                    var place = pen.begun.current.place
+                    place.breaches = [Place.endless]
+                    try? pen.end(place)
+                    exit(1)
+                }
+            }
+        }
+    }
+
     private func play(_ place: inout Place, _ pen: Pen, _ play: (Course) throws -> [String]) throws {
         func isRight(_ course: Course) throws -> Bool {
-            pen.note(index: place.index, steps: place.steps)
+            pen.note(place)
             place.breaches = try play(course)
             place.steps += course.steps.count
             return place.breaches.isEmpty
@@ -79,9 +101,11 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
     }
 
     /// Writes where the process is: two numbers that cost a write each time, and at the end everything.
-    private struct Pen {
+    private struct Pen: Sendable {
         private let descriptor: Int32
         private let path: String
+        /// How many courses have begun, and where the last one is.
+        let begun = Watched((count: 0, place: Place()))
 
         init(_ path: String) throws {
             self.path = path
@@ -89,8 +113,9 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
             guard self.descriptor >= 0 else { throw TestFailure("\(path) cannot be written") }
         }
 
-        func note(index: Int, steps: Int) {
-            let numbers = [index, steps]
+        func note(_ place: Place) {
+            self.begun.change { $0 = ($0.count + 1, place) }
+            let numbers = [place.index, place.steps]
             _ = numbers.withUnsafeBytes { pwrite(self.descriptor, $0.baseAddress, $0.count, 0) }
         }
 
@@ -168,6 +193,7 @@ package struct CourseRun<Course: PlayableCourse>: Codable, Sendable {
         let place = try await CourseRun(.seeds(from: seed, steps: steps), in: folder).result(in: process)
         if place.isDone { return nil }
         let wrong = Course(seed: seed &+ UInt64(place.index))
+        if place.isEndless { return "PINTLE_SEED=\(seed &+ UInt64(place.index)) \(place.breaches)" }
         let told = "PINTLE_SEED=\(seed &+ UInt64(place.index)), after \(place.steps) events: \(place.breaches)"
         guard let shrunk = try await Self.shrink(wrong, in: folder, by: process) else {
             return "\(told)\nalone it is right:\n\(wrong)"

@@ -132,6 +132,15 @@ package final class PintleProcess: Sendable {
         return line.merging(zero.map { ($0, 0) }) { counted, _ in counted }
     }
 
+    /// Asks for the counters until one of them has a value; the change of a counter wakes nobody.
+    package func waitForCounter(_ name: String, _ value: Int) throws {
+        var last: Any?
+        try Patience.wait(for: "\(name) to be \(value); it is \(last ?? "missing")") {
+            last = try self.counters()[name]
+            return last as? Int == value
+        }
+    }
+
     /// The lines about turns of an engine thread that took longer than they may; a debug build looks at all of them.
     package var slowTurns: [String] {
         self.process.lines.map(\.text).filter { $0.contains("\"message\":\"loop.slow_turn\"") }
@@ -165,6 +174,19 @@ package final class PintleProcess: Sendable {
         let values = text.split(separator: ")").last?.split(separator: " ").compactMap { Int($0) } ?? []
         guard values.count > 11 else { throw TestFailure("/proc says \(text)") }
         return values[10] + values[11]
+    }
+
+    /// The targets of the descriptors that it has open, by their numbers.
+    package func openFiles() throws -> [Int: String] {
+        let folder = "/proc/\(self.process.pid)/fd"
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        // Some are closed before they are looked at.
+        let files = names.compactMap { name -> (Int, String)? in
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)")
+            else { return nil }
+            return Int(name).map { ($0, target) }
+        }
+        return Dictionary(files) { first, _ in first }
     }
 
     /// How many descriptors it has open.

@@ -16,11 +16,9 @@ package final class SOCKSServer: Sendable {
         let words = credential.map { ["-u", $0.user, "-P", $0.password] } ?? []
         self.process = try ChildProcess("/usr/bin/microsocks", ["-i", "127.0.0.1", "-p", "\(self.port)"] + words)
         // It says nothing before its first client.
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
-        while (try? SocketStream(port: self.port)) == nil {
-            guard self.process.exitCode == nil, deadline > Date() else {
-                throw TestFailure("microsocks does not listen: \(self.process.lines)")
-            }
+        try Patience.wait(for: "microsocks to listen") {
+            guard self.process.exitCode == nil else { throw TestFailure("microsocks ends: \(self.process.lines)") }
+            return (try? SocketStream(port: self.port)) != nil
         }
     }
 

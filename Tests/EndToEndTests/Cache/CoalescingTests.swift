@@ -42,7 +42,7 @@ struct CoalescingTests {
     ) throws -> [SocketStream] {
         let clients = try (0..<count).map { _ in try pintle.connect(receiveBuffer: 4096) }
         for client in clients { try client.send(request) }
-        while try pintle.counters()["active"] as? Int != active ?? count {}
+        try pintle.waitForCounter("active", active ?? count)
         return clients
     }
 
@@ -182,7 +182,7 @@ struct CoalescingTests {
         for path in ["/0", "/1"] { _ = try pintle.ask(get(origin.port, path)) }
         let clients = try (0..<6).map { _ in try pintle.connect() }
         for (number, client) in clients.enumerated() { try client.send(get(origin.port, "/\(number % 2)")) }
-        while try pintle.counters()["active"] as? Int != clients.count {}
+        try pintle.waitForCounter("active", clients.count)
         for count in 3...8 {
             try origin.waitForRequests(count)
             mayAnswer.change { $0 += 1 }

@@ -54,7 +54,7 @@ struct LongAnswerTests {
         let pintle = try self.start()
         let clients = try (0..<12).map { _ in try pintle.connect(receiveBuffer: 4096) }
         for client in clients { try client.send(get(origin.port)) }
-        while try pintle.counters()["active"] as? Int != clients.count {}
+        try pintle.waitForCounter("active", clients.count)
         mayAnswer.change { $0 = true }
         for client in clients.dropFirst() { #expect(try client.readResponse().text == Self.body) }
         // Nothing but windows is in memory.
@@ -79,7 +79,7 @@ struct LongAnswerTests {
         #expect(try pintle.ask(get(origin.port)).text == Self.body)
         let clients = try (0..<2).map { _ in try pintle.connect() }
         for client in clients { try client.send(get(origin.port)) }
-        while try pintle.counters()["active"] as? Int != clients.count {}
+        try pintle.waitForCounter("active", clients.count)
         mayAnswer.change { $0 += 1 }
         // Both read at once: without a disk the slower one holds up the other.
         let (first, failure) = (Watched<String?>(nil), Watched<String?>(nil))
@@ -196,7 +196,7 @@ struct LongAnswerTests {
         let clients = try (0..<60).map { _ in try pintle.connect(receiveBuffer: 4096) }
         for client in clients { try client.send(get(origin.port)) }
         #expect(try clients[0].readResponse().text == Self.body)
-        while try pintle.counters()["cache_hits"] as? Int != clients.count {}
+        try pintle.waitForCounter("cache_hits", clients.count)
         #expect(try pintle.memory("VmHWM") < 160 << 10)
         for client in clients.dropFirst() { #expect(try client.readResponse().text == Self.body) }
         #expect(origin.requests.count == 1)

@@ -62,7 +62,7 @@ struct SlowReaderTests {
             "cache: {disk: off, memory: 1MiB}\nroutes: [{name: merged, cache: {policy: protocol}, coalesce: {}}]")
         let clients = try (0..<4).map { _ in try pintle.connect(receiveBuffer: 4096) }
         for client in clients { try client.send(get(origin.port)) }
-        while try pintle.counters()["active"] as? Int != clients.count {}
+        try pintle.waitForCounter("active", clients.count)
         mayAnswer.change { $0 = true }
         // The first one and two others do not read.
         #expect(try clients[3].readResponse().text == body)

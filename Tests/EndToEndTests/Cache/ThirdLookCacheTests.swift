@@ -9,10 +9,6 @@ struct ThirdLookCacheTests {
     private static let merging = "cache: {disk: off}\nroutes: [{name: merged, cache: {policy: protocol}, coalesce: {}}]"
     private static let keeping = "cache: {disk: off}\nroutes: [{name: kept, cache: {policy: protocol}}]"
 
-    private func until(_ pintle: PintleProcess, active count: Int) throws {
-        while try pintle.counters()["active"] as? Int != count {}
-    }
-
     @Test(arguments: ["cache: {policy: protocol}", "coalesce: {}"])
     func `LOOK-99 a route with a cache and another with a trust policy serve side by side`(first: String) throws {
         let (pki, folder) = (TestPKI(), try TemporaryFolder())
@@ -61,7 +57,7 @@ struct ThirdLookCacheTests {
         try origin.waitForRequests(2)
         let client = try pintle.connect()
         try client.send(get(origin.port))
-        try self.until(pintle, active: 1)
+        try pintle.waitForCounter("active", 1)
         mayConfirm.change { $0 = true }
         let whole = try client.readResponse()
         #expect(whole.status == 200 && whole.text == "0123456789abcdefghij")
@@ -90,7 +86,7 @@ struct ThirdLookCacheTests {
             try client.send(get(origin.port, fields: "Cookie: \(name)\r\n"))
             return client
         }
-        try self.until(pintle, active: 2)
+        try pintle.waitForCounter("active", 2)
         mayAnswer.change { $0 = true }
         let texts = Set(try clients.map { try $0.readResponse().text })
         #expect(texts.count == (isShared ? 1 : 2), "\(texts)")

@@ -59,12 +59,13 @@ struct OneProxy: SuiteTrait, TestScoping {
         #expect(pintle.process.exitCode == nil, "the proxy has ended: \(pintle.process.errors.suffix(20))")
         // The origins are gone. Connections that were kept to them are dropped as requests find them dead; in between there
         // are many looks, for the connection of the request itself takes a moment to go, too.
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
         var looks = 0
-        while try pintle.openDescriptors() > before, Date() < deadline {
+        try Patience.wait(for: "\(before) descriptors") {
             looks += 1
-            guard looks % 64 == 0 else { continue }
-            #expect(try pintle.ask("GET \(near)Connection: close\r\n\r\n").text == "done")
+            if looks % 64 == 0 {
+                #expect(try pintle.ask("GET \(near)Connection: close\r\n\r\n").text == "done")
+            }
+            return try pintle.openDescriptors() <= before
         }
         let after = try pintle.openDescriptors()
         #expect(after <= before)

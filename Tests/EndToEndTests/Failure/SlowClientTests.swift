@@ -63,9 +63,10 @@ struct SlowClientTests {
         let (failed, cancelled) = (counters["failed"] as? Int ?? 0, counters["cancelled"] as? Int ?? 0)
         #expect(counters["active"] as? Int == 0 && failed + cancelled == clients.count, "\(counters)")
         try origin.waitUntilQuiet()
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
-        while try pintle.openDescriptors() > before, Date() < deadline { _ = try pintle.ask(get(good.port)) }
-        #expect(try pintle.openDescriptors() <= before)
+        try Patience.wait(for: "\(before) descriptors") {
+            _ = try pintle.ask(get(good.port))
+            return try pintle.openDescriptors() <= before
+        }
         for client in clients { client.close() }
     }
 

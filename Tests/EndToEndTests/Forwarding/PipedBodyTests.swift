@@ -113,7 +113,7 @@ struct PipedBodyTests {
         for record in try pintle.waitForExchanges(20) {
             #expect(record["error"] as? String == "the client closed the connection", "\(record)")
         }
-        #expect(try pintle.descriptorsBack(to: before))
+        try pintle.waitForDescriptors(before)
     }
 
     @Test func `a long answer that comes before the upload is over waits for it in nothing`() throws {

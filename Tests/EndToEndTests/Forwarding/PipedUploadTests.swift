@@ -77,7 +77,7 @@ struct PipedUploadTests {
         Thread.detachNewThread { try? client.send(Array(Self.post(origin.port).utf8) + Self.body) }
         #expect(try client.readResponse().status == 413)
         client.close()
-        #expect(try pintle.descriptorsBack(to: before))
+        try pintle.waitForDescriptors(before)
     }
 
     @Test(arguments: ["the client", "the origin"])
@@ -105,7 +105,7 @@ struct PipedUploadTests {
             client.close()
         }
         for record in try pintle.waitForExchanges(10) { #expect(record["error"] != nil, "\(record)") }
-        #expect(try pintle.descriptorsBack(to: before))
+        try pintle.waitForDescriptors(before)
     }
 }
 

@@ -199,11 +199,10 @@ struct TLSListenerTests {
         for number in 0..<200 { try visit(number) }
         let memory = try pintle.memory("VmRSS")
         for number in 200..<1000 { try visit(number) }
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
-        while try pintle.openDescriptors() > before, Date() < deadline {
+        try Patience.wait(for: "\(before) descriptors") {
             #expect(try pintle.serves("http://127.0.0.1:\(self.origin.port)/"))
+            return try pintle.openDescriptors() <= before
         }
-        #expect(try pintle.openDescriptors() <= before)
         let growth = try pintle.memory("VmRSS") - memory
         #expect(growth < 8 * 1024, "\(growth) KiB")
     }

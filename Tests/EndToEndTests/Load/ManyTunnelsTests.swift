@@ -46,7 +46,7 @@ import Testing
         #expect(
             records.allSatisfy { $0["bytes_in"] as? Int == body.count && $0["bytes_out"] as? Int == body.count },
             "\(records.first ?? [:])")
-        #expect(try pintle.descriptorsBack(to: descriptors))
+        try pintle.waitForDescriptors(descriptors)
     }
 
     @Test func `tunnels whose clients do not read take neither memory nor descriptors without bound`() throws {
@@ -77,7 +77,7 @@ import Testing
         #expect(taken / count < 96, "\(taken) KiB")
         clients.removeAll()
         try pintle.waitForExchanges(count + 1)
-        #expect(try pintle.descriptorsBack(to: descriptors))
+        try pintle.waitForDescriptors(descriptors)
     }
 
     @Test func `a tunnel without a descriptor for a pipe passes everything on`() throws {
@@ -102,12 +102,7 @@ import Testing
 
 extension PintleProcess {
     /// Waits until no more descriptors are open than before: idle pipes are closed after a while.
-    func descriptorsBack(to before: Int) throws -> Bool {
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
-        while try self.openDescriptors() > before {
-            guard Date() < deadline else { return false }
-            _ = try self.counters()
-        }
-        return true
+    func waitForDescriptors(_ before: Int) throws {
+        try Patience.wait(for: "\(before) descriptors") { try self.openDescriptors() <= before }
     }
 }

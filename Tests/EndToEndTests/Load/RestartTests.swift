@@ -96,11 +96,10 @@ import Testing
         #expect(counters["active"] as? Int == 0, "\(counters)")
         // Connections that were kept are dropped as requests find them dead: asking goes on until nothing is left.
         origin.stop()
-        let deadline = Date(timeIntervalSinceNow: Patience.seconds)
-        while try pintle.openDescriptors() > before, Date() < deadline {
+        try Patience.wait(for: "\(before) descriptors") {
             _ = try pintle.ask(get(origin.httpPort, "/files/1", fields: "Connection: close\r\n"))
+            return try pintle.openDescriptors() <= before
         }
-        #expect(try pintle.openDescriptors() <= before)
         #expect(try pintle.stop() == 0, "\(pintle.process.errors.suffix(3))")
     }
 

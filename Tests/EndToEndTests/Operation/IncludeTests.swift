@@ -39,7 +39,8 @@ struct IncludeTests {
         // Written elsewhere and moved, so that nobody reads half of it.
         try self.write("three", to: "b.new")
         rename("\(self.folder.path)/conf.d/b.new", "\(self.folder.path)/conf.d/b.yaml")
-        while try self.rule(pintle, "/b") == nil { try pintle.waitForMessages(reloaded, 2) }
+        try pintle.waitForMessages(reloaded, 2)
+        try Patience.wait(for: "the new file's rule") { try self.rule(pintle, "/b") != nil }
         #expect(try self.rule(pintle, "/b") == "three")
         #expect(try self.rule(pintle, "/a") == "two")
     }

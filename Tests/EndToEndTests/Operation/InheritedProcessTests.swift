@@ -53,7 +53,7 @@ struct InheritedProcessTests {
                 "-c",
                 "exec \(PintleProcess.binary) serve -c \(settings) --listen 127.0.0.1:0 --port-file \(portFile) \(closed)",
             ], environment: ["PATH": "/usr/bin:/bin", "HOME": folder.path])
-        while (fileBytes(portFile) ?? []).isEmpty, process.exitCode == nil {}
+        try Patience.wait(for: "the port") { !(fileBytes(portFile) ?? []).isEmpty || process.exitCode != nil }
         for number in 0..<3 where closed.contains("\(number)<") || closed.contains("\(number)>") {
             let target = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process.pid)/fd/\(number)")
             #expect(target == "/dev/null")

@@ -65,12 +65,12 @@ struct LogTests {
         try tunnel.send("CONNECT 127.0.0.1:\(origin.port) HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try tunnel.readHead().status == 200)
         try tunnel.send("POST / HTTP/1.1\r\n")
-        while true {
-            let now = try pintle.counters()
-            guard now["bytes_up"] as? Int == 17, now["bytes_down"] as? Int == 4 else { continue }
-            #expect(now["active"] as? Int == 2, "\(now)")
-            break
+        var now: PintleProcess.Object = [:]
+        try Patience.wait(for: "the bytes of both; there is \(now)") {
+            now = try pintle.counters()
+            return now["bytes_up"] as? Int == 17 && now["bytes_down"] as? Int == 4
         }
+        #expect(now["active"] as? Int == 2, "\(now)")
         release.change { $0 = true }
     }
 
