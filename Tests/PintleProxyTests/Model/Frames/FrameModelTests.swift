@@ -20,7 +20,7 @@ struct FrameModelTests {
     }
 
     @Test func `connections of HTTP 2 keep what the model says, whatever the order of events`() async throws {
-        let fault = try await CourseRun<FrameCourse>.fault(from: 1, steps: 40_000, by: Self.play)
+        let fault = try await CourseRun<FrameCourse>.fault(from: 1, steps: 15_000, by: Self.play)
         #expect(fault == nil, "\(fault ?? "")")
     }
 
