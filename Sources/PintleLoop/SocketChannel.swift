@@ -61,6 +61,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// True where the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
     /// for writing; else it closes.
     package var allowsHalfClosure = false
+    /// True if the pipeline is told that there is room again when the turn is over. A codec that writes and flushes in the middle
+    /// of its frames would be told in its own flush.
+    package var tellsOfRoomAfterTurn = false
     /// True if a peer that takes no more bytes is read to its end before the channel fails: it may have said why.
     package var readsBeforeFailing = false
     private var isFlushing = false
@@ -456,8 +459,11 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
         if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
             self.writable = true
-            // Not at once: handlers that flush, such as a codec in the middle of its frames, would be told in their own flush.
-            if self.madePipeline != nil { self.workAtEndOfTurn() }
+            if self.tellsOfRoomAfterTurn {
+                self.workAtEndOfTurn()
+            } else {
+                self.pipeline.syncOperations.fireChannelWritabilityChanged()
+            }
         }
     }
 

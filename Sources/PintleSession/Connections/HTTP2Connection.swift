@@ -54,6 +54,7 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.channel = made.makeChannel(on: pool.loop)
         // A GOAWAY may wait there, and tells which requests were never looked at.
         self.channel.readsBeforeFailing = true
+        self.channel.tellsOfRoomAfterTurn = true
         pool.opened(at: host)
         host.http2.append(self)
         let most = pool.configuration.responseHead.bytes
