@@ -61,13 +61,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
     /// True where the pipeline is told that the peer has sent everything (`ChannelEvent.inputClosed`), and the channel stays open
     /// for writing; else it closes.
     package var allowsHalfClosure = false
-    /// True if the pipeline is told that there is room again when the turn is over. A codec that writes and flushes in the middle
-    /// of its frames would be told in its own flush.
-    package var tellsOfRoomAfterTurn = false
     /// True if a peer that takes no more bytes is read to its end before the channel fails: it may have said why.
     package var readsBeforeFailing = false
     private var isFlushing = false
-    private var hasTurnEndWork = false
     private var isReading = false
     /// Asked before bytes are received, if set. The channel holds it until it ends. Not for channels with a transport.
     package var pipeReader: (any PipeReader)?
@@ -238,21 +234,10 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     /// Takes the pipeline apart when this turn is over: handlers may still be on the stack.
     private func endAfterTurn() {
-        if self.madePipeline == nil { self.closePromise.succeed() } else { self.workAtEndOfTurn() }
-    }
-
-    private func workAtEndOfTurn() {
-        guard !self.hasTurnEndWork else { return }
-        self.hasTurnEndWork = true
-        self.loop.atEndOfTurn(self)
+        if self.madePipeline == nil { self.closePromise.succeed() } else { self.loop.atEndOfTurn(self) }
     }
 
     package func runAtEndOfTurn() {
-        self.hasTurnEndWork = false
-        guard self.state == .closed else {
-            if self.writable { self.pipeline.syncOperations.fireChannelWritabilityChanged() }
-            return
-        }
         if let madePipeline { self.removeHandlers(pipeline: madePipeline) }
         // Whoever goes on with the socket may keep the channel for long.
         if self.isReleased { self.madePipeline = nil }
@@ -459,11 +444,7 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
         if self.closeOutputWhenFlushed, self.writes.isEmpty { self.shutdownOutput() }
         if !self.writable, self.writes.byteCount < PendingWrites.lowWaterMark {
             self.writable = true
-            if self.tellsOfRoomAfterTurn {
-                self.workAtEndOfTurn()
-            } else {
-                self.pipeline.syncOperations.fireChannelWritabilityChanged()
-            }
+            self.pipeline.syncOperations.fireChannelWritabilityChanged()
         }
     }
 

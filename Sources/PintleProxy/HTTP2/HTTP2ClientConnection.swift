@@ -70,7 +70,6 @@ final class HTTP2ClientConnection {
     static func begin(on channel: SocketChannel, for caller: Caller, on lane: Lane, with bytes: ByteBuffer) {
         // A client that ends a connection of HTTP/2 waits for no answer on it.
         channel.allowsHalfClosure = false
-        channel.tellsOfRoomAfterTurn = true
         let connection = HTTP2ClientConnection(channel, caller, lane)
         let box = NIOLoopBound(connection, eventLoop: lane.loop)
         let handler = NIOHTTP2Handler(

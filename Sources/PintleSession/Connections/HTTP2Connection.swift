@@ -54,7 +54,6 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
         self.channel = made.makeChannel(on: pool.loop)
         // A GOAWAY may wait there, and tells which requests were never looked at.
         self.channel.readsBeforeFailing = true
-        self.channel.tellsOfRoomAfterTurn = true
         pool.opened(at: host)
         host.http2.append(self)
         let most = pool.configuration.responseHead.bytes
@@ -158,11 +157,6 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// True unless the codec keeps the head of the stream until the peer has room for it, or has not seen it.
     func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
 
-    private var unsent: [HTTP2Stream] { self.streams.values.filter { !self.hasSentHead(of: $0) } }
-
-    /// The transfers that wait for streams of the peer's: once another stream ends, the next of them is sent.
-    var waiting: [Transfer] { self.unsent.compactMap(\.transfer) }
-
     /// What has come was taken, or dropped, where `change` is negative.
     func untaken(changedBy change: Int) {
         self.untaken += change
@@ -189,6 +183,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
         case .goAway:
             self.leave()
+            // The codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
+            for stream in self.streams.values where !self.hasSentHead(of: stream) { stream.failed(.unseen) }
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
             .windowUpdate:
             break
@@ -199,8 +195,6 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     func leave() {
         self.isLeaving = true
         self.host.http2.removeAll { $0 === self }
-        // At a GOAWAY the codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
-        for stream in self.unsent { stream.failed(.unseen) }
         if self.streams.isEmpty { self.close() }
     }
 

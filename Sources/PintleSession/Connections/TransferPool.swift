@@ -253,9 +253,7 @@ final class TransferPool: @unchecked Sendable {
     private func endTransfers() {
         let links = self.links.values
         for link in links { link.abort(Self.closed) }
-        // Those first that wait for streams of HTTP/2: the ends of others would have them sent.
-        let waiting = self.hosts.values.flatMap(\.http2).flatMap(\.waiting)
-        for transfer in waiting + self.running.values { transfer.fail(.cancelled, "the session was closed") }
+        for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
         self.spare.removeAll()
         while let oldest = self.kept.oldest { oldest.close() }
         for host in self.hosts.values {

@@ -89,7 +89,7 @@ enum ModelContent {
     }
 
     /// Some long texts of which forms are made.
-    private static let texts = (0..<13).map { letters(of: $0, count: 200_000) }
+    private static let texts = (0..<13).map { letters(of: $0, count: sizes[sizes.count - 1]) }
 
     /// The body of a request, a form.
     static func form(of token: Int, count: Int) -> [UInt8] {
