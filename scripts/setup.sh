@@ -12,7 +12,7 @@ build_packages=(
     libzstd-dev pkg-config zlib1g-dev
 )
 test_packages=(
-    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl python3
+    brotli curl gzip imagemagick iproute2 less libgdk-pixbuf-2.0-0 microsocks nginx nodejs openssl procps python3
     python3-jsonschema python3-pip python3-websockets python3-xmlschema strace stunnel4 vim wget zstd
 )
 # What `scripts/clients` sends through the proxy, and what their origin needs.
