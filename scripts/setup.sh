@@ -50,6 +50,7 @@ has() {
     python3-xmlschema) /usr/bin/python3 -c 'import xmlschema' 2>/dev/null ;;
     ca-certificates) [[ -s /etc/ssl/certs/ca-certificates.crt || -s /etc/pki/tls/certs/ca-bundle.crt ]] ;;
     iproute2) command -v ip >/dev/null ;;
+    procps) command -v pgrep >/dev/null ;;
     nodejs) command -v node >/dev/null ;;
     apt) command -v apt-get >/dev/null ;;
     dpkg) command -v dpkg-deb >/dev/null ;;
