@@ -94,6 +94,8 @@ final class OriginFetch {
     }
 
     private func begin() {
+        // Another loop has told of the turn: the last client may have been told in the meantime that none came.
+        self.giveUpIfUnwanted()
         if self.isOver { return }
         self.ask(with: self.errand.conditions)
     }

@@ -3,12 +3,14 @@
 import NIOConcurrencyHelpers
 import NIOCore
 import PintleCache
+import PintleLoop
 import PintleMessage
 import PintlePolicy
-import PintleSession
+import PintleTesting
 import Testing
 
 @testable import PintleProxy
+@testable import PintleSession
 
 /// Requests that wait for one answer, and for their turn.
 struct FlightTests {
@@ -138,5 +140,36 @@ struct FlightTests {
         #expect(started.withLockedValue { $0 } == [0, 2])
         for number in 6...7 { _ = try enter(number, of: 1) }
         #expect(throws: SessionError.self) { try enter(8, of: 1) }
+    }
+
+    /// The turn of such a request is told to its loop by another one: the request may have given up in the meantime.
+    @Test func `LOOK-77 a request that gives up in the moment of its turn does not reach the origin`() async throws {
+        let engine = try Engine(threads: 1)
+        let loop = engine.loops[0]
+        let (queue, asked, isOver) = (RouteQueue(most: 1, order: .fifo), Watched(0), Watched(false))
+        let request = TransferRequest(
+            method: "GET", scheme: .http, authority: Authority(host: "a.test", port: 80), path: "/")
+        let flight = Flight(Self.key)
+        let first = try queue.enter {}
+        let place = try #require(self.board(flight, Told([]), as: 0))
+        try await loop.submit {
+            let errand = OriginFetch.Errand(
+                request: RequestHead(method: "GET", target: .asterisk), mode: .protocol, keeps: false)
+            OriginFetch(
+                request, errand, in: flight, store: AnswerStore(CacheConfiguration()), queue: queue, loop: loop
+            ) { request, _ in
+                asked.change { $0 += 1 }
+                return RecordingOrigin(request, Transcript())
+            }.start()
+        }.get()
+        // Both happen within one turn.
+        loop.execute {
+            queue.leave(first)
+            flight.leave(place)
+            loop.execute { loop.execute { isOver.change { $0 = true } } }
+        }
+        try await isOver.reach("the turns after that") { $0 }
+        #expect(asked.current == 0)
+        await engine.stopped()
     }
 }
