@@ -54,6 +54,26 @@ package enum ASCII {
         return true
     }
 
+    /// True if there is a control byte other than a tab, which no value of a field may have (RFC 9110 §5.5).
+    static func hasControlByte(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var index = 0
+        // Eight at a time: this is asked about every value of every head.
+        while index + 8 <= bytes.count {
+            let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let deletions = word ^ 0x7F7F_7F7F_7F7F_7F7F
+            // The highest bit of a byte says that it is below 0x20, or 0x7F; borrowing may set it for the byte behind one, too.
+            let found = (word &- 0x2020_2020_2020_2020) & ~word | (deletions &- 0x0101_0101_0101_0101) & ~deletions
+            if found & 0x8080_8080_8080_8080 != 0, bytes[index..<index + 8].contains(where: Self.isForbiddenControl) {
+                return true
+            }
+            index += 8
+        }
+        return bytes[index...].contains(where: Self.isForbiddenControl)
+    }
+
+    @inline(__always)
+    private static func isForbiddenControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
+
     /// Whether `byte` is an ASCII digit.
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }

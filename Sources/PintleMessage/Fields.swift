@@ -28,6 +28,12 @@ public struct Fields: Sendable {
         self.lines.reserveCapacity(lineCount)
     }
 
+    /// Makes an empty section that holds the bytes of lines, which ``appendCopied(_:at:nameLength:)`` makes its own.
+    init(copying lines: UnsafeRawBufferPointer, reservingBytes byteCount: Int) {
+        self.init(reservingBytes: lines.count + byteCount)
+        self.bytes.append(contentsOf: lines)
+    }
+
     /// Makes room for more lines, so that a section which others hold too is copied once.
     package mutating func reserve(bytes byteCount: Int, lines lineCount: Int) {
         self.bytes.reserveCapacity(self.bytes.count + byteCount)
@@ -217,16 +223,26 @@ public struct Fields: Sendable {
     }
 
     /// Appends a line that is spelled `Name: value`, with one space.
-    mutating func append(line: UnsafeRawBufferPointer, nameLength: Int) {
+    ///
+    /// - Parameter hasLineEnd: whether CRLF stands behind it in memory.
+    mutating func append(line: UnsafeRawBufferPointer, nameLength: Int, hasLineEnd: Bool) {
         let start = self.bytes.count
-        self.bytes.append(contentsOf: line)
-        self.bytes.append(UInt8(ascii: "\r"))
-        self.bytes.append(UInt8(ascii: "\n"))
-        let name = FieldName(bytes: UnsafeRawBufferPointer(rebasing: line[..<nameLength]))
+        if hasLineEnd {
+            self.bytes.append(contentsOf: UnsafeRawBufferPointer(start: line.baseAddress, count: line.count + 2))
+        } else {
+            self.bytes.append(contentsOf: line)
+            self.bytes.append(UInt8(ascii: "\r"))
+            self.bytes.append(UInt8(ascii: "\n"))
+        }
+        self.appendCopied(line, at: start, nameLength: nameLength)
+    }
+
+    /// Appends a line that is spelled `Name: value`, with one space, and whose bytes and line end are there already.
+    mutating func appendCopied(_ line: UnsafeRawBufferPointer, at start: Int, nameLength: Int) {
         self.lines.append(
             Line(
-                name: name, start: UInt32(start), nameLength: UInt32(nameLength),
-                valueLength: UInt32(line.count - nameLength - 2)))
+                name: FieldName(bytes: UnsafeRawBufferPointer(rebasing: line[..<nameLength])), start: UInt32(start),
+                nameLength: UInt32(nameLength), valueLength: UInt32(line.count - nameLength - 2)))
     }
 
     /// Replaces every line called `name` by one line, in the place of the first, or appends it.

@@ -74,9 +74,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The address as RFC 5952 writes it, without brackets.
     package var description: String {
-        if self.family == .v4 {
-            return "\(self.low >> 24 & 255).\(self.low >> 16 & 255).\(self.low >> 8 & 255).\(self.low & 255)"
-        }
+        if self.family == .v4 { return Self.dottedDecimal(self.low) }
         let groups = (0..<8).map { index in
             UInt16(truncatingIfNeeded: (index < 4 ? self.high : self.low) >> UInt64(48 - 16 * (index % 4)))
         }
@@ -84,6 +82,25 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         let text = { (slice: ArraySlice<UInt16>) in slice.map { String($0, radix: 16) }.joined(separator: ":") }
         guard zeros.count > 1 else { return text(groups[...]) }
         return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
+    }
+
+    /// Written byte by byte: a proxy does so for each request to an address.
+    private static func dottedDecimal(_ bits: UInt64) -> String {
+        String(unsafeUninitializedCapacity: 15) { text in
+            var count = 0
+            func append(_ byte: UInt8) {
+                text[count] = byte
+                count += 1
+            }
+            for place in 0..<4 {
+                let octet = UInt8(truncatingIfNeeded: bits >> UInt64(24 - 8 * place))
+                if place > 0 { append(UInt8(ascii: ".")) }
+                if octet >= 100 { append(0x30 + octet / 100) }
+                if octet >= 10 { append(0x30 + octet / 10 % 10) }
+                append(0x30 + octet % 10)
+            }
+            return count
+        }
     }
 
     /// The first of the longest runs of zero groups: the one that `::` stands for.

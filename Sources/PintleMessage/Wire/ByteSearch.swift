@@ -10,6 +10,13 @@ extension UnsafeRawBufferPointer {
         return UnsafeRawPointer(found) - base
     }
 
+    /// True if the first bytes are those of `text`.
+    @inline(__always)
+    func starts(with text: StaticString) -> Bool {
+        guard let base = self.baseAddress, self.count >= text.utf8CodeUnitCount else { return false }
+        return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
+    }
+
     /// The first place of `pattern` at or after `start`. It takes time in proportion to the bytes that are
     /// searched and, where the first byte of the pattern comes again within it, to the pattern's length.
     package func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {

@@ -6,9 +6,11 @@ enum HeadReader {
     static func fields(
         _ lines: inout LineReader, of kind: MessageKind, limits: HeadLimits
     ) throws(WireError) -> Fields {
-        // With room for what a proxy adds, such as its Via.
-        var fields = Fields(reservingBytes: lines.remaining + 64)
+        // One copy of all lines, with room for what a proxy adds, such as its Via.
+        var fields = Fields(copying: lines.rest, reservingBytes: 64)
+        let length = lines.rest.count
         while true {
+            let offset = length - lines.rest.count
             let line = try lines.next()
             if line.isEmpty {
                 try fields.checkListLengths()
@@ -20,41 +22,70 @@ enum HeadReader {
             guard line.count <= limits.line else {
                 throw WireError(.headerTooLarge, "a field line is longer than \(limits.line) bytes")
             }
-            try Self.append(line, of: kind, to: &fields)
+            let parts = try Parts(of: line, kind)
+            if parts.isSpelledAsKept {
+                fields.appendCopied(line, at: offset, nameLength: parts.nameLength)
+            } else {
+                fields.append(name: parts.name(in: line), value: parts.value(in: line))
+            }
         }
     }
 
     /// Appends one line, `name: value` without its line end.
+    ///
+    /// - Parameter hasLineEnd: whether CRLF stands behind the line in memory.
     static func append(
-        _ line: UnsafeRawBufferPointer, of kind: MessageKind, to fields: inout Fields
+        _ line: UnsafeRawBufferPointer, of kind: MessageKind, to fields: inout Fields, hasLineEnd: Bool = false
     ) throws(WireError) {
-        guard let first = line.first, first != 0x20, first != 0x09 else {
-            throw WireError(.malformed, "a field line begins with white space (obsolete folding)")
+        let parts = try Parts(of: line, kind)
+        if parts.isSpelledAsKept {
+            fields.append(line: line, nameLength: parts.nameLength, hasLineEnd: hasLineEnd)
+        } else {
+            fields.append(name: parts.name(in: line), value: parts.value(in: line))
         }
-        var nameEnd = 0
-        while nameEnd < line.count, ASCII.isTokenByte(line[nameEnd]) { nameEnd += 1 }
-        var colon = nameEnd
-        // A request is refused: servers differ in how they read its name (RFC 9112 §5.1). Of a response a proxy removes it.
-        if kind == .response {
-            while colon < line.count, line[colon] == 0x20 || line[colon] == 0x09 { colon += 1 }
+    }
+
+    /// The places of name and value in one line.
+    private struct Parts {
+        let nameLength: Int
+        let value: Range<Int>
+        /// True for most lines: they are spelled as they are kept, with one space behind the colon and none elsewhere.
+        let isSpelledAsKept: Bool
+
+        init(of line: UnsafeRawBufferPointer, _ kind: MessageKind) throws(WireError) {
+            guard let first = line.first, first != 0x20, first != 0x09 else {
+                throw WireError(.malformed, "a field line begins with white space (obsolete folding)")
+            }
+            var nameEnd = 0
+            while nameEnd < line.count, ASCII.isTokenByte(line[nameEnd]) { nameEnd += 1 }
+            var colon = nameEnd
+            // A request is refused: servers differ in how they read its name (RFC 9112 §5.1). Of a response a proxy removes it.
+            if kind == .response {
+                while colon < line.count, line[colon] == 0x20 || line[colon] == 0x09 { colon += 1 }
+            }
+            guard nameEnd > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
+                throw WireError(.malformed, "a field name is not a token directly before its colon")
+            }
+            var start = colon + 1
+            var end = line.count
+            while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
+            while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
+            if ASCII.hasControlByte(UnsafeRawBufferPointer(rebasing: line[start..<end])) {
+                throw WireError(.malformed, "a field value has a control byte")
+            }
+            self.nameLength = nameEnd
+            self.value = start..<end
+            self.isSpelledAsKept =
+                colon == nameEnd && start == colon + 2 && line[colon + 1] == 0x20 && end == line.count
         }
-        guard nameEnd > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else {
-            throw WireError(.malformed, "a field name is not a token directly before its colon")
+
+        func name(in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: line[..<self.nameLength])
         }
-        var start = colon + 1
-        var end = line.count
-        while start < end, line[start] == 0x20 || line[start] == 0x09 { start += 1 }
-        while end > start, line[end - 1] == 0x20 || line[end - 1] == 0x09 { end -= 1 }
-        for index in start..<end where line[index] < 0x20 && line[index] != 0x09 || line[index] == 0x7F {
-            throw WireError(.malformed, "a field value has a control byte")
+
+        func value(in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: line[self.value])
         }
-        // Most lines are spelled as they are kept.
-        if colon == nameEnd, start == colon + 2, line[colon + 1] == 0x20, end == line.count {
-            return fields.append(line: line, nameLength: nameEnd)
-        }
-        fields.append(
-            name: UnsafeRawBufferPointer(rebasing: line[..<nameEnd]),
-            value: UnsafeRawBufferPointer(rebasing: line[start..<end]))
     }
 }
 
@@ -71,7 +102,7 @@ struct LineReader {
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The bytes that were not taken yet.
-    var remaining: Int { self.bytes.count - self.position }
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]) }
 
     /// The next line without its end.
     mutating func next() throws(WireError) -> UnsafeRawBufferPointer {
@@ -95,7 +126,7 @@ extension ResponseHead {
     ///
     /// - Throws: ``WireError`` when it is not one.
     package init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
-        guard line.starts(with: "HTTP/".utf8), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
+        guard line.starts(with: "HTTP/"), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
         else { throw WireError(.malformed, "the status line is not version, status and reason") }
         let digits = line[(first + 1)...(first + 3)]
         guard digits.allSatisfy(ASCII.isDigit), line.count == first + 4 || line[first + 4] == .space else {
@@ -104,9 +135,7 @@ extension ResponseHead {
         let status = digits.reduce(UInt16(0)) { $0 * 10 + UInt16($1 - 0x30) }
         guard status >= 100 else { throw WireError(.malformed, "the status is below 100") }
         let reason = UnsafeRawBufferPointer(rebasing: line[min(line.count, first + 5)...])
-        for byte in reason where byte < 0x20 && byte != 0x09 || byte == 0x7F {
-            throw WireError(.malformed, "the reason phrase has a control byte")
-        }
+        if ASCII.hasControlByte(reason) { throw WireError(.malformed, "the reason phrase has a control byte") }
         self.init(status: status, reason: String(decoding: reason, as: UTF8.self))
     }
 }

@@ -106,7 +106,7 @@ package struct RequestParser: Sendable {
     }
 
     private static func version(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> UInt8 {
-        guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8), ASCII.isDigit(bytes[5]),
+        guard bytes.count == 8, bytes.starts(with: "HTTP/"), ASCII.isDigit(bytes[5]),
             bytes[6] == UInt8(ascii: "."), ASCII.isDigit(bytes[7])
         else { throw WireError(.malformed, "the request line does not end with an HTTP version") }
         guard bytes[5] == UInt8(ascii: "1") else {

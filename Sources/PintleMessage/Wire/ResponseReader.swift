@@ -27,6 +27,10 @@ package struct ResponseReader: Sendable {
     /// True where the final head was delivered.
     package private(set) var isComplete = false
 
+    /// True where the end of the body was there, by its length or in its chunks. Kept here because to ask for more than what
+    /// is stored copies the reader, and a connection asks this all the time.
+    package private(set) var isBodyOver = false
+
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
     /// Room for what most responses have, so that it does not grow line by line.
     private static var emptyHead: ResponseHead {
@@ -37,6 +41,29 @@ package struct ResponseReader: Sendable {
     package init(limits: HeadLimits) {
         self.limits = limits
         self.body = BodyDecoder(.untilClose, of: .response, limits: limits)
+    }
+
+    /// Takes lines out of bytes as they are on the wire, up to the end of a head, or of what is here.
+    ///
+    /// - Parameters:
+    ///   - offset: of the first byte that was not taken; moved.
+    ///   - method: of the request.
+    /// - Throws: ``WireError`` where a line is malformed, or goes over the limits together with those before it.
+    package mutating func head(
+        _ bytes: UnsafeRawBufferPointer, from offset: inout Int, method: String
+    ) throws(WireError) -> Found {
+        while offset < bytes.count {
+            guard let lineFeed = bytes.firstIndex(of: .lf, from: offset) else {
+                guard bytes.count - offset <= self.limits.line + 2 else { throw Self.tooLarge }
+                return .more
+            }
+            let line = UnsafeRawBufferPointer(rebasing: bytes[offset...lineFeed])
+            offset = lineFeed + 1
+            let found = try self.line(line, method: method)
+            if case .more = found { continue }
+            return found
+        }
+        return .more
     }
 
     /// Takes a line with its line end.
@@ -55,7 +82,7 @@ package struct ResponseReader: Sendable {
             return .more
         }
         guard line.isEmpty else {
-            try self.head.fields.append(line: line, of: .response)
+            try HeadReader.append(line, of: .response, to: &self.head.fields, hasLineEnd: true)
             return .more
         }
         self.hasStatusLine = false
@@ -72,6 +99,7 @@ package struct ResponseReader: Sendable {
             throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
         }
         self.body = BodyDecoder(framing, of: .response, limits: self.limits)
+        self.isBodyOver = self.body.isOver
         guard case .length(let length) = framing else { return .head(head, length: nil) }
         return .head(head, length: length)
     }
@@ -82,14 +110,18 @@ package struct ResponseReader: Sendable {
     package mutating func nextBody(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(WireError) -> Range<Int>? {
-        try self.body.next(bytes, from: &offset)
+        defer { self.isBodyOver = self.body.isOver }
+        return try self.body.next(bytes, from: &offset)
     }
 
     /// The bytes that are missing of a body whose length is known; nil where there is none, or no end of it is known.
     package var missingBytes: UInt64? { self.body.missingBytes }
 
     /// Notes that so many bytes of the body went another way, at most those that are missing.
-    package mutating func skip(_ count: Int) { self.body.skip(count) }
+    package mutating func skip(_ count: Int) {
+        self.body.skip(count)
+        self.isBodyOver = self.body.isOver
+    }
 
     /// The fields behind the body.
     package var trailers: Fields { self.body.trailers }
@@ -99,9 +131,6 @@ package struct ResponseReader: Sendable {
 
     /// True where chunks are missing.
     package var lacksChunks: Bool { self.body.lacksChunks }
-
-    /// True where the end of the body was there, by its length or in its chunks.
-    package var isBodyOver: Bool { self.body.isOver }
 
     /// True where bytes came behind the end of the body.
     package var hasExcess: Bool { self.body.hasExcess }
@@ -114,13 +143,15 @@ package struct ResponseReader: Sendable {
         self.lineCount += 1
         guard line.count <= self.limits.line, self.byteCount <= self.limits.bytes,
             self.lineCount <= self.limits.count + 2
-        else { throw WireError(.headerTooLarge, "its head or trailers are over the limits") }
+        else { throw Self.tooLarge }
     }
+
+    private static var tooLarge: WireError { WireError(.headerTooLarge, "its head or trailers are over the limits") }
 
     /// Of a line that was understood as a status line.
     private func version(of line: UnsafeRawBufferPointer) throws(WireError) -> String {
-        if line.starts(with: "HTTP/1.1 ".utf8) { return "1.1" }
-        if line.starts(with: "HTTP/1.0 ".utf8) { return "1.0" }
+        if line.starts(with: "HTTP/1.1 ") { return "1.1" }
+        if line.starts(with: "HTTP/1.0 ") { return "1.0" }
         throw WireError(.versionNotSupported, "its version is none that was asked for")
     }
 

@@ -5,36 +5,45 @@ internal import PintleMessage
 internal import PintleSession
 
 extension ByteBuffer {
+    /// The most bytes of what is written around the fields and the reason phrase.
+    private static var mostAround: Int { 128 }
+
     /// Writes a head, with framing and connection fields.
     mutating func writeHead(_ head: ResponseHead, framing: ResponseFraming, keepAlive: Bool, minorVersion: UInt8) {
-        self.writeStatusLine(head)
-        head.fields.forEachRun { self.writeBytes($0) }
-        switch framing {
-        case .none(let wouldBe): if let wouldBe { self.writeContentLength(wouldBe) }
-        case .length(let length): self.writeContentLength(length)
-        case .chunked: self.writeStaticString("Transfer-Encoding: chunked\r\n")
-        case .untilClose: break
+        self.writeHead(atMost: head.reason.utf8.count + head.fields.byteCount + Self.mostAround) { bytes in
+            bytes.write(statusLineOf: head)
+            bytes.write(head.fields)
+            switch framing {
+            case .none(let wouldBe): if let wouldBe { bytes.write(contentLength: wouldBe) }
+            case .length(let length): bytes.write(contentLength: length)
+            case .chunked: bytes.write("Transfer-Encoding: chunked\r\n")
+            case .untilClose: break
+            }
+            if !keepAlive {
+                bytes.write("Connection: close\r\n")
+            } else if minorVersion == 0 {
+                bytes.write("Connection: keep-alive\r\n")
+            }
+            bytes.write("\r\n")
         }
-        if !keepAlive {
-            self.writeStaticString("Connection: close\r\n")
-        } else if minorVersion == 0 {
-            self.writeStaticString("Connection: keep-alive\r\n")
-        }
-        self.writeStaticString("\r\n")
     }
 
     /// Writes an interim response, which has no body and no say about the connection.
     mutating func writeInterim(_ head: ResponseHead) {
-        self.writeStatusLine(head)
-        head.fields.forEachRun { self.writeBytes($0) }
-        self.writeStaticString("\r\n")
+        self.writeHead(atMost: head.reason.utf8.count + head.fields.byteCount + Self.mostAround) { bytes in
+            bytes.write(statusLineOf: head)
+            bytes.write(head.fields)
+            bytes.write("\r\n")
+        }
     }
+}
 
-    private mutating func writeStatusLine(_ head: ResponseHead) {
-        self.writeStaticString("HTTP/1.1 ")
-        self.writeDecimal(UInt64(head.status))
-        self.writeStaticString(" ")
-        self.writeString(head.reason)
-        self.writeStaticString("\r\n")
+extension HeadBytes {
+    fileprivate mutating func write(statusLineOf head: borrowing ResponseHead) {
+        self.write("HTTP/1.1 ")
+        self.write(decimal: UInt64(head.status))
+        self.write(" ")
+        self.write(text: head.reason)
+        self.write("\r\n")
     }
 }

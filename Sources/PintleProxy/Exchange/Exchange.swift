@@ -159,8 +159,8 @@ final class Exchange {
 
     // MARK: Sending
 
-    private func send(_ result: Result<PlannedRequest, Problem>) {
-        do throws(Problem) { try self.send(result.get()) } catch { self.refuse(error) }
+    private func send(_ result: consuming Result<PlannedRequest, Problem>) {
+        do throws(Problem) { try self.send((consume result).get()) } catch { self.refuse(error) }
     }
 
     private func send(_ planned: consuming PlannedRequest) throws(Problem) {

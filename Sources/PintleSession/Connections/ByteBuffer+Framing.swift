@@ -14,7 +14,9 @@ extension ByteBuffer {
 
     /// Writes the beginning of a chunk: so many bytes have to follow, more than none, and CRLF behind them.
     package mutating func writeChunkSize(_ count: Int) {
-        self.writeDigits(UInt64(count), radix: 16)
+        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
+            _ = self.writeBytes(UnsafeRawBufferPointer(rebasing: space.digits(of: UInt64(count), radix: 16)))
+        }
         self.writeStaticString("\r\n")
     }
 
@@ -25,33 +27,26 @@ extension ByteBuffer {
         self.writeStaticString("\r\n")
     }
 
-    /// Writes the field that says how long a body is.
-    package mutating func writeContentLength(_ length: UInt64) {
-        self.writeStaticString("Content-Length: ")
-        self.writeDecimal(length)
-        self.writeStaticString("\r\n")
-    }
-
-    /// Writes a number in decimal digits.
-    package mutating func writeDecimal(_ value: UInt64) { self.writeDigits(value, radix: 10) }
-
-    /// Digits without an intermediate string: this runs for every message.
-    private mutating func writeDigits(_ value: UInt64, radix: UInt64) {
-        withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { space in
-            var rest = value
-            var start = 20
-            repeat {
-                start -= 1
-                let digit = UInt8(rest % radix)
-                space[start] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
-                rest /= radix
-            } while rest > 0
-            self.writeBytes(UnsafeRawBufferPointer(rebasing: space[start..<20]))
-        }
-    }
-
     /// The bytes at a place among the readable ones, in the same memory.
     func slice(_ range: Range<Int>) -> ByteBuffer? {
         self.getSlice(at: self.readerIndex + range.lowerBound, length: range.count)
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Writes a number without an intermediate string: this runs for every message.
+    ///
+    /// - Parameter radix: from 10 to 16.
+    /// - Returns: the last of these bytes, which must be twenty.
+    func digits(of value: UInt64, radix: UInt64) -> Slice<UnsafeRawBufferPointer> {
+        var rest = value
+        var start = 20
+        repeat {
+            start -= 1
+            let digit = UInt8(truncatingIfNeeded: rest % radix)
+            self[start] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+            rest /= radix
+        } while rest > 0
+        return UnsafeRawBufferPointer(self)[start..<20]
     }
 }

@@ -8,38 +8,56 @@ extension ByteBuffer {
     ///
     /// - Parameter forwarder: the proxy that it goes to.
     mutating func writeRequest(_ asked: Transfer.Asked, to forwarder: ProxyServer?) {
-        let host = asked.request.authority.description(for: asked.request.scheme)
-        self.writeString(asked.request.method)
-        if forwarder != nil {
-            self.writeStaticString(" http://")
-            self.writeString(host)
-        } else {
-            self.writeStaticString(" ")
+        let authorization = asked.request.fields.contains(.proxyAuthorization) ? nil : forwarder?.authorization
+        var limit = asked.request.method.utf8.count + asked.request.path.utf8.count + asked.request.fields.byteCount
+        limit += 2 * asked.request.authority.host.utf8.count + (authorization?.utf8.count ?? 0)
+        limit += (asked.request.upgrade?.utf8.count ?? 0) + 256
+        self.writeHead(atMost: limit) { bytes in
+            bytes.write(text: asked.request.method)
+            if forwarder == nil {
+                bytes.write(" ")
+            } else {
+                bytes.write(" http://")
+                bytes.write(asked.request.authority, for: asked.request.scheme)
+            }
+            bytes.write(text: asked.request.path)
+            bytes.write(" HTTP/1.1\r\n")
+            if !asked.request.fields.contains(.host) {
+                bytes.write("Host: ")
+                bytes.write(asked.request.authority, for: asked.request.scheme)
+                bytes.write("\r\n")
+            }
+            if let authorization {
+                bytes.write("Proxy-Authorization: ")
+                bytes.write(text: authorization)
+                bytes.write("\r\n")
+            }
+            if case .stream(nil) = asked.request.body { bytes.write("Transfer-Encoding: chunked\r\n") }
+            bytes.write(asked.request.fields)
+            switch asked.request.body {
+            case .none, .stream(nil): break
+            case .bytes(let content): bytes.write(contentLength: UInt64(content.readableBytes))
+            case .stream(.some(let length)): bytes.write(contentLength: length)
+            }
+            if let upgrade = asked.request.upgrade {
+                bytes.write("Connection: Upgrade\r\nUpgrade: ")
+                bytes.write(text: upgrade)
+                bytes.write("\r\n")
+            }
+            bytes.write("\r\n")
         }
-        self.writeString(asked.request.path)
-        self.writeStaticString(" HTTP/1.1\r\n")
-        if !asked.request.fields.contains(.host) {
-            self.writeStaticString("Host: ")
-            self.writeString(host)
-            self.writeStaticString("\r\n")
-        }
-        if let authorization = forwarder?.authorization, !asked.request.fields.contains(.proxyAuthorization) {
-            self.writeStaticString("Proxy-Authorization: ")
-            self.writeString(authorization)
-            self.writeStaticString("\r\n")
-        }
-        if case .stream(nil) = asked.request.body { self.writeStaticString("Transfer-Encoding: chunked\r\n") }
-        asked.request.fields.forEachRun { self.writeBytes($0) }
-        switch asked.request.body {
-        case .none, .stream(nil): break
-        case .bytes(let bytes): self.writeContentLength(UInt64(bytes.readableBytes))
-        case .stream(.some(let length)): self.writeContentLength(length)
-        }
-        if let upgrade = asked.request.upgrade {
-            self.writeStaticString("Connection: Upgrade\r\nUpgrade: ")
-            self.writeString(upgrade)
-            self.writeStaticString("\r\n")
-        }
-        self.writeStaticString("\r\n")
+    }
+}
+
+extension HeadBytes {
+    /// Writes an authority as ``Authority/description(for:)`` has it.
+    fileprivate mutating func write(_ authority: Authority, for scheme: Scheme) {
+        let isIPv6 = authority.isIPv6
+        if isIPv6 { self.write("[") }
+        self.write(text: authority.host)
+        if isIPv6 { self.write("]") }
+        guard authority.port != scheme.defaultPort else { return }
+        self.write(":")
+        self.write(decimal: UInt64(authority.port))
     }
 }

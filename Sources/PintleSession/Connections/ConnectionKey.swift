@@ -26,6 +26,7 @@ extension TransferRequest {
 
     /// The proxy that gets the request itself, in absolute form (RFC 9112 §3.2.2); nil where it goes to its origin, if
     /// through a tunnel.
+    @inline(__always)  // To call it would copy the request.
     func forwarder(_ proxy: ProxyLink?) -> ProxyServer? {
         guard let server = proxy?.server, server.forwards, self.scheme == .http, !self.wantsConnection else {
             return nil

@@ -534,9 +534,9 @@ final class HTTP1Connection: KeptConnection, Carrier {
         var offset = 0
         while self.isAsking(transfer), !transfer.isReadingPaused || !self.response.isComplete, self.switching == nil {
             guard self.response.isComplete else {
-                guard let line = try self.line(in: bytes, from: offset) else { return offset }
-                offset = line.upperBound
-                try self.take(UnsafeRawBufferPointer(rebasing: bytes[line]), transfer)
+                let found = try self.response.head(bytes, from: &offset, method: transfer.asked.request.method)
+                if case .more = found { return offset }
+                try self.take(found, transfer)
                 continue
             }
             guard let piece = try self.response.nextBody(bytes, from: &offset) else { return bytes.count }
@@ -547,20 +547,8 @@ final class HTTP1Connection: KeptConnection, Carrier {
         return offset
     }
 
-    /// The next line with its end; nil while that is missing.
-    private func line(in bytes: UnsafeRawBufferPointer, from offset: Int) throws(WireError) -> Range<Int>? {
-        guard offset < bytes.count, let base = bytes.baseAddress else { return nil }
-        if let found = memchr(base + offset, Int32(UInt8(ascii: "\n")), bytes.count - offset) {
-            return offset..<(UnsafeRawPointer(found) - base + 1)
-        }
-        guard bytes.count - offset <= self.pool.configuration.responseHead.line + 2 else {
-            throw WireError(.headerTooLarge, "its head or trailers are over the limits")
-        }
-        return nil
-    }
-
-    private func take(_ line: UnsafeRawBufferPointer, _ transfer: Transfer) throws(WireError) {
-        switch try self.response.line(line, method: transfer.asked.request.method) {
+    private func take(_ found: ResponseReader.Found, _ transfer: Transfer) throws(WireError) {
+        switch found {
         case .more: break
         case .interim(let head): transfer.received(interim: head)
         case .head(let head, _) where head.status == 101:
@@ -593,13 +581,13 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// The response is complete.
     private func finish(_ transfer: Transfer, endedByPeer: Bool = false) {
         let isWhole = self.staged.readableBytes == 0 && self.outgoing == .nothing && self.sendFailure == nil
-        let trailers = self.response.trailers
+        let response = self.response
         // Tickets of TLS 1.3 come behind the handshake; by now they are there.
         if !self.hasGivenSession, self.made.isToOrigin, let session = self.tls?.session {
             self.hasGivenSession = true
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
-        if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
+        if isWhole, !endedByPeer, self.heldEnd == nil, response.keepsConnection, !response.hasExcess,
             self.rest.readableBytes == 0, !self.isHungUp, transfer.asked.request.upgrade == nil, !self.hasReadTooMuch,
             self.login.mayBeKept
         {
@@ -607,7 +595,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         } else {
             self.close()
         }
-        transfer.finished(trailers: trailers)
+        transfer.finished(trailers: response.trailers)
     }
 
     /// True where records were read ahead behind the response; those that are for TLS alone are taken in.

@@ -640,8 +640,9 @@ package final class Transfer {
         self.upload = nil
         self.trailersToSend = Fields()
         self.metrics = TransferMetrics()
-        self.verdict = nil
-        self.proxyVerdict = nil
+        // Few have any, and to write none is dear.
+        if self.verdict != nil { self.verdict = nil }
+        if self.proxyVerdict != nil { self.proxyVerdict = nil }
         self.responseVersion = ""
         (self.wasSentAgain, self.retries, self.turnedAway) = (false, 0, 0)
         self.hasResponse = false

@@ -49,7 +49,7 @@ struct MultipartPartHead {
         do throws(WireError) {
             try (Array(bytes) + [.cr, .lf]).withUnsafeBufferPointer { (all) throws(WireError) in
                 var lines = LineReader(UnsafeRawBufferPointer(all))
-                while lines.remaining > 0 { try HeadReader.append(try lines.next(), of: .request, to: &fields) }
+                while !lines.rest.isEmpty { try HeadReader.append(try lines.next(), of: .request, to: &fields) }
             }
         } catch {
             throw Self.error(number, "has a line that is no field: \(error.message); write “Name: value”.")
