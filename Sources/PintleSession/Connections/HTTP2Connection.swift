@@ -157,6 +157,12 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     /// True unless the codec keeps the head of the stream until the peer has room for it, or has not seen it.
     func hasSentHead(of stream: HTTP2Stream) -> Bool { stream.number ?? .max <= self.heads?.lastStream ?? 0 }
 
+    /// The streams that have not begun for the peer: the next of them is sent once another one ends.
+    private var unsent: [HTTP2Stream] { self.streams.values.filter { !self.hasSentHead(of: $0) } }
+
+    /// The transfers that wait for a stream.
+    var waiting: [Transfer] { self.unsent.compactMap(\.transfer) }
+
     /// What has come was taken, or dropped, where `change` is negative.
     func untaken(changedBy change: Int) {
         self.untaken += change
@@ -183,8 +189,6 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
             for setting in settings where setting.parameter == .maxConcurrentStreams { self.limit = setting.value }
         case .goAway:
             self.leave()
-            // The codec tells the streams above the last one, and nothing to those that it keeps since the peer has no room.
-            for stream in self.streams.values where !self.hasSentHead(of: stream) { stream.failed(.unseen) }
         case .alternativeService, .data, .headers, .origin, .ping, .priority, .pushPromise, .rstStream, .settings,
             .windowUpdate:
             break
@@ -195,6 +199,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     func leave() {
         self.isLeaving = true
         self.host.http2.removeAll { $0 === self }
+        // The codec would send them yet. At a GOAWAY it tells the streams above the last one that it has sent, and no others.
+        for stream in self.unsent { stream.failed(.unseen) }
         if self.streams.isEmpty { self.close() }
     }
 

@@ -11,7 +11,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
     typealias OutboundOut = HTTP2Frame.FramePayload
 
     /// Nil when it is over.
-    private var transfer: Transfer?
+    private(set) var transfer: Transfer?
     private let connection: HTTP2Connection
     private let limits: HeadLimits
     private var channel: (any Channel)?

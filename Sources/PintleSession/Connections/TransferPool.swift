@@ -253,7 +253,13 @@ final class TransferPool: @unchecked Sendable {
     private func endTransfers() {
         let links = self.links.values
         for link in links { link.abort(Self.closed) }
-        for transfer in self.running.values { transfer.fail(.cancelled, "the session was closed") }
+        var running = self.running
+        // Those first that wait for a stream of HTTP/2: the ends of others would have them sent.
+        for transfer in self.hosts.values.flatMap(\.http2).flatMap(\.waiting) {
+            running[ObjectIdentifier(transfer)] = nil
+            transfer.fail(.cancelled, Self.closed.message)
+        }
+        for transfer in running.values { transfer.fail(.cancelled, Self.closed.message) }
         self.spare.removeAll()
         while let oldest = self.kept.oldest { oldest.close() }
         for host in self.hosts.values {

@@ -80,6 +80,8 @@ struct OriginModelTests {
                 .ends(stream: 1, trailers: false, resets: false), .settle, .closes(connection: 1, .inOrder), .settle,
             ])
         ),
+        // A request that has met the peer's limit, between three others.
+        ("a request that waits for a stream is not sent when the session ends", OriginCourse(seed: 3685)),
     ]
 
     @Test(arguments: Self.courses.map(\.name)) func `a course keeps what the model says`(name: String) async throws {
