@@ -18,6 +18,8 @@ final class FrameReader {
 
     /// The proxy's windows, for the client.
     private(set) var (sendWindow, initialSendWindow) = (65_535, 65_535)
+    /// The window of a stream that the proxy has told, which holds once it is acknowledged (RFC 9113 §6.5.3).
+    private var toldSendWindow = 65_535
     private(set) var hasGoneAway = false
     /// The acknowledgements that the client owes, as frames.
     private(set) var answers: [UInt8] = []
@@ -40,8 +42,12 @@ final class FrameReader {
     /// True if all settings of the client are acknowledged.
     var isAcknowledged: Bool { self.pending.isEmpty }
 
+    /// The acknowledgements that are owed. With them the proxy's settings hold.
     func takeAnswers() -> [UInt8] {
         defer { self.answers = [] }
+        let change = self.toldSendWindow - self.initialSendWindow
+        self.initialSendWindow = self.toldSendWindow
+        for stream in self.model.streams { stream.sendWindow += change }
         return self.answers
     }
 
@@ -187,10 +193,7 @@ final class FrameReader {
         }
         self.answers += HTTP2Bytes.settingsAcknowledgement
         while let name: UInt16 = payload.readInteger(), let value: UInt32 = payload.readInteger() {
-            guard name == 4 else { continue }
-            let change = Int(value) - self.initialSendWindow
-            self.initialSendWindow = Int(value)
-            for stream in self.model.streams { stream.sendWindow += change }
+            if name == 4 { self.toldSendWindow = Int(value) }
         }
     }
 
