@@ -343,7 +343,8 @@ final class ModelPeer {
             case .brokenBlock: HTTP2Bytes.frame(Kind.headers, 4, on: last, [0x80])
             case .oddSettings: HTTP2Bytes.frame(Kind.settings, on: 0, [0, 1, 2])
             case .shortPing: HTTP2Bytes.frame(Kind.ping, on: 0, [1, 2, 3])
-            case .overflow: HTTP2Bytes.windowUpdate(0x7FFF_FFFF, on: 0)
+            // The window may be empty before.
+            case .overflow: HTTP2Bytes.windowUpdate(0x7FFF_FFFF, on: 0) + HTTP2Bytes.windowUpdate(1, on: 0)
             case .resetOfIdle: HTTP2Bytes.reset(8, on: last + 1000)
             case .continuationAlone: HTTP2Bytes.frame(Kind.continuation, 4, on: last, [0x88])
             }

@@ -215,7 +215,8 @@ final class FrameClient {
         let bytes =
             switch breach {
             case .dataOnConnection: Bytes.data("x", on: 0)
-            case .tooMuchWindow: Bytes.windowUpdate(0x7FFF_FFFF, on: 0)
+            // The window may be empty before.
+            case .tooMuchWindow: Bytes.windowUpdate(0x7FFF_FFFF, on: 0) + Bytes.windowUpdate(1, on: 0)
             case .oddSettings: Bytes.frame(Kind.settings, on: 0, [0, 4, 0])
             case .loneContinuation: Bytes.frame(Kind.continuation, Flag.endHeaders, on: next)
             case .badBlock: Bytes.frame(Kind.headers, Flag.whole, on: next, [0x80])
