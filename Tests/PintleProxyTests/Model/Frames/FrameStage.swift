@@ -51,6 +51,10 @@ final class FramePlay: TurnEndWork {
     private weak var connection: HTTP2ClientConnection?
     private var position = 0
     private var endTurns = 0
+    /// The last turns in which nothing was on its way to the proxy, and no answer to the client.
+    private var turnsAtRest = 0
+    /// The turns at rest after which nothing more comes. The last bytes may have come in pieces, and frames wait for their turn.
+    private static let enoughTurnsAtRest = 4
     private var exchanges: [Weak] = []
 
     private struct Weak {
@@ -188,8 +192,9 @@ final class FramePlay: TurnEndWork {
         self.client.finish()
         for origin in self.model.origins where !origin.isOver { origin.playRest() }
         // A head that comes in pieces is not to be late for that.
-        let isDone =
-            self.model.isSettled && self.client.transport.isEmpty || self.model.mayEnd || self.model.isBroken
+        let isAtRest = self.model.isSettled && self.client.transport.isEmpty
+        self.turnsAtRest = isAtRest ? self.turnsAtRest + 1 : 0
+        let isDone = isAtRest || self.model.mayEnd || self.model.isBroken
         self.lane.pass(isDone ? .seconds(3) : .milliseconds(20))
         let isOver = self.client.transport.isClosed && self.connection == nil && !self.hasExchanges
         if isOver, self.model.isSettled || self.model.mayEnd || self.model.isBroken {
@@ -198,7 +203,7 @@ final class FramePlay: TurnEndWork {
             self.checkLeft()
             return false
         }
-        if self.model.isSettled, self.client.transport.isEmpty, self.endTurns > 3 { self.close() }
+        if self.turnsAtRest >= Self.enoughTurnsAtRest { self.close() }
         guard self.endTurns < Self.mostTurnsOfEnd else {
             self.checkLeft()
             return false
