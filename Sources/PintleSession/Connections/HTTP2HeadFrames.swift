@@ -108,6 +108,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
         settings.writeSetting(Setting.maxFrameSize, Self.frameSizes.most)
         context.fireChannelRead(self.wrapInboundOut(settings))
         self.acknowledge(context)
+        // Else the codec flushes nothing before the server has sent something: not the first request either.
+        context.fireChannelReadComplete()
     }
 
     private func acknowledge(_ context: ChannelHandlerContext) {
