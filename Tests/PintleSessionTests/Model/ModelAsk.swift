@@ -152,8 +152,8 @@ final class ModelAsk {
         }
         guard !self.isPaused else { return }
         guard let attempt = self.attempts.last, attempt.fate == .open else {
-            // Until a connection has settings nothing may leave over it, and none that it has no stream for.
-            guard self.record.peers.allSatisfy({ $0.isOver || $0.maySend && !$0.isFull }) else { return }
+            // Nothing leaves over a connection that has no stream for it.
+            guard self.record.peers.allSatisfy({ $0.isOver || !$0.isFull }) else { return }
             return self.breach("has no outcome: \(self.attempts.last.map { "\($0.fate)" } ?? "no stream")")
         }
         if self.interims != attempt.interims.count { self.breach("has \(self.interims) of \(attempt.interims)") }

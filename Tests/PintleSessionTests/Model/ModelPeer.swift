@@ -44,6 +44,8 @@ final class ModelPeer {
     private(set) var lastStream: Int?
     /// True once the session has seen a GOAWAY.
     private var hasGone = false
+    /// True once the session may send no more requests: the verdict on the server has run out.
+    var takesNoMore = false
     private(set) var isBroken = false
     private(set) var isOver = false
     /// True once an answer over it was complete.
@@ -86,9 +88,9 @@ final class ModelPeer {
     /// Notes that everything has been looked at.
     func settled() {
         if self.lastStream != nil { self.hasGone = true }
-        guard self.hasGone, !self.isOver, self.attempts.allSatisfy({ $0.ask.isOver || $0.ask.attempts.last !== $0 })
+        guard self.hasGone || self.takesNoMore, !self.isOver, self.attempts.allSatisfy({ $0.ask.isOver || $0.ask.attempts.last !== $0 })
         else { return }
-        self.breach("is kept though its origin has gone away, and no request is on it")
+        self.breach("is kept though it takes no more requests, and none is on it")
     }
 
     // MARK: Reading
@@ -197,6 +199,7 @@ final class ModelPeer {
             return self.breach("gets a request without a token")
         }
         if self.hasGone { self.breach("gets request \(ask.token) after its GOAWAY was seen") }
+        if self.takesNoMore { self.breach("gets request \(ask.token) though the verdict has run out") }
         if self.isFull {
             self.breach("gets request \(ask.token) beyond its \(self.streamLimit) streams")
         }

@@ -104,6 +104,8 @@ struct OriginCourse: PlayableCourse {
         case closes(connection: Int, Close)
         case noise(connection: Int, Noise)
         case breaks(connection: Int, Breach)
+        /// The verdict on the server runs out.
+        case verdictEnds
         case seconds
         case settle
     }
@@ -200,7 +202,7 @@ struct OriginCourse: PlayableCourse {
             case 86..<88: return .closes(connection: number, one(Close.allCases))
             case 88..<92: return .noise(connection: number, one(Noise.allCases))
             case 92 where self.isWild: return .breaks(connection: number, one(Breach.allCases))
-            case 93: return .seconds
+            case 93: return below(3) == 0 ? .verdictEnds : .seconds
             default: return .settle
             }
         }

@@ -80,6 +80,18 @@ struct OriginModelTests {
                 .ends(stream: 1, trailers: false, resets: false), .settle, .closes(connection: 1, .inOrder), .settle,
             ])
         ),
+        (
+            "a request that waits for a stream goes over another connection when the verdict on the server runs out",
+            OriginCourse(
+                [
+                    .asks(.init(method: "GET")), .settle, .verdictEnds, .settle,
+                    .settings(connection: 0, .init(streams: 5)), .settle,
+                ], greetings: [.init(streams: 0), .init()])
+        ),
+        (
+            "the first request on a connection is sent before its origin has sent anything",
+            OriginCourse([.asks(.init(method: "GET")), .settle], greetings: [.init(isLate: true)])
+        ),
         // A request that has met the peer's limit, between three others.
         ("a request that waits for a stream is not sent when the session ends", OriginCourse(seed: 3685)),
     ]

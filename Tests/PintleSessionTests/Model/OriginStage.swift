@@ -159,7 +159,7 @@ final class OriginPlay: TurnEndWork {
                 return self.settling = Settling()
             }
             // Of what is on its way when a connection ends nobody could say whether it was seen.
-            if step.endsConnection, self.hasClientActed { return self.settling = Settling() }
+            if step.endsConnections, self.hasClientActed { return self.settling = Settling() }
             self.position += 1
             self.play(step)
         }
@@ -193,9 +193,16 @@ final class OriginPlay: TurnEndWork {
         case .closes(let connection, let close): record.peer(under: connection)?.play(close)
         case .noise(let connection, let noise): record.peer(under: connection)?.play(noise)
         case .breaks(let connection, let breach): record.peer(under: connection)?.play(breach)
+        case .verdictEnds: self.endVerdict()
         case .seconds: self.passSeconds()
         case .settle: break
         }
+    }
+
+    /// No connection so far carries another request.
+    private func endVerdict() {
+        for connection in self.stage.host.http2 { connection.leave() }
+        for peer in self.record.peers { peer.takesNoMore = true }
     }
 
     /// Fires what is due in some seconds: bodies wait no more for 100 Continue.
@@ -258,10 +265,10 @@ final class OriginPlay: TurnEndWork {
 }
 
 extension OriginCourse.Step {
-    /// True if it ends a connection.
-    fileprivate var endsConnection: Bool {
+    /// True if it ends a connection, or lets it end.
+    fileprivate var endsConnections: Bool {
         switch self {
-        case .closes, .breaks: true
+        case .closes, .breaks, .verdictEnds: true
         default: false
         }
     }
