@@ -88,7 +88,8 @@ final class ModelPeer {
     /// Notes that everything has been looked at.
     func settled() {
         if self.lastStream != nil { self.hasGone = true }
-        guard self.hasGone || self.takesNoMore, !self.isOver, self.attempts.allSatisfy({ $0.ask.isOver || $0.ask.attempts.last !== $0 })
+        guard self.hasGone || self.takesNoMore, !self.isOver,
+            self.attempts.allSatisfy({ $0.ask.isOver || $0.ask.attempts.last !== $0 })
         else { return }
         self.breach("is kept though it takes no more requests, and none is on it")
     }
