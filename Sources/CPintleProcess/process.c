@@ -87,10 +87,13 @@ void pintle_catch_signals(uint64_t signals, int pipe) {
 }
 
 void pintle_obey(int signal) {
-    struct sigaction before, standard = {.sa_handler = SIG_DFL};
+    struct sigaction before, continuing, standard = {.sa_handler = SIG_DFL};
     sigset_t only, mask;
     sigemptyset(&only);
     sigaddset(&only, signal);
+    // The SIGCONT that ends a stop is told by the return of this call. A handler may run much later, on another thread, and
+    // what it writes would pass for a SIGCONT that came after the next stop.
+    sigaction(SIGCONT, &standard, &continuing);
     // To this thread, so that it has been obeyed when the call returns; and first, while it is blocked. The same signal may be
     // on its way from the terminal and stop the process in between: whoever continues it takes away this one too, which
     // would otherwise stop it a second time.
@@ -100,6 +103,10 @@ void pintle_obey(int signal) {
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     if (signal != SIGSTOP) sigaction(signal, &before, NULL);
+    // It is pending all the same if a handler, which blocks all signals, was running on another thread. To set the default once
+    // more discards it.
+    sigaction(SIGCONT, &standard, NULL);
+    sigaction(SIGCONT, &continuing, NULL);
 }
 
 int pintle_adopts_orphans(void) {
@@ -194,9 +201,16 @@ static void hand_over_listener(int control, int port) {
     close(listener);
 }
 
+static void do_nothing(int number) { (void)number; }
+
+/// Gives the program the signals that this process was started with. A Ctrl-Z before the program runs does nothing: the parent
+/// waits for the program, and would not see the child stop.
 static void reset_signals(void) {
     for (int number = 1; number <= LAST_SIGNAL; number++) {
-        struct sigaction action = {.sa_handler = inherited_ignored & bit(number) ? SIG_IGN : SIG_DFL};
+        // A handler is replaced by the default in execve(2), where what is ignored stays ignored.
+        int stops = number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+        struct sigaction action = {.sa_handler = stops ? do_nothing : SIG_DFL};
+        if (inherited_ignored & bit(number)) action.sa_handler = SIG_IGN;
         sigaction(number, &action, NULL);
     }
     sigset_t blocked;

@@ -33,7 +33,8 @@ typedef struct {
 /// process was started stay so. The pipe stays open for the process's life.
 void pintle_catch_signals(uint64_t signals, int pipe);
 /// Has a signal do to this process what it does to one that does not catch it. Returns when it was stopped and continued, or
-/// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU.
+/// at once: a process group that no shell looks after is not stopped by SIGTSTP, SIGTTIN and SIGTTOU. A SIGCONT that ends the
+/// stop is not written into the pipe.
 void pintle_obey(int signal);
 
 /// 1 if this process becomes the parent of processes that theirs have left: process 1 of its namespace, or a subreaper

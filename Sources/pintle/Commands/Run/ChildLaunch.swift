@@ -83,8 +83,13 @@ struct ChildLaunch: Sendable {
         let result = Result { () throws(CommandFailure) -> Ended in
             var child: Child
             if let isolated { child = isolated } else { child = try self.fork(at: proxy.address, terminal: terminal) }
-            let watch = try self.execute(&child, proxy.address, terminal)
-            var ended = self.follow(child.process, watch, signals, terminal)
+            var early: [pintle_signal] = []
+            let watch = try self.execute(&child, proxy.address, terminal) { early += signals.take() }
+            var supervisor = ChildSupervisor(
+                child.process, signals: signals, terminal: terminal,
+                patience: self.policy.configuration.limits.drainTimeout)
+            supervisor.passOn(early)
+            var ended = self.follow(&supervisor, watch)
             ended.refusedPast = attempts?.attempts ?? 0
             return ended
         }
@@ -125,9 +130,10 @@ struct ChildLaunch: Sendable {
         }
     }
 
+    /// - Parameter prepare: called just before the child is let go.
     /// - Returns: nil where nobody can look for connections past the proxy.
     private func execute(
-        _ child: inout Child, _ address: ProxyAddress, _ terminal: ForegroundTerminal?
+        _ child: inout Child, _ address: ProxyAddress, _ terminal: ForegroundTerminal?, _ prepare: () -> Void
     ) throws(CommandFailure) -> PastProxyWatch? {
         let own = IPAddress(address.host).map { SocketTable.Endpoint(address: $0, port: address.port) }
         var watch: PastProxyWatch?
@@ -136,6 +142,7 @@ struct ChildLaunch: Sendable {
                 _ = watch?.end()
                 // In a network of its own there is nothing else to connect to; attempts are counted.
                 watch = self.isIsolated ? nil : own.flatMap { PastProxyWatch(root: process, proxy: $0) }
+                prepare()
             }
             return watch
         } catch {
@@ -146,14 +153,11 @@ struct ChildLaunch: Sendable {
         }
     }
 
-    private func follow(
-        _ child: Int32, _ watch: PastProxyWatch?, _ signals: SignalPipe, _ terminal: ForegroundTerminal?
-    ) -> Ended {
-        var supervisor = ChildSupervisor(
-            child, signals: signals, terminal: terminal, patience: self.policy.configuration.limits.drainTimeout)
+    private func follow(_ supervisor: inout ChildSupervisor, _ watch: PastProxyWatch?) -> Ended {
         let end = supervisor.wait()
         // A key reaches a child in the foreground alone.
-        let isInterrupted = end == .killed(signal: SIGINT) && (supervisor.wasInterrupted || terminal != nil)
+        let isInterrupted =
+            end == .killed(signal: SIGINT) && (supervisor.wasInterrupted || supervisor.terminal != nil)
         let past = watch?.end() ?? PastConnections(sight: self.isIsolated ? .all : .none)
         return Ended(end: end, isInterrupted: isInterrupted, past: past)
     }

@@ -26,7 +26,11 @@ struct SignalPipe {
     func wait(until deadline: ContinuousClock.Instant?) -> [pintle_signal] {
         var place = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
         let left = deadline.map { ContinuousClock.now.duration(to: $0).roundedMilliseconds + 1 }
-        guard poll(&place, 1, left.map { Int32(clamping: $0) } ?? -1) > 0 else { return [] }
+        return poll(&place, 1, left.map { Int32(clamping: $0) } ?? -1) > 0 ? self.take() : []
+    }
+
+    /// Takes the signals that there are.
+    func take() -> [pintle_signal] {
         var signals = [pintle_signal](repeating: pintle_signal(), count: 64)
         // Each is written in one piece, so none is read in two.
         let count = signals.withUnsafeMutableBytes { Glibc.read(self.descriptor, $0.baseAddress, $0.count) }
@@ -47,6 +51,8 @@ struct ChildSupervisor {
     /// True once this process was interrupted as well, by a key or by somebody else.
     private(set) var wasInterrupted = false
     private var killing: ContinuousClock.Instant?
+    /// True from when this process was continued until the child is.
+    private var hasToResume = false
     private let adoptsOrphans = pintle_adopts_orphans() != 0
 
     init(_ child: pid_t, signals: SignalPipe, terminal: ForegroundTerminal?, patience: Duration) {
@@ -63,15 +69,24 @@ struct ChildSupervisor {
                 self.awaitInterrupt(behind: end)
                 return end
             }
-            for signal in self.signals.wait(until: self.killing) {
-                if signal.number == SIGINT { self.wasInterrupted = true }
-                self.perform(self.relay.receive(signal.number, isSent: signal.is_sent != 0))
-            }
+            if self.hasToResume { self.resume() }
+            for signal in self.signals.wait(until: self.killing) { self.receive(signal, isSent: signal.is_sent != 0) }
             if let killing, killing <= .now {
                 kill(self.child, SIGKILL)
                 self.killing = nil
             }
         }
+    }
+
+    /// Passes on signals that came before the child was let go. A key reached it by itself if it was there already, and has
+    /// ended it then, or done nothing.
+    mutating func passOn(_ early: [pintle_signal]) {
+        for signal in early { self.receive(signal, isSent: true) }
+    }
+
+    private mutating func receive(_ signal: pintle_signal, isSent: Bool) {
+        if signal.number == SIGINT { self.wasInterrupted = true }
+        self.perform(self.relay.receive(signal.number, isSent: isSent))
     }
 
     /// Takes note of an interrupt that is still on its way. A key signals the whole group before any of it can end, but the
@@ -88,7 +103,8 @@ struct ChildSupervisor {
         switch action {
         // Every turn looks.
         case .none, .lookAtChild: break
-        case .resume: self.resume()
+        // The child is looked at first: it may have stopped after the SIGCONT, which must not undo that.
+        case .resume: self.hasToResume = true
         case .forward(let signal): kill(self.child, signal)
         case .forwardAndWait(let signal):
             kill(self.child, signal)
@@ -99,7 +115,7 @@ struct ChildSupervisor {
     /// Takes note of what has become of the child.
     ///
     /// - Returns: how it ended; nil where it goes on.
-    private func look() -> ChildEnd? {
+    private mutating func look() -> ChildEnd? {
         while true {
             var status: Int32 = 0
             let found = waitpid(self.child, &status, WNOHANG | WUNTRACED | WCONTINUED)
@@ -110,24 +126,28 @@ struct ChildSupervisor {
                 self.terminal?.takeBack(from: self.child)
                 return end
             case .stopped(let signal): self.stop(with: signal)
-            case .continued: break
+            // In a group of both a shell continues the child too.
+            case .continued: if self.terminal == nil { self.hasToResume = false }
             }
         }
     }
 
-    private func stop(with signal: Int32) {
+    private mutating func stop(with signal: Int32) {
         guard let own = self.relay.stop(with: signal) else { return }
-        self.terminal?.takeBack(from: self.child)
-        // Returns when a shell has continued this process, and at once where no shell could.
-        pintle_obey(own)
-        // In a group of both the shell has continued the child too, and who continues Pintle alone sends a SIGCONT that is passed
-        // on.
-        if self.terminal != nil { self.resume() }
+        // A job that runs in the background gets no signal when a shell puts it into the foreground. That the child wants the
+        // terminal tells of it.
+        let isInForeground = [SIGTTIN, SIGTTOU].contains(signal) && self.terminal?.isToBeLent == true
+        if !isInForeground {
+            self.terminal?.takeBack(from: self.child)
+            // Returns when a shell has continued this process, and at once if no shell could.
+            pintle_obey(own)
+        }
+        self.hasToResume = true
     }
 
-    /// Lets the child go on, in the foreground where a shell has put this process there. It may have stopped without having
-    /// been looked at yet, and a SIGCONT for one that has not does nothing.
-    private func resume() {
+    /// Lets the child go on, in the foreground if a shell has put this process there.
+    private mutating func resume() {
+        self.hasToResume = false
         self.terminal?.lend(to: self.child)
         kill(self.terminal == nil ? self.child : -self.child, SIGCONT)
     }

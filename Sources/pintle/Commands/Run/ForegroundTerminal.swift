@@ -32,6 +32,9 @@ struct ForegroundTerminal {
         return devices.count == 1
     }
 
+    /// True if a shell has put this process's group into the foreground, and the child's does not have it yet.
+    var isToBeLent: Bool { tcgetpgrp(self.descriptor) == self.group }
+
     /// Gives the foreground to the child's group where this process's group has it.
     func lend(to child: pid_t) { self.move(from: self.group, to: child) }
 
