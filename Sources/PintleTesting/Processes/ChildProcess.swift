@@ -104,6 +104,11 @@ package final class ChildProcess: Sendable {
         return state.exit ?? -1
     }
 
+    /// Waits for the end as ``waitForExit(seconds:)`` does, without blocking a thread of the tasks.
+    package func exit(within seconds: Double = Patience.seconds) async throws -> Int32 {
+        try await self.state.reach("\(self.name) to exit", seconds: seconds) { $0.exit != nil }.exit ?? -1
+    }
+
     /// Sends a signal.
     package func signal(_ number: Int32) {
         // Not once it is gone: its number may be another's.
