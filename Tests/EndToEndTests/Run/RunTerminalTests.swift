@@ -159,8 +159,9 @@ import Testing
         try await self.perform(
             #"""
             with open("later.py", "w") as file:
-                file.write("import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})\n")
-                file.write("print('ready', flush=True)\nsignal.sigwait({signal.SIGUSR1})\nprint('got', input())\n")
+                file.write("import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})\n")
+                file.write("os.write(1, b'ready')\nsignal.sigwait({signal.SIGUSR1})\n")
+                file.write("os.write(1, ('got ' + input()).encode())\n")
             shell = Shell()
             shell.type(os.environ["pintle"] + " run -- /usr/bin/python3 later.py\n"); shell.expect("ready")
             shell.type("\x1a"); shell.expect("Stopped"); shell.expect("<prompt>")
