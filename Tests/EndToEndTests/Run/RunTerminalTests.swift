@@ -191,7 +191,7 @@ import Testing
                 # Just before the command's program runs the key does nothing to it. (Another key would empty the terminal.)
                 until("the command", lambda: [text(child, "comm") for child in children(job)] == ["sleep\n"])
                 os.kill(children(job)[0], signal.SIGTSTP); shell.expect("Stopped"); shell.expect("<prompt>")
-                shell.type("kill -9 %1\n"); shell.expect("Killed")
+                os.killpg(job, signal.SIGKILL)
             """#)
     }
 
