@@ -361,6 +361,9 @@ package final class SocketChannel: Channel, ChannelCore, TurnEndWork, @unchecked
 
     // MARK: Reading
 
+    /// Reads what has come. The loop does so by itself, but on a busy one timers may fire before it has got there.
+    package func readArrivals() { if self.state == .active { self.readReady() } }
+
     fileprivate func readReady() {
         guard !self.isReading else { return }
         self.isReading = true

@@ -25,6 +25,15 @@ final class ConnectionTimer {
         /// Nothing: it is the upstream's turn.
         case nothing
 
+        /// True if bytes of the client are awaited.
+        var isAboutArrivals: Bool {
+            switch self {
+            case .firstHead, .nextHead, .restOfHead, .body: true
+            case .clientToRead, .clientToClose, .nothing: false
+            }
+        }
+
+        /// True if the client is to take bytes, or to close.
         var isAboutReading: Bool {
             switch self {
             case .clientToRead, .clientToClose: true
@@ -101,6 +110,12 @@ final class ConnectionTimer {
     private func fired() {
         guard let deadline, let timer else { return }
         guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
+        if self.expectation.isAboutArrivals {
+            // A loop that is behind has not read yet what came in time.
+            self.channel.readArrivals()
+            guard self.timer != nil, let deadline = self.deadline else { return }
+            guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
+        }
         if self.expectation.isAboutReading {
             let pending = self.channel.pendingWriteBytes
             // It reads, if slowly.

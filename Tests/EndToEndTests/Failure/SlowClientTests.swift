@@ -70,6 +70,23 @@ struct SlowClientTests {
         for client in clients { client.close() }
     }
 
+    /// More of them than the loop looks at in a turn: its timers fire before it has read from all.
+    @Test func `LOOK-74 heads that came in time are answered by a loop that is late`() throws {
+        let pintle = try PintleProcess(
+            "engine: {threads: 1}\nlimits: {header_timeout: 10s, connections_per_client: 1000}",
+            log: "{format: json, exchanges: off}")
+        let before = try pintle.openDescriptors()
+        let clients = try (0..<400).map { _ in try pintle.connect() }
+        try Patience.wait(for: "the connections") { try pintle.openDescriptors() >= before + clients.count }
+        pintle.process.signal(SIGSTOP)
+        try pintle.waitUntilStopped()
+        for client in clients { try client.send("OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n") }
+        let end = ContinuousClock.now + .seconds(10)
+        try Patience.wait(for: "the time-out to pass") { ContinuousClock.now > end }
+        pintle.process.signal(SIGCONT)
+        for client in clients { #expect(try client.readResponse().status == 200) }
+    }
+
     // Different sizes, so that the origin's end meets full and half-empty buffers on its way.
     @Test(arguments: [1, 3, 5, 8])
     func `LOOK-58 a tunnel whose client has finished sending and reads late delivers every byte`(mebibytes: Int) throws

@@ -113,7 +113,7 @@ struct ConnectionEndTests {
 
 extension PintleProcess {
     /// Waits until none of its threads runs any more, behind SIGSTOP.
-    fileprivate func waitUntilStopped() throws {
+    func waitUntilStopped() throws {
         let deadline = Date(timeIntervalSinceNow: Patience.seconds)
         while true {
             let status = try String(contentsOfFile: "/proc/\(self.process.pid)/status", encoding: .utf8)
