@@ -4,14 +4,18 @@ internal import Glibc
 
 /// Ports for servers that cannot choose one themselves.
 package enum FreePort {
-    /// A port on which nobody listens now. It lies below the range that the system gives to outgoing connections, so
-    /// that it stays free for a server that is stopped and started again.
+    private static let given = Watched<Set<Int>>([])
+
+    /// A port on which nobody listens now, and another one each time: a server listens some time after it was given its port,
+    /// and some have several. It lies below the range that the system gives to outgoing connections, so that it stays free
+    /// for a server that is stopped and started again.
     package static func find() throws -> Int {
         for _ in 0..<200 {
             let port = Int.random(in: 18_000..<32_000)
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
             defer { close(descriptor) }
-            if LoopbackAddress.bind(descriptor, port: port) == 0 { return port }
+            guard LoopbackAddress.bind(descriptor, port: port) == 0 else { continue }
+            if self.given.change({ $0.insert(port).inserted }) { return port }
         }
         throw TestFailure("no free port was found")
     }
