@@ -113,6 +113,7 @@ final class ConnectionTimer {
         if self.expectation.isAboutArrivals {
             // A loop that is behind has not read yet what came in time.
             self.channel.readArrivals()
+            // It may have been the end, or all that was awaited.
             guard self.timer != nil, let deadline = self.deadline else { return }
             guard deadline <= self.loop.turnTime else { return self.loop.arm(timer, at: deadline) }
         }

@@ -56,8 +56,9 @@ extension HeadBytes {
         if isIPv6 { self.write("[") }
         self.write(text: authority.host)
         if isIPv6 { self.write("]") }
-        guard authority.port != scheme.defaultPort else { return }
-        self.write(":")
-        self.write(decimal: UInt64(authority.port))
+        if authority.port != scheme.defaultPort {
+            self.write(":")
+            self.write(decimal: UInt64(authority.port))
+        }
     }
 }

@@ -115,4 +115,25 @@ import Testing
         #expect(Forwarding.hasPassed("Pintle", fields) && Forwarding.hasPassed("fred", fields))
         #expect(!Forwarding.hasPassed("pin", fields))
     }
+
+    /// Values are looked at eight bytes at a time: each byte stands at each place of such a word, and behind the last one.
+    @Test func `a control byte is refused wherever it stands in a value, and nothing else is`() {
+        for byte in UInt8.min...UInt8.max {
+            let isControl = byte < 0x20 && byte != 0x09 || byte == 0x7F
+            for place in 1..<20 {
+                var line = Array("Name: \(String(repeating: "v", count: 21))".utf8)
+                line[6 + place] = byte
+                // What stands before it may let it look like one of them.
+                line[5 + place] = 0xFF
+                var fields = Fields()
+                let isTaken = line.withUnsafeBytes { (try? fields.append(line: $0)) != nil }
+                #expect(isTaken != isControl, "byte \(byte) at place \(place)")
+            }
+        }
+    }
+
+    @Test(arguments: ["0.0.0.0", "9.10.99.100", "127.0.0.1", "255.255.255.255", "109.200.1.90"])
+    func `an IPv4 address is written in dotted decimal`(text: String) {
+        #expect(IPAddress(text)?.description == text)
+    }
 }
