@@ -84,33 +84,33 @@ public struct Verdict: Sendable, Hashable {
     }
 
     /// The decision.
-    public let outcome: Outcome
+    public var outcome: Outcome { self.shared.findings.outcome }
     /// The name or address that the peer should have proved; nil when none was asked for.
-    public let host: String?
+    public var host: String? { self.shared.findings.host }
     /// Leaf first; empty only if the peer sent nothing readable.
-    public let chain: [ChainEntry]
+    public var chain: [ChainEntry] { self.shared.findings.chain }
     /// Whether `chain` is verified or merely presented.
-    public let chainOrigin: ChainOrigin
+    public var chainOrigin: ChainOrigin { self.shared.findings.chainOrigin }
     /// What the peer sent, in its order, so that another policy can judge it too; empty where nothing was verified.
-    package let presented: [Certificate]
+    package var presented: [Certificate] { self.shared.findings.presented }
     /// The pin that let the peer in; in certificate mode, the pin of the certificate that did.
-    public let matchedPin: Pin?
+    public var matchedPin: Pin? { self.shared.findings.matchedPin }
     /// The policy's pins, those of its certificates included, in a fixed order.
-    public let configuredPins: [Pin]
+    public var configuredPins: [Pin] { self.shared.findings.configuredPins }
     /// What `allow_invalid_certificates` overlooked; nil when the chain is valid or the peer was refused.
-    public let waived: TrustError?
+    public var waived: TrustError? { self.shared.findings.waived }
     /// The mismatch that a policy which only reports let pass; nil otherwise.
-    public let reported: TrustError?
+    public var reported: TrustError? { self.shared.findings.reported }
     /// What is wrong with the form of the verified chain, from the leaf upwards, at most once for each certificate. Empty
     /// where the policy is strict, since such a chain is refused.
-    public let form: [FormBreach]
+    public var form: [FormBreach] { self.shared.findings.form }
     /// Whether the program's own trust decision stands here and the policy was not consulted; `chain` is then what the
     /// peer sent.
-    public let decidedByHook: Bool
+    public var decidedByHook: Bool { self.shared.findings.decidedByHook }
     /// The first moment at which a verdict of trust holds no longer: a certificate of the chain, the pins or a revocation
     /// list have run out by then. No request goes over a connection, or a resumed TLS session, whose verdict has run out.
     /// Nil for a refusal, and where nothing has an end that counts.
-    public let end: UnixTime?
+    public var end: UnixTime? { self.shared.findings.end }
 
     /// Whether the peer may be talked to.
     public var isTrusted: Bool { self.outcome == .trusted }
@@ -121,22 +121,47 @@ public struct Verdict: Sendable, Hashable {
         return error
     }
 
+    private struct Findings: Sendable, Hashable {
+        let outcome: Outcome
+        let host: String?
+        let chain: [ChainEntry]
+        let chainOrigin: ChainOrigin
+        let presented: [Certificate]
+        let matchedPin: Pin?
+        let configuredPins: [Pin]
+        let waived: TrustError?
+        let reported: TrustError?
+        let form: [FormBreach]
+        let decidedByHook: Bool
+        let end: UnixTime?
+    }
+
+    /// Every request over a connection copies the verdict that it began with, which is one reference.
+    private final class Shared: Sendable {
+        let findings: Findings
+
+        init(_ findings: Findings) { self.findings = findings }
+    }
+
+    private let shared: Shared
+
     package init(
         outcome: Outcome, host: String?, chain: [ChainEntry] = [], chainOrigin: ChainOrigin = .presented,
         presented: [Certificate] = [], matchedPin: Pin? = nil, configuredPins: [Pin] = [], waived: TrustError? = nil,
         reported: TrustError? = nil, form: [FormBreach] = [], decidedByHook: Bool = false, end: UnixTime? = nil
     ) {
-        self.outcome = outcome
-        self.host = host
-        self.chain = chain
-        self.chainOrigin = chainOrigin
-        self.presented = presented
-        self.matchedPin = matchedPin
-        self.configuredPins = configuredPins
-        self.waived = waived
-        self.reported = reported
-        self.form = form
-        self.decidedByHook = decidedByHook
-        self.end = end
+        self.shared = Shared(
+            Findings(
+                outcome: outcome, host: host, chain: chain, chainOrigin: chainOrigin, presented: presented,
+                matchedPin: matchedPin, configuredPins: configuredPins, waived: waived, reported: reported, form: form,
+                decidedByHook: decidedByHook, end: end))
     }
+
+    /// Compares all that they say.
+    public static func == (left: Verdict, right: Verdict) -> Bool {
+        left.shared === right.shared || left.shared.findings == right.shared.findings
+    }
+
+    /// Hashes all that it says.
+    public func hash(into hasher: inout Hasher) { hasher.combine(self.shared.findings) }
 }
