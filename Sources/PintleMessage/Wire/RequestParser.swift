@@ -9,8 +9,6 @@ package struct RequestParser: Sendable {
     package var limits: HeadLimits
     /// How many bytes of the waiting head were searched for its end already.
     private var searched = 0
-    /// True where no part of a head was looked at yet.
-    package var isAtBeginning: Bool { self.searched == 0 }
 
     /// Makes a parser that keeps to `limits`.
     package init(limits: HeadLimits) { self.limits = limits }
@@ -22,19 +20,35 @@ package struct RequestParser: Sendable {
     /// - Throws: ``WireError`` as soon as the bytes cannot become an acceptable head, or go over a limit.
     package mutating func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (head: RequestHead, length: Int)?
     {
+        guard let place = try self.findHead(bytes) else { return nil }
+        return (try self.read(UnsafeRawBufferPointer(rebasing: bytes[place])), place.upperBound)
+    }
+
+    /// Finds the first head in `bytes`, with the empty line that ends it and behind empty lines that may stand before it.
+    ///
+    /// - Returns: nil when its end has not arrived. Call again with the same bytes and more behind them.
+    /// - Throws: as ``parse(_:)``.
+    package mutating func findHead(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> Range<Int>? {
         // A client may send an empty line after the body of an earlier request (RFC 9112 §2.2).
         var start = 0
         while bytes.count >= start + 2, start < 4, bytes[start] == .cr, bytes[start + 1] == .lf { start += 2 }
         guard let end = try self.endOfHead(bytes, from: start) else { return nil }
         self.searched = 0
-        var lines = LineReader(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+        return start..<end
+    }
+
+    /// Reads a head that ``findHead(_:)`` has found.
+    ///
+    /// - Throws: ``WireError`` when it is not an acceptable one.
+    package func read(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> RequestHead {
+        var lines = LineReader(bytes)
         var head = try self.requestLine(try lines.next())
         head.fields = try HeadReader.fields(&lines, of: .request, limits: self.limits)
         try Self.checkHost(&head)
         if head.hasWebSocketScheme, UpgradeOffer(head.fields, minorVersion: head.minorVersion) == nil {
             throw WireError(.malformed, "a ws:// or wss:// target without an Upgrade is no WebSocket's")
         }
-        return (head, end)
+        return head
     }
 
     /// Finds the empty line that ends the head, checking lengths and line ends on the way.

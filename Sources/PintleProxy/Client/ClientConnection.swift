@@ -253,17 +253,19 @@ final class ClientConnection: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func readRequest(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (ReceivedRequest, length: Int)? {
-        // In a tunnel the same bytes are another request. A head that came in pieces has been searched in part.
-        let known = self.tunnel == nil && self.parser.isAtBeginning ? RecurrentRequests.head(bytes) : nil
-        if let known, let request = self.lane.recurrent.find(known, in: bytes) { return (request, known.length) }
-        guard let (head, length) = try self.parser.parse(bytes) else { return nil }
+        guard let place = try self.parser.findHead(bytes) else { return nil }
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes[place])
+        // In a tunnel the same bytes are another request.
+        let known = self.tunnel == nil ? RecurrentRequests.Head(bytes) : nil
+        if let known, let request = self.lane.recurrent.find(known, in: bytes) { return (request, place.upperBound) }
+        let head = try self.parser.read(bytes)
         let framing = try head.bodyFraming()
-        guard let known, framing == .none, known.length == length, self.lane.recurrent.note(known) else {
-            return (ReceivedRequest(head, framing), length)
+        guard let known, framing == .none, self.lane.recurrent.note(known) else {
+            return (ReceivedRequest(head, framing), place.upperBound)
         }
         let request = ReceivedRequest(head, framing, isRecurrent: true)
         self.lane.recurrent.remember(request, known, in: bytes)
-        return (request, length)
+        return (request, place.upperBound)
     }
 
     private func begin(_ request: ReceivedRequest) {

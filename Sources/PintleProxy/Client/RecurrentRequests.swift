@@ -9,11 +9,16 @@ internal import PintleStorage
 ///
 /// A head is remembered when it comes for the second time: those that come once do not take the place of others.
 struct RecurrentRequests {
-    /// A head that begins a buffer.
+    /// A head that may be one of them.
     struct Head {
         fileprivate let hash: UInt64
-        /// In bytes, with the empty line.
-        let length: Int
+
+        /// - Parameter bytes: with the empty line.
+        /// - Returns: nil for a head that is too long to be remembered.
+        init?(_ bytes: UnsafeRawBufferPointer) {
+            guard bytes.count <= RecurrentRequests.longest else { return nil }
+            self.hash = RecurrentRequests.hash(bytes)
+        }
     }
 
     private struct Entry {
@@ -22,27 +27,18 @@ struct RecurrentRequests {
     }
 
     /// Longer heads are not remembered, in bytes.
-    private static let longest = 2048
+    fileprivate static let longest = 2048
     /// The most memory that is taken, in bytes, as it is estimated.
     private static let capacity: UInt64 = 4 << 20
-    private static let emptyLine = Array("\r\n\r\n".utf8)
 
     private var entries = RecencyEntries<UInt64, Entry>()
     /// The heads that came, in places that their hashes name.
     private var seen = [UInt64](repeating: 0, count: 1024)
 
-    /// Finds the head that begins `bytes`; nil where it is not complete, or not remembered in any case.
-    static func head(_ bytes: UnsafeRawBufferPointer) -> Head? {
-        let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.longest))
-        guard let end = bytes.firstIndex(of: Self.emptyLine, from: 0) else { return nil }
-        let length = end + Self.emptyLine.count
-        return Head(hash: Self.hash(UnsafeRawBufferPointer(rebasing: bytes[..<length])), length: length)
-    }
-
-    /// The request with a head, where it is remembered.
+    /// The request with the head that `bytes` are, if it is remembered.
     mutating func find(_ head: Head, in bytes: UnsafeRawBufferPointer) -> ReceivedRequest? {
-        guard let entry = self.entries.use(head.hash), entry.bytes.count == head.length, let start = bytes.baseAddress,
-            entry.bytes.withUnsafeBytes({ $0.baseAddress.map { memcmp($0, start, head.length) == 0 } ?? false })
+        guard let entry = self.entries.use(head.hash), entry.bytes.count == bytes.count, let start = bytes.baseAddress,
+            entry.bytes.withUnsafeBytes({ $0.baseAddress.map { memcmp($0, start, bytes.count) == 0 } ?? false })
         else { return nil }
         return entry.request
     }
@@ -57,19 +53,18 @@ struct RecurrentRequests {
         return false
     }
 
-    /// Remembers a request whose head is the first `head.length` of `bytes`.
+    /// Remembers a request whose head `bytes` are.
     mutating func remember(_ request: ReceivedRequest, _ head: Head, in bytes: UnsafeRawBufferPointer) {
-        let bytes = [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<head.length]))
         // The head in its parts, the request that is made of it, what asks the cache, two heads of an answer that are not long,
         // and the objects around them.
-        let cost = 6 * UInt64(head.length) + 6144
-        _ = self.entries.insert(Entry(bytes: bytes, request: request), for: head.hash, cost: cost)
+        let cost = 6 * UInt64(bytes.count) + 6144
+        _ = self.entries.insert(Entry(bytes: [UInt8](bytes), request: request), for: head.hash, cost: cost)
         if self.entries.cost > Self.capacity { _ = self.entries.removeOldest(untilCost: Self.capacity) }
     }
 
     /// Eight bytes at a time. Who makes heads that collide has them take each other's places, and is not served worse than
     /// others whose heads are new.
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    fileprivate static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = UInt64(bytes.count)
         var place = 0
         func mix(_ word: UInt64) {
