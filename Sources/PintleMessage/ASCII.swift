@@ -39,6 +39,32 @@ package enum ASCII {
         return byte < 128 && Self.highTokenBits >> UInt64(byte &- 64) & 1 == 1
     }
 
+    /// The number of bytes of the token that `bytes` begin with (RFC 9110 §5.6.2).
+    @inline(__always)
+    static func tokenLength(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var index = 0
+        // Eight at a time: names of fields are of letters and hyphens, nearly all of them.
+        while index + 8 <= bytes.count {
+            let others = Self.neitherLettersNorHyphens(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += others.trailingZeroBitCount / 8
+            if others != 0 { break }
+        }
+        while index < bytes.count, Self.isTokenByte(bytes[index]) { index += 1 }
+        return index
+    }
+
+    /// Sets the highest bit of each byte that is neither a letter nor a hyphen; the first byte is the lowest, as machines that
+    /// are little-endian read it.
+    @inline(__always)
+    private static func neitherLettersNorHyphens(_ word: UInt64) -> UInt64 {
+        // The sums stay within their bytes, whose highest bits are left out.
+        let low = word & 0x7F7F_7F7F_7F7F_7F7F
+        let folded = low | 0x2020_2020_2020_2020
+        let letters = (folded + 0x1F1F_1F1F_1F1F_1F1F) & ~(folded + 0x0505_0505_0505_0505)
+        let hyphens = ~((low ^ 0x2D2D_2D2D_2D2D_2D2D) + 0x7F7F_7F7F_7F7F_7F7F)
+        return ~((letters | hyphens) & ~word) & 0x8080_8080_8080_8080
+    }
+
     /// True if all bytes are ASCII.
     package static func isAll(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
@@ -68,7 +94,11 @@ package enum ASCII {
             }
             index += 8
         }
-        return bytes[index...].contains(where: Self.isForbiddenControl)
+        while index < bytes.count {
+            if Self.isForbiddenControl(bytes[index]) { return true }
+            index += 1
+        }
+        return false
     }
 
     @inline(__always)

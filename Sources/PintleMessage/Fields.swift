@@ -207,6 +207,31 @@ public struct Fields: Sendable {
         }
     }
 
+    /// Appends a line whose value is two words, without making a text of them first.
+    ///
+    /// - Parameter name: not `.other`.
+    mutating func append(_ name: FieldName, _ first: String, _ second: String) {
+        let start = self.bytes.count
+        self.append(bytesOf: name.spelling)
+        let nameLength = self.bytes.count - start
+        self.bytes.append(UInt8(ascii: ":"))
+        self.bytes.append(UInt8(ascii: " "))
+        self.append(bytesOf: first)
+        self.bytes.append(UInt8(ascii: " "))
+        self.append(bytesOf: second)
+        let valueLength = self.bytes.count - start - nameLength - 2
+        self.bytes.append(UInt8(ascii: "\r"))
+        self.bytes.append(UInt8(ascii: "\n"))
+        self.lines.append(
+            Line(
+                name: name, start: UInt32(start), nameLength: UInt32(nameLength), valueLength: UInt32(valueLength)))
+    }
+
+    private mutating func append(bytesOf text: String) {
+        var text = text
+        text.withUTF8 { self.bytes.append(contentsOf: $0) }
+    }
+
     /// Appends a line from bytes.
     package mutating func append(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let start = UInt32(self.bytes.count)

@@ -46,7 +46,7 @@ package enum Forwarding {
     /// - Parameter version: of the message that was received: `1.0`, `1.1` or `2`.
     package static func appendVia(_ pseudonym: String, version: String, to fields: inout Fields) {
         // A line of one's own is the same list, without rewriting what others wrote.
-        fields.append("Via", version + " " + pseudonym)
+        fields.append(.via, version, pseudonym)
     }
 
     /// The Via of a request for the next proxy, which might lead back here: the proxies that it has passed, and this one.

@@ -56,8 +56,7 @@ enum HeadReader {
             guard let first = line.first, first != 0x20, first != 0x09 else {
                 throw WireError(.malformed, "a field line begins with white space (obsolete folding)")
             }
-            var nameEnd = 0
-            while nameEnd < line.count, ASCII.isTokenByte(line[nameEnd]) { nameEnd += 1 }
+            let nameEnd = ASCII.tokenLength(line)
             var colon = nameEnd
             // A request is refused: servers differ in how they read its name (RFC 9112 §5.1). Of a response a proxy removes it.
             if kind == .response {

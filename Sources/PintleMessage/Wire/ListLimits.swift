@@ -9,6 +9,7 @@ extension Fields {
     ///
     /// - Throws: ``WireError`` `.malformed` with the field's name.
     func checkListLengths() throws(WireError) {
+        guard self.lines.contains(where: { $0.name == .connection || $0.name == .upgrade }) else { return }
         for name in [FieldName.connection, .upgrade] {
             var count = 0
             self.forEachToken(in: name) { _ in count += 1 }

@@ -27,9 +27,14 @@ package struct ResponseReader: Sendable {
     /// True where the final head was delivered.
     package private(set) var isComplete = false
 
-    /// True where the end of the body was there, by its length or in its chunks. Kept here because to ask for more than what
-    /// is stored copies the reader, and a connection asks this all the time.
+    // Kept here because to ask for more than what is stored copies the reader, and a connection asks for these all the time.
+
+    /// True where the end of the body was there, by its length or in its chunks.
     package private(set) var isBodyOver = false
+    /// True where bytes came behind the end of the body.
+    package private(set) var hasExcess = false
+    /// The fields behind the body.
+    package private(set) var trailers = Fields()
 
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
     /// Room for what most responses have, so that it does not grow line by line.
@@ -99,7 +104,7 @@ package struct ResponseReader: Sendable {
             throw WireError(.malformed, "it is of HTTP/1.0 and has a Transfer-Encoding")
         }
         self.body = BodyDecoder(framing, of: .response, limits: self.limits)
-        self.isBodyOver = self.body.isOver
+        self.noteEndOfBody()
         guard case .length(let length) = framing else { return .head(head, length: nil) }
         return .head(head, length: length)
     }
@@ -110,7 +115,7 @@ package struct ResponseReader: Sendable {
     package mutating func nextBody(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(WireError) -> Range<Int>? {
-        defer { self.isBodyOver = self.body.isOver }
+        defer { self.noteEndOfBody() }
         return try self.body.next(bytes, from: &offset)
     }
 
@@ -120,11 +125,8 @@ package struct ResponseReader: Sendable {
     /// Notes that so many bytes of the body went another way, at most those that are missing.
     package mutating func skip(_ count: Int) {
         self.body.skip(count)
-        self.isBodyOver = self.body.isOver
+        self.noteEndOfBody()
     }
-
-    /// The fields behind the body.
-    package var trailers: Fields { self.body.trailers }
 
     /// True where the end of the connection is the end of the body.
     package var isBodyUnlimited: Bool { self.isComplete && self.body.isUnlimited }
@@ -132,10 +134,14 @@ package struct ResponseReader: Sendable {
     /// True where chunks are missing.
     package var lacksChunks: Bool { self.body.lacksChunks }
 
-    /// True where bytes came behind the end of the body.
-    package var hasExcess: Bool { self.body.hasExcess }
-
     // MARK: Inside
+
+    private mutating func noteEndOfBody() {
+        self.isBodyOver = self.body.isOver
+        guard self.isBodyOver else { return }
+        self.hasExcess = self.body.hasExcess
+        if !self.body.trailers.isEmpty { self.trailers = self.body.trailers }
+    }
 
     /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
     private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {

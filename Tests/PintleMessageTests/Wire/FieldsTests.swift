@@ -132,6 +132,23 @@ import Testing
         }
     }
 
+    /// Names are looked at in the same way.
+    @Test func `a name is refused for a byte that is of no token, wherever it stands, and for no other`() {
+        let others = Set("!#$%&'*+-.^_`|~".utf8)
+        for byte in UInt8.min...UInt8.max {
+            let isLetterOrDigit = byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 && byte < 0x80
+            for place in 0..<20 {
+                var line = Array("\(String(repeating: "n", count: 20)): value".utf8)
+                line[place] = byte
+                var fields = Fields()
+                let isTaken = line.withUnsafeBytes { (try? fields.append(line: $0)) != nil }
+                // A colon ends a name that has begun.
+                let isName = isLetterOrDigit || others.contains(byte) || byte == UInt8(ascii: ":") && place > 0
+                #expect(isTaken == isName, "byte \(byte) at place \(place)")
+            }
+        }
+    }
+
     @Test(arguments: ["0.0.0.0", "9.10.99.100", "127.0.0.1", "255.255.255.255", "109.200.1.90"])
     func `an IPv4 address is written in dotted decimal`(text: String) {
         #expect(IPAddress(text)?.description == text)
