@@ -105,10 +105,12 @@ public final class Session: Sendable {
     /// Starts a transfer on `loop`, one of the engine's, from that loop's thread.
     ///
     /// The delegate is held until it is told of the end, and is told everything on the same thread.
-    package func start(_ request: TransferRequest, on loop: Loop, delegate: any TransferDelegate) -> Transfer {
+    package func start(
+        _ request: consuming TransferRequest, on loop: Loop, delegate: any TransferDelegate
+    ) -> Transfer {
         let pool = self.pools[loop.index]
         precondition(pool.loop === loop, "BUG: the loop is not one of the session's engine")
-        return pool.start(request, delegate: delegate)
+        return pool.start(consume request, delegate: delegate)
     }
 
     /// Cancels what is running and closes every connection, and waits for that, blocking the thread. Must not be called from

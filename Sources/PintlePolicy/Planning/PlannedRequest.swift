@@ -57,16 +57,16 @@ extension RequestPlan {
     ///   - received: the head of the request; its fields are moved.
     ///   - shortage: why there is no room to judge the request; nil where there is.
     ///   - budget: for serializing and judging. After an interruption of it by steps or time the result says so; one that is
-    ///     only tried in a small budget is of no worth then.
+    ///     only tried in a small budget is of no worth then. Default nil: they may take what they need.
     /// - Throws: the answer to the client in its place.
     package func request(
-        from received: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget
+        from received: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget? = nil
     ) throws(Problem) -> PlannedRequest {
         guard let decision else { preconditionFailure("BUG: a request is made that was refused before it was planned") }
         let hasEmptyBody = self.framing == .none && received.fields.contains(.contentLength)
         let offer = self.isSerialized ? nil : UpgradeOffer(received.fields, minorVersion: received.minorVersion)
         let takesTrailers = received.fields.hasToken("trailers", in: .te)
-        var head = received.forwarded(by: decision, via: self.policy.configuration.via)
+        var head = (consume received).forwarded(by: decision, via: self.policy.configuration.via)
         var content: TransferRequest.Body
         var operation = self.operation
         var made = PlannedRequest(transfer: TransferRequest(decision))
@@ -86,7 +86,7 @@ extension RequestPlan {
             head.fields.remove(.expect)
             if self.isSerialized {
                 if let shortage { throw Problem(.overloaded, shortage) }
-                content = try self.serialize(&head, bytes, isDeclared: hasEmptyBody, within: budget)
+                content = try self.serialize(&head, bytes, isDeclared: hasEmptyBody, within: budget ?? .unlimited)
             } else {
                 content = bytes.readableBytes > 0 || self.framing != .none ? .bytes(bytes) : .none
                 made.trailers = self.forwarded(trailers: trailers)
@@ -101,20 +101,22 @@ extension RequestPlan {
         }
         self.rewriter?.apply(to: &head.fields)
         if let operation, operation.checksRequests {
-            try self.judge(&made, head, content, operation, shortage: shortage, within: budget)
+            try self.judge(&made, head, content, operation, shortage: shortage, within: budget ?? .unlimited)
         }
-        made.judge = self.makeJudge(operation, method: head.method)
-        made.judge?.prepare(&head.fields)
-        self.fill(&made, head, content, hasOperation: operation != nil, offer)
+        if let judge = self.makeJudge(operation, method: head.method) {
+            judge.prepare(&head.fields)
+            made.judge = judge
+        }
+        self.fill(&made, consume head, content, hasOperation: operation != nil, offer)
         return made
     }
 
     /// Makes the request as ``request(from:_:shortage:within:)`` does.
     package func make(
-        _ head: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget
+        _ head: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget? = nil
     ) -> Result<PlannedRequest, Problem> {
         do throws(Problem) {
-            return .success(try self.request(from: head, body, shortage: shortage, within: budget))
+            return .success(try self.request(from: consume head, body, shortage: shortage, within: budget))
         } catch {
             return .failure(error)
         }

@@ -37,14 +37,14 @@ package final class RequestPlan: Sendable {
     package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy, isOpaque: Bool = false) {
         var draft = Draft(policy: policy, framing: framing, isOpaque: isOpaque)
         let step = draft.step(for: head)
-        self.init(step, draft)
+        self.init(step, consume draft)
     }
 
-    private init(_ step: Step, _ draft: Draft) {
+    private init(_ step: Step, _ draft: consuming Draft) {
         self.step = step
         self.isTunnel = draft.query?.method == "CONNECT"
         self.isGateway = !self.isTunnel && draft.query?.form == .gateway
-        self.grounds = draft
+        self.grounds = consume draft
     }
 
     /// Makes the plan with a mask for whatever the route puts into requests.
@@ -148,8 +148,8 @@ extension RequestPlan {
             }
         }
 
-        private mutating func forward(_ head: RequestHead, _ asked: RouteQuery) -> Step {
-            var query = asked
+        private mutating func forward(_ head: RequestHead, _ asked: consuming RouteQuery) -> Step {
+            var query = consume asked
             query.headers = self.policy.routes.fields(of: head)
             self.query = query
             let decision: Decision

@@ -76,29 +76,29 @@ final class Lane: @unchecked Sendable {
 
     /// Opens the stream to an origin, or to what is kept of it, which answers also where the origin is out of reach.
     func open(
-        _ request: inout TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
+        _ request: consuming TransferRequest, in session: Session, for exchange: Exchange, _ question: CacheQuestion?
     ) -> any OriginStream {
-        guard let question else { return self.connect(&request, in: session, for: exchange) }
+        guard let question else { return self.connect(consume request, in: session, for: exchange) }
         let (loop, origins, precheck) = (self.loop, self.origins, self.active.precheck)
         return CachedOrigin(request, question, self.answerTurns, loop: loop, for: exchange) { request, delegate in
-            var request = request
-            return Self.open(&request, in: session, for: delegate, on: loop, origins, precheck)
+            Self.open(request, in: session, for: delegate, on: loop, origins, precheck)
         }
     }
 
     /// Opens the stream to an origin itself.
     func connect(
-        _ request: inout TransferRequest, in session: Session, for delegate: any TransferDelegate
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
     ) -> any OriginStream {
-        Self.open(&request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
+        Self.open(
+            consume request, in: session, for: delegate, on: self.loop, self.origins, self.active.precheck)
     }
 
     private static func open(
-        _ request: inout TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate, on loop: Loop,
         _ origins: any OriginOpener, _ precheck: NetworkPrecheck
     ) -> any OriginStream {
         if let error = precheck.refusal(of: &request) { return UnreachableOrigin(error, on: loop, for: delegate) }
-        return origins.open(request, in: session, for: delegate)
+        return origins.open(consume request, in: session, for: delegate)
     }
 
     // MARK: Work on other threads

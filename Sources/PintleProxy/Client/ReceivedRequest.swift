@@ -49,10 +49,10 @@ final class ReceivedRequest {
     /// - Parameter plan: for this request.
     func make(by plan: RequestPlan, _ body: RequestPlan.Body) -> Result<PlannedRequest, Problem> {
         guard self.isRecurrent, case .streamed = body else {
-            return plan.make(self.takeHead(), body, within: .unlimited)
+            return plan.make(self.takeHead(), body)
         }
         if let made { return made }
-        let made = plan.make(self.head, body, within: .unlimited)
+        let made = plan.make(self.head, body)
         self.made = made
         return made
     }

@@ -8,8 +8,9 @@ enum AnswerState {
     case none
     /// The response is kept back until it can be judged.
     case inspected(ResponseInspection)
-    /// The response is a redirect, which is followed as soon as the rest of it has come.
-    case redirected(RedirectTrail.Hop)
+    /// The response is a redirect, which is followed as soon as the rest of it has come. Indirect, so that the state, which is
+    /// asked for all the time, is as small as its other cases.
+    indirect case redirected(RedirectTrail.Hop)
     /// The head was sent, and the body follows.
     case passing(ResponseInspection?)
     /// Everything was sent, or never will be; or the connections are a tunnel's.

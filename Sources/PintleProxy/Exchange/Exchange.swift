@@ -160,15 +160,19 @@ final class Exchange {
     // MARK: Sending
 
     private func send(_ result: consuming Result<PlannedRequest, Problem>) {
-        do throws(Problem) { try self.send((consume result).get()) } catch { self.refuse(error) }
+        switch consume result {
+        case .success(let planned): self.send(planned)
+        case .failure(let problem): self.refuse(problem)
+        }
     }
 
-    private func send(_ planned: consuming PlannedRequest) throws(Problem) {
-        var planned = planned
+    private func send(_ planned: consuming PlannedRequest) {
         guard let plan, let decision = plan.decision else { preconditionFailure("BUG: what was not planned is sent") }
         for breach in planned.breaches { self.report.note(breach) }
         (self.judge, self.offer) = (planned.judge, planned.offer)
-        if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) { throw full }
+        if planned.offer != nil, let full = self.report.holdTunnel(within: self.active.limits) {
+            return self.refuse(full)
+        }
         self.trail?.wasSent(planned.transfer)
         self.held.wholeBody = planned.wholeBytes + (self.trail?.heldBytes ?? 0)
         self.lateness = self.lateness ?? Lateness(decision.route, on: self.lane.loop, for: self)
@@ -182,7 +186,7 @@ final class Exchange {
             if self.active.cookies.addsNothing(to: decision) { self.request.note(question) }
             if self.answerPromptly(question) { return }
         }
-        self.open(&planned.transfer, in: self.active.session(for: decision.trust).session, question)
+        self.open(planned.transfer, in: self.active.session(for: decision.trust).session, question)
         guard case .stream = planned.transfer.body, let origin else {
             self.upload.stop()
             return self.countUpload()
@@ -217,11 +221,11 @@ final class Exchange {
     }
 
     /// Asks for the origin.
-    private func open(_ request: inout TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
+    private func open(_ request: consuming TransferRequest, in session: Session, _ question: CacheQuestion? = nil) {
         guard let decision = self.plan?.decision else { preconditionFailure("BUG: nothing says where a request goes") }
         request.way = self.active.way(decision.way)
         (request.client, request.owner, request.limitsWaiting) = (self.peer?.forTransfers, self.client.owner, true)
-        self.origin = self.lane.open(&request, in: session, for: self, question)
+        self.origin = self.lane.open(consume request, in: session, for: self, question)
     }
 
     // MARK: The client's events
@@ -266,9 +270,7 @@ final class Exchange {
     /// The client does not read as fast as the origin sends.
     func clientFellBehind() { self.origin?.pauseReading() }
 
-    func clientCaughtUp() {
-        if !self.isBehind { self.origin?.resumeReading() }
-    }
+    func clientCaughtUp() { if !self.isBehind { self.origin?.resumeReading() } }
 
     /// The client is gone: nobody waits for the answer.
     func clientLeft(_ reason: String = "the client closed the connection") {
@@ -309,7 +311,7 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        self.trail = nil
+        if self.trail != nil { self.trail = nil }
         guard let inspection = self.makeInspection() else {
             return self.pass(head, length: length, mark: nil, inspection: nil)
         }
@@ -375,8 +377,7 @@ final class Exchange {
     }
 
     func originEnded(_ error: SessionError?, _ metrics: TransferMetrics) {
-        self.report.note(metrics)
-        self.report.note(self.origin?.cacheOutcome)
+        self.report.note(metrics, self.origin?.cacheOutcome)
         self.letOriginGo()
         // Its head was all that counted.
         if case .redirected(let hop) = self.answer { return self.follow(hop) }
@@ -396,14 +397,13 @@ final class Exchange {
     func originHandedOver(_ handover: Handover, _ metrics: TransferMetrics) {
         self.report.note(metrics)
         guard let origin else { preconditionFailure("BUG: a connection comes that nobody asked for") }
-        let verdict = origin.verdict
         // What a tunnel leads to proves itself by other means.
         self.report.noteVerdicts(of: origin, self.opening == nil ? self.plan?.decision : nil, in: self.active)
         self.letOriginGo()
         if let head = handover.head {
             return self.switchProtocols(handover, self.active.cookies.taking(from: head, to: self.plan?.decision))
         }
-        self.perform(self.opening?.connected(handover.connection, verdict: verdict))
+        self.perform(self.opening?.connected(handover.connection, verdict: origin.verdict))
     }
 
     private func fail(with error: SessionError) {
@@ -574,6 +574,7 @@ final class Exchange {
 
     private func cancelOrigin() {
         let origin = self.origin
+        if let metrics = origin?.metrics { self.report.note(metrics) }
         self.letOriginGo()
         origin?.cancel()
         guard self.opening != nil else { return }
@@ -605,7 +606,7 @@ final class Exchange {
         if let proof = self.opening?.proof { self.report.note(proof, assurance: .probed) }
         switch action {
         case nil: break
-        case .connect(var request, let session): self.open(&request, in: session)
+        case .connect(let request, let session): self.open(request, in: session)
         case .prove(let question, let socket, let patience):
             self.lane.verifier.ask(question, over: socket, patience: patience, keepingIn: self.active.tunnelProofs) {
                 answer in
@@ -646,8 +647,7 @@ final class Exchange {
     }
 
     private func relay(_ handover: Handover, _ watch: TunnelWatch?, head: ResponseHead?) {
-        self.answer = .over
-        self.opening = nil
+        (self.answer, self.opening) = (.over, nil)
         self.giveBack()
         self.report.status = head?.status ?? 200
         self.client.relay(

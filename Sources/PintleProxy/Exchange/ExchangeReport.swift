@@ -129,8 +129,8 @@ final class ExchangeReport {
     }
 
     /// Reports an address that would not have been dialled if the rules about addresses were enforced.
-    private func judgeAddress() {
-        guard let (rules, host) = self.addressQuestion, let address = IPAddress(self.metrics.address),
+    private func judge(address: String) {
+        guard let (rules, host) = self.addressQuestion, let address = IPAddress(address),
             let rule = rules.judge(address: address, port: host.port, asked: host).reported
         else { return }
         self.addressQuestion = nil
@@ -138,12 +138,13 @@ final class ExchangeReport {
         self.noteReported(.destinationDenied, "\(address), which is dialled for \(host), is reported by \(rule)")
     }
 
-    /// Notes how a transfer went.
-    func note(_ metrics: TransferMetrics) {
+    /// Notes how a transfer went, and what its end tells of the fate of the request where answers are kept.
+    func note(_ metrics: TransferMetrics, _ outcome: CacheOutcome? = nil) {
+        self.note(outcome)
         let retries = self.metrics.retries + metrics.retries
         self.metrics = metrics
         self.metrics.retries = retries
-        self.judgeAddress()
+        if self.addressQuestion != nil { self.judge(address: metrics.address) }
     }
 
     /// Notes on what an origin, and a parent on the way to it, were trusted, as far as anybody wants to know.
@@ -162,11 +163,8 @@ final class ExchangeReport {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
-        // An answer that is refused by its head has no end that would tell of its connection.
-        let retries = self.metrics.retries
-        self.metrics = origin.metrics
-        self.metrics.retries = retries
-        self.judgeAddress()
+        // What is reported is said in the head that goes on.
+        if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
     }
 

@@ -60,15 +60,19 @@ extension Transfer: OriginStream {}
 /// Opens streams to origins: a ``Session`` does, and in tests whatever records what is asked.
 protocol OriginOpener {
     /// Sends a request, whose response the delegate is told of in later turns.
-    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream
 }
 
 /// Opens streams over the connections of sessions.
 struct SessionOrigins: OriginOpener {
     let loop: Loop
 
-    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
-        session.start(request, on: self.loop, delegate: delegate)
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
+        session.start(consume request, on: self.loop, delegate: delegate)
     }
 }
 

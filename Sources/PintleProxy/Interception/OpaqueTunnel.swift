@@ -97,7 +97,7 @@ final class OpaqueTunnel: ChannelInboundHandler {
         request.way = self.active.way(decision.way)
         (request.client, request.owner) = (self.connection.client?.forTransfers, self.connection.owner)
         request.limitsWaiting = true
-        self.state = .connecting(self.lane.connect(&request, in: self.active.session(for: nil).session, for: self))
+        self.state = .connecting(self.lane.connect(request, in: self.active.session(for: nil).session, for: self))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -41,7 +41,7 @@ final class OriginHost {
     /// The proxy of the key.
     let proxy: ProxyLink?
     /// Gives the connections to transfers; nil where their number has no limit.
-    var places: HostConnections<ObjectIdentifier>?
+    var places: HostConnections<Transfer>?
     /// Kept connections of HTTP/1.1; the last one was used last.
     var idle: [HTTP1Connection] = []
     /// Connections of HTTP/2 that take more streams.
@@ -85,4 +85,9 @@ final class OriginHost {
     var isUnused: Bool {
         self.connectionCount == 0 && self.users == 0
     }
+}
+
+/// Each waits for a place as itself.
+extension Transfer: Equatable {
+    package static func == (left: Transfer, right: Transfer) -> Bool { left === right }
 }

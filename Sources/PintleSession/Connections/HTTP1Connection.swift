@@ -581,13 +581,13 @@ final class HTTP1Connection: KeptConnection, Carrier {
     /// The response is complete.
     private func finish(_ transfer: Transfer, endedByPeer: Bool = false) {
         let isWhole = self.staged.readableBytes == 0 && self.outgoing == .nothing && self.sendFailure == nil
-        let response = self.response
+        let trailers = self.response.trailers
         // Tickets of TLS 1.3 come behind the handshake; by now they are there.
         if !self.hasGivenSession, self.made.isToOrigin, let session = self.tls?.session {
             self.hasGivenSession = true
             self.pool.remember(session, self.made.verdict, for: self.host.key.authority)
         }
-        if isWhole, !endedByPeer, self.heldEnd == nil, response.keepsConnection, !response.hasExcess,
+        if isWhole, !endedByPeer, self.heldEnd == nil, self.response.keepsConnection, !self.response.hasExcess,
             self.rest.readableBytes == 0, !self.isHungUp, transfer.asked.request.upgrade == nil, !self.hasReadTooMuch,
             self.login.mayBeKept
         {
@@ -595,7 +595,7 @@ final class HTTP1Connection: KeptConnection, Carrier {
         } else {
             self.close()
         }
-        transfer.finished(trailers: response.trailers)
+        transfer.finished(trailers: trailers)
     }
 
     /// True where records were read ahead behind the response; those that are for TLS alone are taken in.

@@ -14,7 +14,7 @@ package struct TransferClient: Hashable, Sendable {
 /// While others wait, no client is given more than half of them. Clients that have less than half are not kept waiting by
 /// one that took more while nobody else was there: what it has beyond its half does not count against them, so there may be
 /// half as many again for that time.
-struct HostConnections<Ticket: Hashable> {
+struct HostConnections<Ticket: Equatable> {
     private struct Waiting {
         let ticket: Ticket
         let client: TransferClient?
@@ -38,8 +38,9 @@ struct HostConnections<Ticket: Hashable> {
     ///
     /// - Returns: whether there is a connection at once.
     mutating func take(_ ticket: Ticket, for client: TransferClient?) -> Bool {
-        if self.waiting.isEmpty ? self.mayTake(client) : self.isPreferred(client) && self.mayTake(client) {
-            self.give(client)
+        let own = self.shares[client, default: 0]
+        if self.waiting.isEmpty || own < self.half, self.mayTake(own) {
+            self.give(client, own)
             return true
         }
         self.waiting.append(Waiting(ticket: ticket, client: client))
@@ -50,12 +51,13 @@ struct HostConnections<Ticket: Hashable> {
     ///
     /// - Returns: who is given one now.
     mutating func giveBack(of client: TransferClient?) -> [Ticket] {
-        guard let own = self.shares[client], own > 0 else {
+        guard let share = self.shares.index(forKey: client) else {
             preconditionFailure("BUG: a connection is given back that was not taken")
         }
         self.inUse -= 1
+        let own = self.shares.values[share]
         if own > self.half { self.excess -= 1 }
-        self.shares[client] = own == 1 ? nil : own - 1
+        if own == 1 { self.shares.remove(at: share) } else { self.shares.values[share] = own - 1 }
         return self.giveToWaiting()
     }
 
@@ -67,7 +69,7 @@ struct HostConnections<Ticket: Hashable> {
     /// - Returns: who is given one now.
     mutating func giveToAll() -> [Ticket] {
         defer { self.waiting = [] }
-        for one in self.waiting { self.give(one.client) }
+        for one in self.waiting { self.give(one.client, self.shares[one.client, default: 0]) }
         return self.waiting.map(\.ticket)
     }
 
@@ -75,7 +77,7 @@ struct HostConnections<Ticket: Hashable> {
         var given: [Ticket] = []
         while let place = self.nextPlace {
             let next = self.waiting.remove(at: place)
-            self.give(next.client)
+            self.give(next.client, self.shares[next.client, default: 0])
             given.append(next.ticket)
         }
         return given
@@ -95,14 +97,14 @@ struct HostConnections<Ticket: Hashable> {
 
     private func isPreferred(_ client: TransferClient?) -> Bool { self.shares[client, default: 0] < self.half }
 
-    private func mayTake(_ client: TransferClient?) -> Bool {
-        self.isPreferred(client) ? self.inUse - self.excess < self.limit : self.inUse < self.limit
+    private func mayTake(_ own: Int) -> Bool {
+        own < self.half ? self.inUse - self.excess < self.limit : self.inUse < self.limit
     }
 
-    private mutating func give(_ client: TransferClient?) {
-        let own = self.shares[client, default: 0] + 1
-        self.shares[client] = own
+    /// - Parameter own: the number of connections that the client has.
+    private mutating func give(_ client: TransferClient?, _ own: Int) {
+        self.shares[client] = own + 1
         self.inUse += 1
-        if own > self.half { self.excess += 1 }
+        if own >= self.half { self.excess += 1 }
     }
 }

@@ -24,9 +24,12 @@ final class TransferPool: @unchecked Sendable {
     /// The proxy of the session's configuration.
     private let proxy: ProxyLink?
     private var hosts: [ConnectionKey: OriginHost] = [:]
+    /// The host of the last request: to compare its key costs less than to hash another.
+    private var latestHost: OriginHost?
     /// Which origins have chosen HTTP/2, beyond the time that there are connections to them.
     private var versions: [ConnectionKey: Bool] = [:]
-    private var running: [ObjectIdentifier: Transfer] = [:]
+    /// Transfers under way, each at its ``Transfer/place``.
+    private var running: [Transfer] = []
     /// Transfers that are over, for later requests.
     private var spare: [Transfer] = []
     private var kept = KeptConnections()
@@ -71,22 +74,29 @@ final class TransferPool: @unchecked Sendable {
     var runningCount: Int { self.running.count }
 
     /// Starts a transfer. The delegate is held until it is told of the end.
-    func start(_ request: TransferRequest, delegate: any TransferDelegate) -> Transfer {
+    func start(_ request: consuming TransferRequest, delegate: any TransferDelegate) -> Transfer {
         self.loop.assertInEventLoop()
         let transfer = self.spare.popLast() ?? Transfer(pool: self)
-        self.running[ObjectIdentifier(transfer)] = transfer
+        transfer.place = self.running.count
+        self.running.append(transfer)
         // Whoever closed the session may have done so while this was on its way here.
         if self.isClosed {
-            transfer.beginToFail(request, delegate: delegate)
+            transfer.beginToFail(consume request, delegate: delegate)
             return transfer
         }
-        transfer.begin(request, by: self.proxy(for: request), delegate: delegate)
+        let proxy = self.proxy(for: request)
+        transfer.begin(consume request, by: proxy, delegate: delegate)
         return transfer
     }
 
     /// A transfer is over.
     func retire(_ transfer: Transfer) {
-        guard self.running.removeValue(forKey: ObjectIdentifier(transfer)) != nil else { return }
+        guard let place = transfer.place, let last = self.running.popLast() else { return }
+        transfer.place = nil
+        if last !== transfer {
+            self.running[place] = last
+            last.place = place
+        }
         if self.spare.count < Self.mostSpare, !self.isClosed { self.spare.append(transfer) }
     }
 
@@ -104,7 +114,11 @@ final class TransferPool: @unchecked Sendable {
     /// The connections that may carry `request`.
     func host(for request: TransferRequest, by proxy: ProxyLink?) -> OriginHost {
         let key = request.connectionKey(by: proxy)
-        if let host = self.hosts[key] { return host }
+        if let latestHost, latestHost.key == key { return latestHost }
+        if let host = self.hosts[key] {
+            self.latestHost = host
+            return host
+        }
         let host = OriginHost(key, by: proxy, limit: self.configuration.connectionsPerHost)
         switch self.configuration.httpVersion {
         case .http1: host.speaksHTTP2 = false
@@ -135,13 +149,7 @@ final class TransferPool: @unchecked Sendable {
         self.forget(host)
     }
 
-    private func give(_ places: [ObjectIdentifier]) {
-        let transfers = places.map { ticket in
-            guard let transfer = self.running[ticket] else {
-                preconditionFailure("BUG: a transfer that is over waits for a connection")
-            }
-            return transfer
-        }
+    private func give(_ transfers: [Transfer]) {
         // All have theirs before one goes on: what it tells may end another one.
         for transfer in transfers { transfer.gotPlace() }
         for transfer in transfers { transfer.goOnWithPlace() }
@@ -149,7 +157,9 @@ final class TransferPool: @unchecked Sendable {
 
     /// Lets a host go that nobody would miss.
     func forget(_ host: OriginHost) {
-        if host.isUnused, self.hosts[host.key] === host { self.hosts[host.key] = nil }
+        guard host.isUnused else { return }
+        if self.latestHost === host { self.latestHost = nil }
+        if self.hosts[host.key] === host { self.hosts[host.key] = nil }
     }
 
     // MARK: Connections
@@ -253,13 +263,12 @@ final class TransferPool: @unchecked Sendable {
     private func endTransfers() {
         let links = self.links.values
         for link in links { link.abort(Self.closed) }
-        var running = self.running
         // Those first that wait for a stream of HTTP/2: the ends of others would have them sent.
-        for transfer in self.hosts.values.flatMap(\.http2).flatMap(\.waiting) {
-            running[ObjectIdentifier(transfer)] = nil
+        let waiting = self.hosts.values.flatMap(\.http2).flatMap(\.waiting)
+        let known = Set(waiting.map { ObjectIdentifier($0) })
+        for transfer in waiting + self.running.filter({ !known.contains(ObjectIdentifier($0)) }) {
             transfer.fail(.cancelled, Self.closed.message)
         }
-        for transfer in running.values { transfer.fail(.cancelled, Self.closed.message) }
         self.spare.removeAll()
         while let oldest = self.kept.oldest { oldest.close() }
         for host in self.hosts.values {

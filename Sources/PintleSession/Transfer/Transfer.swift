@@ -33,6 +33,8 @@ package final class Transfer {
     /// a busy client away again and again.
     private static let mostTurnedAway = 16
 
+    /// Its index among the transfers of its pool that are under way.
+    var place: Int?
     private let pool: TransferPool
     private var stage = Stage.none
     private(set) var asked = Transfer.noRequest
@@ -52,8 +54,9 @@ package final class Transfer {
     private var lastActivity = NIODeadline.uptimeNanoseconds(0)
     private var connectDeadline = NIODeadline.uptimeNanoseconds(0)
     private var attemptStart = NIODeadline.uptimeNanoseconds(0)
-    /// Measurements of the connection and the request so far.
-    package private(set) var metrics = TransferMetrics()
+    private var measured = TransferMetrics()
+    private var judged: Verdict?
+    private var judgedProxy: Verdict?
     private var hasResponse = false
     /// The number of transfers that the object has been.
     private var uses: UInt64 = 0
@@ -79,7 +82,7 @@ package final class Transfer {
     final class Asked: Sendable {
         let request: TransferRequest
 
-        init(_ request: TransferRequest) { self.request = request }
+        init(_ request: consuming TransferRequest) { self.request = consume request }
     }
 
     init(pool: TransferPool) {
@@ -90,14 +93,16 @@ package final class Transfer {
 
     // MARK: For the owner
 
+    // What no other file sees is written without a check for exclusive access.
+
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
-    package private(set) var verdict: Verdict?
-
+    package var verdict: Verdict? { self.judged }
     /// The verdict on the chain of the https proxy that the transfer goes by, where this transfer made the connection.
-    package private(set) var proxyVerdict: Verdict?
-
+    package var proxyVerdict: Verdict? { self.judgedProxy }
     /// The version of the response whose head was received: `1.0`, `1.1` or `2`.
-    package private(set) var responseVersion = ""
+    package var responseVersion: String { self.measured.httpVersion }
+    /// Measurements of the connection and the request so far.
+    package var metrics: TransferMetrics { self.measured }
 
     /// Appends bytes to the body of a `.stream` request.
     package func send(_ bytes: ByteBuffer) {
@@ -167,49 +172,50 @@ package final class Transfer {
 
     var isRunning: Bool { self.delegate != nil }
 
-    func begin(_ request: TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
+    func begin(_ request: consuming TransferRequest, by proxy: ProxyLink?, delegate: any TransferDelegate) {
         self.delegate = delegate
         self.start = self.pool.loop.turnTime
-        self.asked = Asked(request)
-        let isCall = Self.isStream(request.fields)
-        self.silenceLimit = isCall ? request.streamTimeout ?? request.timeout : request.timeout
+        let asked = Asked(consume request)
+        self.asked = asked
+        let isCall = Self.isStream(asked.request.fields)
+        self.silenceLimit = isCall ? asked.request.streamTimeout ?? asked.request.timeout : asked.request.timeout
         self.lastActivity = self.start
-        self.connectDeadline = self.start + request.connectTimeout
-        switch request.body {
+        self.connectDeadline = self.start + asked.request.connectTimeout
+        switch asked.request.body {
         case .none: break
         case .bytes(let bytes): self.upload = UploadQueue(whole: bytes)
         case .stream:
             self.upload = UploadQueue()
-            if request.isRepeatable { self.upload?.keepSent() }
+            if asked.request.isRepeatable { self.upload?.keepSent() }
         }
-        if self.upload?.mayHaveBytes == true, request.fields.contains(.expect) {
+        if self.upload?.mayHaveBytes == true, asked.request.fields.contains(.expect) {
             // unowned: `forget` disarms the timer before the transfer goes.
             self.expectation = LoopTimer { [unowned self] in self.stopExpecting() }
         }
-        if request.connectOnly {
+        if asked.request.connectOnly {
             self.makeConnection(by: proxy)
         } else {
-            let host = self.pool.host(for: request, by: proxy)
+            let host = self.pool.host(for: asked.request, by: proxy)
             self.host = host
             host.users += 1
             // The host's limit does not count a connection that may be switched.
-            if request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
+            if asked.request.upgrade == nil { self.takePlace(at: host) } else { self.makeConnection(by: proxy) }
         }
         // A connection that is to be made has its own limit.
-        if !request.connectOnly, let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
+        if !asked.request.connectOnly, let silence { self.pool.loop.arm(silence, at: self.nextCheck) }
     }
 
     /// Fails at the end of this turn: the session is closed.
-    func beginToFail(_ request: TransferRequest, delegate: any TransferDelegate) {
+    func beginToFail(_ request: consuming TransferRequest, delegate: any TransferDelegate) {
         self.delegate = delegate
-        self.asked = Asked(request)
+        self.asked = Asked(consume request)
         self.start = self.pool.loop.turnTime
         self.pool.loop.atEndOfTurn(self)
     }
 
     private func takePlace(at host: OriginHost) {
         if host.speaksHTTP2 == true { return self.connect() }
-        if host.places?.take(ObjectIdentifier(self), for: self.asked.request.client) == false {
+        if host.places?.take(self, for: self.asked.request.client) == false {
             self.stage = .waiting
         } else {
             self.hasPlace = host.places != nil
@@ -287,16 +293,16 @@ package final class Transfer {
 
     private func attempted(_ result: Result<MadeConnection, SessionError>, _ metrics: TransferMetrics) {
         self.stage = .none
-        self.metrics = metrics
-        self.metrics.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
+        self.measured = metrics
+        self.measured.delay(by: .nanoseconds((self.attemptStart - self.start).nanoseconds))
         let others = self.leaveJoining()
         switch result {
         case .failure(let error):
             self.goOn(others)
             if !self.connectAgain(after: error) { self.tellEnd(error) }
         case .success(let made):
-            self.verdict = made.verdict
-            self.proxyVerdict = made.proxyVerdict
+            self.judged = made.verdict
+            self.judgedProxy = made.proxyVerdict
             guard let host else { return self.handOver(Handover(connection: made)) }
             if self.asked.request.upgrade != nil { return self.use(HTTP1Connection(made, to: host, pool: self.pool)) }
             let speaksHTTP2 = made.speaksHTTP2 || host.knowsHTTP2
@@ -375,10 +381,10 @@ package final class Transfer {
 
     private func note(_ made: MadeConnection, isKept: Bool) {
         self.lastActivity = self.pool.loop.turnTime
-        self.metrics.reusedConnection = isKept
-        self.metrics.address = made.address
-        self.metrics.tlsVersion = made.tlsVersion
-        self.verdict = made.verdict
+        self.measured.reusedConnection = isKept
+        self.measured.address = made.address
+        self.measured.tlsVersion = made.tlsVersion
+        self.judged = made.verdict
     }
 
     /// The connection was spoilt before anything was sent over it.
@@ -485,9 +491,7 @@ package final class Transfer {
         self.sent(count)
     }
 
-    func beganToSend() {
-        self.lastActivity = self.pool.loop.turnTime
-    }
+    func beganToSend() { self.lastActivity = self.pool.loop.turnTime }
 
     func sent(_ count: Int) {
         self.lastActivity = self.pool.loop.turnTime
@@ -507,8 +511,7 @@ package final class Transfer {
         let isStream = Self.isStream(head.fields)
         self.silenceLimit =
             (isStream ? self.asked.request.streamTimeout : self.asked.request.bodyTimeout) ?? self.asked.request.timeout
-        self.responseVersion = version
-        self.metrics.httpVersion = version
+        self.measured.httpVersion = version
         // The rest of the body is not wanted any more.
         if head.status >= 300 { self.waitsForBody = false }
         // Before the delegate, which may end this transfer and let the object serve another; what it sends may do so, too.
@@ -537,7 +540,7 @@ package final class Transfer {
     func switched(_ head: ResponseHead, to connection: MadeConnection, version: String, early: ByteBuffer) {
         self.stage = .none
         self.noteArrival()
-        self.metrics.httpVersion = version
+        self.measured.httpVersion = version
         self.handOver(Handover(connection: connection, head: head, version: version, early: early))
     }
 
@@ -551,7 +554,7 @@ package final class Transfer {
 
     private func noteArrival() {
         self.lastActivity = self.pool.loop.turnTime
-        if self.metrics.firstByte == nil { self.metrics.firstByte = self.elapsed }
+        if self.measured.firstByte == nil { self.measured.firstByte = self.elapsed }
     }
 
     /// Microseconds since the start, at least one.
@@ -605,11 +608,11 @@ package final class Transfer {
 
     private func end(telling tell: (any TransferDelegate, TransferMetrics) -> Void) {
         guard let delegate else { preconditionFailure("BUG: a transfer ends that does not run") }
-        self.metrics.total = self.elapsed
-        self.metrics.retries = self.retries + self.turnedAway
+        self.measured.total = self.elapsed
+        self.measured.retries = self.retries + self.turnedAway
         self.giveBackPlace()
         self.delegate = nil
-        tell(delegate, self.metrics)
+        tell(delegate, self.measured)
         self.forget()
     }
 
@@ -621,7 +624,7 @@ package final class Transfer {
             self.hasPlace = false
             self.pool.giveBackPlace(at: host, of: self.asked.request.client)
         } else {
-            host.places?.remove(ObjectIdentifier(self))
+            host.places?.remove(self)
             self.pool.forget(host)
         }
     }
@@ -639,11 +642,8 @@ package final class Transfer {
         self.upload?.drop()
         self.upload = nil
         self.trailersToSend = Fields()
-        self.metrics = TransferMetrics()
-        // Few have any, and to write none is dear.
-        if self.verdict != nil { self.verdict = nil }
-        if self.proxyVerdict != nil { self.proxyVerdict = nil }
-        self.responseVersion = ""
+        self.measured = TransferMetrics()
+        (self.judged, self.judgedProxy) = (nil, nil)
         (self.wasSentAgain, self.retries, self.turnedAway) = (false, 0, 0)
         self.hasResponse = false
         self.isReadingPaused = false

@@ -129,7 +129,9 @@ final class RecordingOpener: OriginOpener {
 
     init(_ transcript: Transcript) { self.transcript = transcript }
 
-    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
         if let last = self.origins.last, !last.isOver { self.transcript.breach("a second origin beside the first") }
         let origin = RecordingOrigin(request, self.transcript)
         origin.isSlow = self.isSlow

@@ -282,7 +282,9 @@ final class ModelOpener: OriginOpener {
 
     init(_ record: ModelRecord) { self.record = record }
 
-    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
         let origin = ModelOrigin(request, self.record, delegate)
         self.record.add(origin)
         return origin

@@ -228,7 +228,9 @@ final class FrameOpener: OriginOpener {
     /// Called with each exchange that asks.
     var whenAsked: ((Exchange) -> Void)?
 
-    func open(_ request: TransferRequest, in session: Session, for delegate: any TransferDelegate) -> any OriginStream {
+    func open(
+        _ request: consuming TransferRequest, in session: Session, for delegate: any TransferDelegate
+    ) -> any OriginStream {
         guard let model else { preconditionFailure("an origin is asked between two courses") }
         if let exchange = delegate as? Exchange { self.whenAsked?(exchange) }
         let origin = FrameOrigin(request, model, delegate)
