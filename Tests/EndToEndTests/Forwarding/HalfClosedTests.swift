@@ -96,7 +96,7 @@ struct HalfClosedTests {
         try origin.waitForRequests(1)
         client.reset()
         try origin.waitUntilQuiet()
-        try self.pintle.waitForExchanges(1)
+        #expect(try self.pintle.waitForExchanges(1)[0]["address"] as? String == "127.0.0.1")
         #expect(try self.pintle.counters()["cancelled"] as? Int == 1)
     }
 
