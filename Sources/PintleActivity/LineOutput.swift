@@ -13,6 +13,11 @@ final class LineOutput: Sendable {
         let isOwned: Bool
         /// The last write stopped within a line, as it does when the disk fills up.
         var isTorn = false
+
+        init(_ descriptor: Int32, isOwned: Bool) {
+            (self.descriptor, self.isOwned) = (descriptor, isOwned)
+            self.isTorn = isOwned && LineOutput.endsWithinLine(descriptor)
+        }
     }
 
     /// Why lines were lost.
@@ -32,13 +37,13 @@ final class LineOutput: Sendable {
     /// Writes to a descriptor that somebody else keeps open.
     init(borrowing descriptor: Int32) {
         Self.brokenPipesAreErrors
-        self.state = Locked(State(descriptor: descriptor, isOwned: false))
+        self.state = Locked(State(descriptor, isOwned: false))
     }
 
     /// Appends to a file, made for its owner and group when there is none.
     init(appendingTo path: String) throws(LogFileError) {
         Self.brokenPipesAreErrors
-        self.state = Locked(State(descriptor: try Self.open(path), isOwned: true))
+        self.state = Locked(State(try Self.open(path), isOwned: true))
     }
 
     deinit {
@@ -50,7 +55,7 @@ final class LineOutput: Sendable {
     /// Goes on in another file, which it owns, and closes the one before.
     func replace(with descriptor: Int32) {
         let old = self.state.withLock { state in
-            defer { (state.descriptor, state.isTorn) = (descriptor, false) }
+            defer { state = State(descriptor, isOwned: true) }
             return state.descriptor
         }
         _ = close(old)
@@ -90,6 +95,21 @@ final class LineOutput: Sendable {
             }
             return 0
         }
+    }
+
+    /// True if a file ends within a line: a disk was full when it was written last, or the machine lost power.
+    private static func endsWithinLine(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+            return false
+        }
+        // The log's own descriptor is for writing alone.
+        let reading = PintleSystem.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        guard reading >= 0 else { return false }
+        defer { _ = close(reading) }
+        var last = UInt8(ascii: "\n")
+        _ = pread(reading, &last, 1, status.st_size - 1)
+        return last != UInt8(ascii: "\n")
     }
 
     static func open(_ path: String) throws(LogFileError) -> Int32 {

@@ -73,6 +73,21 @@ import Testing
         #expect(try contents(of: path) == self.line("c"))
     }
 
+    @Test func `a line that a full disk has cut is not gone on with, by the next process or after a reload`() throws {
+        let directory = try TemporaryFolder()
+        let path = directory.path + "/exchanges.log"
+        try directory.write("time=1970", to: "exchanges.log")
+        let log = try self.log(path)
+        log.write(self.record("a"))
+        #expect(log.flush(within: .seconds(60)))
+        #expect(try contents(of: path) == "time=1970\n" + self.line("a"))
+        try directory.write("time=19", to: "exchanges.log")
+        try log.reopen()
+        log.write([self.record("b"), self.record("c")])
+        #expect(log.flush(within: .seconds(60)))
+        #expect(try contents(of: path) == "time=19\n" + self.line("b") + self.line("c"))
+    }
+
     @Test func `a file that cannot be opened is named with the reason`() {
         let error = #expect(throws: LogFileError.self) { try self.log("/nowhere/at/all/x.log") }
         #expect(
