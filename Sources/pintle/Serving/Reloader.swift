@@ -131,10 +131,9 @@ actor Reloader {
         ServingParts.warnOfShadowedPins(policy, origin, self.parts.logger)
         self.parts.activity.reload(settings: ActivitySettings(policy.configuration.activity), counters: counters)
         await self.parts.proxy.replace(active: next)
-        if next.answers !== self.active.answers {
-            await self.active.answers?.closeDisk()
-            await ServingParts.openCache(next, self.parts.logger)
-        }
+        if next.answers !== self.active.answers { await self.active.answers?.closeDisk() }
+        // Also with the same settings: a folder that could not be opened may be usable by now.
+        await ServingParts.openCache(next, self.parts.logger)
         self.policy = policy
         self.active = next
         return ControlAnswer(code: ProcessExit.success.rawValue, lines: breakages + ["reloaded \(origin)"])

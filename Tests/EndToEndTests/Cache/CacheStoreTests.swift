@@ -53,6 +53,20 @@ struct CacheStoreTests {
         #expect(self.origin.requests.count == 2)
     }
 
+    @Test func `a folder that could not be used is tried again by a reload`() throws {
+        let first = try self.start()
+        let folder = try TemporaryFolder()
+        let second = try PintleProcess(
+            "cache: {path: \"\(self.folder.path)/pintle/cache\"}\nroutes: [{name: kept, cache: {policy: protocol}}]",
+            folder: folder)
+        #expect(try first.stop() == 0)
+        let environment = ["XDG_STATE_HOME": folder.path, "PATH": "/usr/bin:/bin"]
+        #expect(try PintleProcess.run(["reload"], environment: environment).exitCode == 0)
+        #expect(try second.ask(get(self.origin.port, "/a")).text == "at /a")
+        let status = try PintleProcess.run(["status"], environment: environment)
+        #expect(status.output.contains { $0.contains(" on disk") }, "\(status.output)")
+    }
+
     @Test func `purge removes by URL, beginning, tag and all, on disk, too`() throws {
         var pintle = try self.start()
         let base = "http://127.0.0.1:\(self.origin.port)"
