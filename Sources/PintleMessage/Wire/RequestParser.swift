@@ -32,6 +32,10 @@ package struct RequestParser: Sendable {
         // A client may send an empty line after the body of an earlier request (RFC 9112 §2.2).
         var start = 0
         while bytes.count >= start + 2, start < 4, bytes[start] == .cr, bytes[start + 1] == .lf { start += 2 }
+        // Line feeds come in a ClientHello, too, and its sender should be told of more than those.
+        if start < bytes.count, bytes[start] == 0x16 {
+            throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
+        }
         guard let end = try self.endOfHead(bytes, from: start) else { return nil }
         self.searched = 0
         return start..<end
@@ -79,9 +83,6 @@ package struct RequestParser: Sendable {
     private static func checkBeginning(_ line: UnsafeRawBufferPointer) throws(WireError) {
         // It may be the first half of an empty line.
         guard let first = line.first, first != .cr else { return }
-        guard first != 0x16 else {
-            throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
-        }
         let method = line.prefix { $0 != .space && $0 != .cr }
         guard ASCII.isToken(UnsafeRawBufferPointer(rebasing: method)), method.count <= 64 else {
             throw Self.methodIsNoToken

@@ -131,6 +131,12 @@ private func code(_ text: String, limits: HeadLimits = HeadLimits()) -> WireErro
         #expect(code(text) == .malformed)
     }
 
+    @Test(arguments: ["\u{16}\u{3}\u{1}", "\u{16}\u{3}\u{1}\u{2}\0\u{1}\n\0\r\n", "\r\n\u{16}\u{3}\u{1}\n"])
+    func `a client that speaks TLS is told so, whatever bytes are in its handshake`(text: String) {
+        let error = #expect(throws: WireError.self) { try parse(text) }
+        #expect(error?.message == "this port speaks HTTP without TLS; give the proxy's address as http://")
+    }
+
     @Test(arguments: ["", "\r", "\r\n", "\r\n\r", "G", "GET ", "GET \u{1}", String(repeating: "A", count: 64)])
     func `what may become a request line is waited for`(text: String) {
         #expect(code(text) == nil)
