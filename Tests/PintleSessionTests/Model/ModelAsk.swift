@@ -127,11 +127,17 @@ final class ModelAsk {
         if self.isOver, !self.wasCancelled { self.breach("is sent though it is over") }
         guard let last = self.attempts.last else { return }
         switch last.fate {
-        case .unseen: break
+        case .unseen:
+            if self.attempts.count(where: { $0.fate == .unseen }) > Self.mostTurnedAway {
+                self.breach("is sent again without an end")
+            }
         case .refused, .lost:
             if self.resends > 1 { self.breach("is sent again more than once") }
             if last.fate == .lost, !self.isIdempotent {
                 self.breach("is sent again though the origin may have seen it")
+            }
+            if last.fate == .lost, !last.peer.hasServed {
+                self.breach("is sent again though its connection had served nothing")
             }
         case .open, .complete, .fails: self.breach("is sent again: \(last.fate)")
         }
@@ -174,7 +180,8 @@ final class ModelAsk {
         if !known.contains(error.code) { self.breach("fails strangely: \(error)") }
         guard !self.mayFail else { return }
         guard let attempt = self.attempts.last else {
-            if !self.record.hasEndedConnection { self.breach("fails before it was sent: \(error)") }
+            let mayBeLost = self.record.hasEndedUntold || self.record.hasEndedConnection && !self.isRewindable
+            if !mayBeLost { self.breach("fails before it was sent: \(error)") }
             return
         }
         let isRight =
@@ -183,7 +190,7 @@ final class ModelAsk {
             case .fails: true
             case .unseen:
                 self.attempts.count { $0.fate == .unseen } > Self.mostTurnedAway || !self.isRewindable
-                    || self.record.hasEndedConnection
+                    || self.record.hasEndedUntold
             case .refused: self.resends > 1 || !self.isRewindable
             case .lost: self.resends > 1 || !self.isRewindable || !self.isIdempotent || !attempt.peer.hasServed
             }

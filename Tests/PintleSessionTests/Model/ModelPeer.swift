@@ -297,11 +297,17 @@ final class ModelPeer {
 
     func play(_ close: OriginCourse.Close) {
         guard !self.isOver, !self.isBroken else { return }
-        self.record.hasEndedConnection = true
+        self.ends(untold: self.lastStream ?? .max > self.attempts.last?.number ?? 0)
         for attempt in self.attempts where !attempt.isClosed { attempt.connectionEnds(brokenFrames: false) }
         if close == .withinFrame, self.isGreeted { self.send([0, 0, 9, 0]) }
         self.stream.close(resetting: close == .byReset)
         self.end()
+    }
+
+    /// - Parameter untold: whether nothing says what becomes of requests that are on their way.
+    private func ends(untold: Bool) {
+        self.record.hasEndedConnection = true
+        if untold { self.record.hasEndedUntold = true }
     }
 
     /// A stream with a number that was used, and nothing more to say.
@@ -353,7 +359,7 @@ final class ModelPeer {
             case .continuationAlone: HTTP2Bytes.frame(Kind.continuation, 4, on: last, [0x88])
             }
         self.isBroken = true
-        self.record.hasEndedConnection = true
+        self.ends(untold: true)
         self.send(bytes)
         for attempt in self.attempts where !attempt.isClosed { attempt.connectionEnds(brokenFrames: true) }
     }

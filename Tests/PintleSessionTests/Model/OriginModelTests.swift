@@ -81,6 +81,32 @@ struct OriginModelTests {
             ])
         ),
         (
+            "LOOK-69 a GOAWAY that waits to be read counts, though writing fails before",
+            OriginCourse([
+                .asks(.init(method: "POST", body: .measured, size: 100)), .settle,
+                .goAway(connection: 0, .none, code: 0), .closes(connection: 0, .byReset), .gives(request: 0, 10),
+                .settle,
+            ])
+        ),
+        (
+            "LOOK-69 a request that is refused twice fails",
+            OriginCourse(
+                [.asks(.init(method: "POST")), .settle]
+                    + Array(
+                        repeating: [
+                            .resets(stream: 0, code: HTTP2Bytes.Code.refusedStream.rawValue), OriginCourse.Step.settle,
+                        ], count: 2
+                    ).joined())
+        ),
+        (
+            "LOOK-69 a request is not sent to an origin for ever that always goes away",
+            OriginCourse(
+                [.asks(.init(method: "POST")), .settle]
+                    + Array(
+                        repeating: [.goAway(connection: 0, .none, code: 0), OriginCourse.Step.settle], count: 20
+                    ).joined())
+        ),
+        (
             "a request that waits for a stream goes over another connection when the verdict on the server runs out",
             OriginCourse(
                 [

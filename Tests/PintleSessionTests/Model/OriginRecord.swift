@@ -14,6 +14,8 @@ final class OriginRecord {
     private(set) var breaches: [String] = []
     /// True if a connection was ended since everything was looked at: what was on its way over it is not seen by anybody.
     var hasEndedConnection = false
+    /// True if one of them ended without a GOAWAY that says that nothing on its way was looked at.
+    var hasEndedUntold = false
     /// True once the session ends.
     var isClosing = false
     private var serial = 0

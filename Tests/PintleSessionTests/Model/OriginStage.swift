@@ -138,7 +138,7 @@ final class OriginPlay: TurnEndWork {
     }
 
     private func settled() {
-        self.record.hasEndedConnection = false
+        (self.record.hasEndedConnection, self.record.hasEndedUntold) = (false, false)
         self.hasClientActed = false
         if self.phase == .closing { return self.checkLeft() }
         for connection in self.stage.host.http2
