@@ -49,7 +49,7 @@ struct HostPatternTests {
         ("[::1", "the bracket is not closed"), ("[::1]80", "after the bracket comes :port or nothing"),
         ("[example.com]", "only IPv6 addresses stand in brackets"),
         ("10.0.0.1/8", "bits beyond the prefix are set; did you mean 10.0.0.0/8?"),
-        ("example.com/path", "not an address or network, as in 10.0.0.0/8 or 2001:db8::/32"),
+        ("example.com/path", "a host pattern has no path: give the host alone, as in api.example.com"),
         ("10.0.1", "neither an IPv4 address, as in 10.0.0.1, nor a host name"),
         (
             "^api\\.example\\.com$",

@@ -105,6 +105,10 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
 
     private static func parseHost(_ text: Substring) throws(Malformed) -> Host {
         if text == "*" { return .any }
+        let stem = text.prefix { $0 != "/" }
+        if stem.count < text.count, !stem.contains(":"), stem.contains(where: \.isLetter) {
+            throw Malformed("a host pattern has no path: give the host alone, as in api.example.com")
+        }
         if text.contains("/") || text.contains(":") || IPAddress(text) != nil { return .network(try CIDR(text)) }
         let isSuffix = text.hasPrefix("*.")
         if text.dropFirst(isSuffix ? 1 : 0).contains("*") {
