@@ -66,7 +66,8 @@ package struct AuthorityFolder: Sendable, Hashable {
         } catch {
             guard error.code == EEXIST else { throw TrustError.identity(file, "cannot be written: \(error)") }
             throw TrustError.identity(
-                file, "is there already; take it away first, where nobody should trust that authority any more")
+                file,
+                "is there already; to make another authority take it away first, and have programs trust the new one")
         }
     }
 }
