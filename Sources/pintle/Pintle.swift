@@ -27,8 +27,8 @@ struct Pintle: AsyncParsableCommand {
             Output.error(Self.helpMessage())
             Glibc.exit(ProcessExit.usage.rawValue)
         }
-        if let name = CommandLine.arguments.dropFirst().first, Self.plannedCommands.contains(name) {
-            Output.error("pintle \(name): not built yet in this version")
+        if let planned = Self.planned(CommandLine.arguments.dropFirst()) {
+            Output.error("pintle \(planned): not built yet in this version")
             Glibc.exit(ProcessExit.usage.rawValue)
         }
         do {
@@ -47,8 +47,21 @@ struct Pintle: AsyncParsableCommand {
 
     /// Commands that later versions have; to call them unknown would send people looking for a spelling mistake.
     private static let plannedCommands: Set<String> = [
-        "top", "wait", "config",
+        "top", "wait", "config", "tail", "fleet", "replay", "test", "tapes", "verify-run",
     ]
+    /// Topics that `help` will have beside the commands.
+    private static let plannedTopics: Set<String> = [
+        "configuration", "fields", "problems", "counters", "filters", "exit-codes", "environment", "signals",
+    ]
+
+    private static func planned(_ arguments: ArraySlice<String>) -> String? {
+        guard let name = arguments.first else { return nil }
+        if Self.plannedCommands.contains(name) { return name }
+        guard name == "help", let topic = arguments.dropFirst().first, Self.plannedTopics.contains(topic) else {
+            return nil
+        }
+        return "help \(topic)"
+    }
 
     private static func leave(with failure: CommandFailure) -> Never {
         for line in failure.lines { Output.error(line) }
@@ -69,10 +82,9 @@ struct Pintle: AsyncParsableCommand {
         Output.error(message)
         // A code of 2 would be the command's own.
         let isRun = CommandLine.arguments.dropFirst().first == "run"
-        if isRun, !CommandLine.arguments.contains("--") {
-            Output.error(
-                "Write the command and its options after --, as in: pintle run --isolate -- curl -s https://example.com/"
-            )
+        let commands = Self.configuration.subcommands.map { $0._commandName }
+        if let hint = UsageHint.sentence(for: Array(CommandLine.arguments.dropFirst()), commands: commands) {
+            Output.error(hint)
         }
         Glibc.exit((isRun ? ProcessExit.runFailed : .usage).rawValue)
     }

@@ -3,7 +3,7 @@
 extension String {
     /// The candidate with the fewest edits from here, if they are few enough to be a slip: a third of its length, and
     /// one even for the shortest.
-    func nearest(of candidates: [String]) -> String? {
+    package func nearest(of candidates: [String]) -> String? {
         guard self.utf8.count <= 64 else { return nil }
         let written = self.lowercased().replacing("-", with: "_")
         var best: (candidate: String, distance: Int)?

@@ -18,6 +18,9 @@ struct Check: ParsableCommand {
             is shown.
             """)
 
+    @Argument(help: "The configuration file, as with -c.")
+    var file: String?
+
     @OptionGroup var configuration: ConfigurationOptions
 
     @Option(
@@ -25,8 +28,14 @@ struct Check: ParsableCommand {
             "A saved request, as a client sends it to the proxy: print what would go upstream.", valueName: "file"))
     var sample: String?
 
+    func validate() throws {
+        guard self.file == nil || self.configuration.file == nil else {
+            throw ValidationError("Name one configuration: FILE or -c FILE.")
+        }
+    }
+
     func run() throws {
-        let (policy, origin) = try self.configuration.load()
+        let (policy, origin) = try ConfigurationOptions.load(self.file ?? self.configuration.file)
         Output.error("configuration: \(origin)")
         for file in policy.configuration.includedFiles { Output.error("included: \(file)") }
         if let sample { return try self.run(sample: sample, policy) }

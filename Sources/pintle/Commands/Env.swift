@@ -21,7 +21,7 @@ struct Env: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "sh, fish, powershell, json, dotenv or github. Default fish where $SHELL is fish, else sh.",
+            "sh (also for bash and zsh), fish, powershell, json, dotenv or github. Default fish where $SHELL is fish, else sh.",
             valueName: "shell"))
     var shell: EnvironmentFormat?
 

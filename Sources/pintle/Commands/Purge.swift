@@ -30,7 +30,8 @@ struct Purge: ParsableCommand {
 
     func validate() throws {
         let given = [self.url != nil, self.prefix != nil, self.tag != nil, self.all].filter { $0 }.count
-        guard given == 1 else { throw ValidationError("Say what goes: a URL, --prefix, --tag or --all.") }
+        guard given > 0 else { throw ValidationError("Say what goes: a URL, --prefix, --tag or --all.") }
+        guard given == 1 else { throw ValidationError("Say one thing that goes: a URL, --prefix, --tag or --all.") }
     }
 
     func run() throws {

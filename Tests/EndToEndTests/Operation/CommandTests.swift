@@ -14,6 +14,33 @@ struct CommandTests {
         #expect(process.errors.contains { $0.contains("good.yaml") }, "the one used is printed")
     }
 
+    @Test func `check takes the file without -c, and not with it as well`() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write("version: 1\nroute: []\n", to: "slip.yaml")
+        let process = try PintleProcess.run(["check", file])
+        #expect(process.exitCode == 3 && process.errors.contains { $0.contains("slip.yaml:2:1") }, "\(process.lines)")
+        let both = try PintleProcess.run(["check", file, "-c", file])
+        #expect(both.exitCode == 2 && both.errors.contains { $0.contains("Name one configuration") }, "\(both.lines)")
+    }
+
+    @Test(arguments: [
+        ("serv", "Did you mean: pintle serve"),
+        ("-c x.yaml serve", "Options follow the command, as in: pintle serve -c …"),
+        ("serve x.yaml", "A configuration is named by -c, as in: pintle serve -c x.yaml"),
+        (
+            "status -c x.yaml",
+            "A proxy that runs is asked, whatever its configuration; if several run, --pid says which."
+        ),
+        ("explain http://a.test/", "The method comes first, as in: pintle explain GET http://a.test/"),
+        ("purge http://a.test/ --all", "Error: Say one thing that goes: a URL, --prefix, --tag or --all."),
+        ("tail", "pintle tail: not built yet in this version"),
+        ("help exit-codes", "pintle help exit-codes: not built yet in this version"),
+    ])
+    func `a slip in the command line is answered with what was probably meant`(line: String, answer: String) throws {
+        let process = try PintleProcess.run(line.split(separator: " ").map(String.init))
+        #expect(process.exitCode == 2 && process.errors.contains(answer), "\(process.lines)")
+    }
+
     @Test func `check prints findings as file, line, column and message`() throws {
         let folder = try TemporaryFolder()
         let file = try folder.write(

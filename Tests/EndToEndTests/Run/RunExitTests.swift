@@ -26,6 +26,10 @@ struct RunExitTests {
         arguments: [
             (["nosuch"], 127, "nosuch: there is no such command"),
             (["./nosuch"], 127, "./nosuch: there is no such command"),
+            (
+                ["no such"], 127,
+                "no such: there is no such command; write its words apart, or give the line to a shell: sh -c '…'"
+            ),
             (["/tmp"], 126, "/tmp cannot be executed: it is a folder"),
             (["./pintle.yaml"], 126, "./pintle.yaml cannot be executed: permission denied"),
             (["./script"], 126, "./script cannot be executed: it names an interpreter that is not there"),

@@ -67,6 +67,7 @@ struct FetchRefusalTests {
             "http://a.test/ --serialize http --form a=@/etc/hostname",
             "--serialize http cannot carry the files of --form; use multipart"
         ),
+        ("http://a.test/ POST", "the method comes first, as in: pintle fetch POST http://a.test/"),
         ("GET http://a.test/ --form a=1", "GET carries no body; use POST or PUT, or --param for the query"),
         ("HEAD http://a.test/ --json -", "HEAD carries no body; use POST or PUT, or --param for the query"),
         ("http://a.test/ --param a", "--param: needs a name, an equals sign and a value, as in --param page=2"),

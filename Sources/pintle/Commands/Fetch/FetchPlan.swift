@@ -86,6 +86,8 @@ struct FetchPlan {
         guard !words.isEmpty else { throw .usage("URL is missing; pintle fetch --help shows how it is used") }
         if let width = options.parallel {
             guard (1...64).contains(width) else { throw .usage("--parallel \(width): must be from 1 to 64") }
+        } else if words.count == 2, let last = words.last, last.utf8.allSatisfy(Self.isMethodByte) {
+            throw .usage("the method comes first, as in: pintle fetch \(last) \(words.first ?? "")")
         } else if words.count > 1 {
             throw .usage("\(words.count) URLs: say with --parallel how many to request at a time")
         }

@@ -159,7 +159,10 @@ struct Run: AsyncParsableCommand {
             return try ProgramPath.find(name, search: search)
         } catch {
             switch error {
-            case .notFound: throw CommandFailure(.notFound, "pintle run: \(name): there is no such command")
+            case .notFound:
+                let isLine = name.contains(" ") && self.command.count == 1
+                let hint = isLine ? "; write its words apart, or give the line to a shell: sh -c '…'" : ""
+                throw CommandFailure(.notFound, "pintle run: \(name): there is no such command\(hint)")
             case .notExecutable(let cause):
                 throw CommandFailure(.cannotExecute, "pintle run: \(name) cannot be executed: \(cause)")
             }
