@@ -39,15 +39,10 @@ extension HTTP2ClientStream {
 
     /// Nobody takes anything any more, and all that is sent is sent.
     ///
-    /// - Parameter hasInput: whether the client has not ended its side. It is told that nobody wants more, when it has all that
-    ///   was sent: a reset takes what waits with it.
+    /// - Parameter hasInput: whether the client has not ended its side.
     func closeTunnel(hasInput: Bool) {
         self.socket = nil
-        guard hasInput else { return }
-        let channel = self.channel
-        self.tunnelEnd?.assumeIsolated().whenSuccess {
-            channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.noError), promise: nil)
-        }
+        if hasInput, let tunnelEnd { self.stopInput(when: tunnelEnd) }
     }
 
     /// The tunnel ended without an end in order.

@@ -42,6 +42,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Bytes that have come and were not taken; the connection counts them, too.
     var untaken = 0
     private var isOver = false
+    /// True once a RST_STREAM was written, before the codec has it: it may tell from within that call of what has come since.
+    private var isReset = false
     /// Nil before the head has come, and when all is over.
     private(set) var exchange: Exchange?
     private var hasHead = false
@@ -93,6 +95,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.isTold = true
+        // Frames that have come with the one for which the stream was reset say nothing any more.
+        guard !self.isReset else { return }
         switch self.unwrapInboundIn(data) {
         case .headers(let headers):
             self.hasEnded = headers.endStream
@@ -304,8 +308,25 @@ final class HTTP2ClientStream: ChannelInboundHandler {
     /// Ends the stream so that its answer does not look complete.
     func reset(_ code: HTTP2ErrorCode, for reason: String? = nil) {
         self.leavingReason = reason
-        self.channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
+        self.writeReset(code)
+        self.channel.flush()
         self.leave()
+    }
+
+    /// Writes a RST_STREAM, unless there was one.
+    private func writeReset(_ code: HTTP2ErrorCode) {
+        guard !self.isReset else { return }
+        self.isReset = true
+        self.channel.write(HTTP2Frame.FramePayload.rstStream(code), promise: nil)
+    }
+
+    /// Tells the client that nobody wants the rest of what it sends, when all that was sent to it has left (RFC 9113 §8.1): a
+    /// reset takes what waits with it.
+    func stopInput(when sent: EventLoopFuture<Void>) {
+        sent.assumeIsolated().whenSuccess {
+            self.writeReset(.noError)
+            self.channel.flush()
+        }
     }
 
     func abort() { self.reset(.cancel) }
@@ -408,13 +429,8 @@ final class HTTP2ClientStream: ChannelInboundHandler {
         if let endTimer { self.lane.loop.disarm(endTimer) }
         guard !self.hasRequest else { return self.write(payload, promise: promise) }
         self.writeWaiting()
-        // Whoever still sends a body is told that nobody wants the rest, when all of the answer has left (§8.1): a reset takes
-        // what waits with it.
         let sent = promise ?? self.channel.eventLoop.makePromise(of: Void.self)
-        let channel = self.channel
-        sent.futureResult.whenSuccess {
-            channel.writeAndFlush(HTTP2Frame.FramePayload.rstStream(.noError), promise: nil)
-        }
+        self.stopInput(when: sent.futureResult)
         self.channel.write(payload, promise: sent)
         self.flushLater()
     }
@@ -468,7 +484,8 @@ extension HTTP2ClientStream: ClientStream {
         // Bytes that were written still arrive: a reset takes those with it that wait.
         self.writeWaiting()
         self.channel.flush()
-        self.write(.rstStream(.internalError))
+        self.writeReset(.internalError)
+        self.flushLater()
     }
 
     func resumeBody() { self.process() }

@@ -26,6 +26,34 @@ struct FrameModelTests {
         #expect(fault == nil, "\(fault ?? "")")
     }
 
+    /// Courses that random ones have led to.
+    static let courses: [(name: String, course: FrameCourse)] = [
+        (
+            "a stream is reset once, though trailers follow a body that is too long",
+            FrameCourse(
+                configuration: 0,
+                steps: [.opens(.init(method: "POST", body: .tooLong, size: 3)), .trailers(stream: 0)])
+        ),
+        (
+            "a stream is reset once, though its answer ends as a body that is too long comes",
+            FrameCourse(
+                configuration: 0,
+                steps: [
+                    .opens(.init(method: "POST", body: .tooLong, size: 3)), .turn, .turn, .turn,
+                    .answers(origin: 0, .init()), .ends(origin: 0), .endsBody(stream: 0),
+                ])
+        ),
+    ]
+
+    @Test(arguments: Self.courses.map(\.name)) func `a course of frames keeps what the model says`(
+        name: String
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let courses = Self.courses.filter { $0.name == name }.map(\.course)
+        let place = try await CourseRun<FrameCourse>(.courses(courses), in: folder).result(in: Self.play)
+        #expect(place.isDone, "\(place)")
+    }
+
     @Test func `a course of frames without events is right`() async throws {
         let folder = try TemporaryFolder()
         let courses = FrameConfiguration.all.indices.flatMap { configuration in
