@@ -81,9 +81,14 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
         self.owedBytes = request.body.length
         let head = HTTP2Frame.FramePayload.headers(.init(headers: .init(request), endStream: endsHere))
         let written = self.writtenPromise(on: channel, endsRequest: endsHere)
-        // A head that does not leave as a whole is no request for the peer.
+        // A head that does not leave as a whole is no request for the peer. The codec may keep it until the peer has room.
         let box = NIOLoopBound(self, eventLoop: channel.eventLoop)
-        written.futureResult.whenFailure { _ in box.value.failed(.unseen) }
+        written.futureResult.whenComplete { result in
+            switch result {
+            case .success: box.value.sendMore()
+            case .failure: box.value.failed(.unseen)
+            }
+        }
         channel.writeAndFlush(head, promise: written)
         if let number = try? channel.syncOptions?.getOption(HTTP2StreamChannelOptions.streamID), !self.isOver {
             self.number = Int(number)
@@ -121,6 +126,8 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     /// - Returns: whether there is something to be flushed.
     private func writePieces(to channel: any Channel) -> Bool {
+        // What the codec keeps behind a head is lost with it, and a long body cannot be sent twice.
+        guard self.connection.hasSentHead(of: self) else { return false }
         var hasWritten = false
         while let transfer, channel.isWritable, !self.hasSentAll {
             switch transfer.nextStep {

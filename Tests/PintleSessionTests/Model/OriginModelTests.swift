@@ -115,11 +115,41 @@ struct OriginModelTests {
                 ], greetings: [.init(streams: 0), .init()])
         ),
         (
+            "a long body that waits for a stream is whole on another connection when the verdict on the server runs out",
+            OriginCourse(
+                [
+                    .asks(.init(method: "POST", body: .measured, size: 70_000)), .gives(request: 0, 100_000), .settle,
+                    .verdictEnds, .settle,
+                ], greetings: [.init(streams: 0), .init()])
+        ),
+        (
+            "a long body that waits for a stream is whole on another connection when its origin goes away",
+            OriginCourse(
+                [
+                    .asks(.init(method: "POST", body: .unmeasured, size: 150_000)), .gives(request: 0, 100_000),
+                    .settle, .goAway(connection: 0, .all, code: 0), .settle,
+                ], greetings: [.init(streams: 0), .init()])
+        ),
+        (
+            "a long body that waits for a stream leaves when its origin has room",
+            OriginCourse(
+                [
+                    .asks(.init(method: "POST", body: .measured, size: 70_000)), .gives(request: 0, 40_000), .settle,
+                    .settings(connection: 0, .init(streams: 1)), .settle, .gives(request: 0, 40_000), .settle,
+                ], greetings: [.init(streams: 0)])
+        ),
+        (
             "the first request on a connection is sent before its origin has sent anything",
             OriginCourse([.asks(.init(method: "GET")), .settle], greetings: [.init(isLate: true)])
         ),
-        // A request that has met the peer's limit, between three others.
-        ("a request that waits for a stream is not sent when the session ends", OriginCourse(seed: 3685)),
+        (
+            "a request that waits for a stream is not sent when the session ends",
+            OriginCourse(
+                [
+                    .asks(.init(method: "GET")), .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle,
+                    .asks(.init(method: "DELETE")), .settings(connection: 0, .init(streams: 3)), .settle,
+                ], ending: .closes)
+        ),
     ]
 
     @Test(arguments: Self.courses.map(\.name)) func `a course keeps what the model says`(name: String) async throws {
