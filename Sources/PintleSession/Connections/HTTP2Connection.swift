@@ -38,6 +38,8 @@ final class HTTP2Connection: KeptConnection, TurnEndWork, @unchecked Sendable {
     private var isClosed = false
     /// True once the peer's frames have broken HTTP/2; the connection ends then.
     fileprivate(set) var isBroken = false
+    /// True once the peer was told of an error of the connection.
+    fileprivate var hasFailed: Bool { self.heads?.hasFailed ?? true }
 
     /// The bytes that the peer may send on a stream before they are read.
     private static let window = 256 * 1024
@@ -241,12 +243,12 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) { self.connection.closed() }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // The streams are told of theirs; after one of the connection nothing can be understood any more. What was begun behind
-        // the peer's GOAWAY has not left, and the codec calls that an error of the connection.
-        guard !(error is NIOHTTP2Errors.StreamError), !(error is NIOHTTP2Errors.CreatedStreamAfterGoaway),
-            !(error is NIOHTTP2Errors.IOOnClosedConnection)
-        else { return }
-        self.connection.isBroken = error is any NIOHTTP2Error
+        // The streams are told of theirs; after one of the connection, for which there was a GOAWAY, nothing can be understood any
+        // more. The codec fires both alike.
+        if error is any NIOHTTP2Error {
+            guard self.connection.hasFailed else { return }
+            self.connection.isBroken = true
+        }
         context.close(promise: nil)
     }
 }

@@ -47,6 +47,8 @@ final class ModelAttempt {
     /// True if the end of the answer was that of the stream: the request had come as a whole before.
     private var isClosedByAnswer = false
     private(set) var hasReset = false
+    /// True if the origin has sent what breaks HTTP/2 on it; it sends nothing more then.
+    private(set) var hasErred = false
     /// True if the origin has said that it takes no stream of that number.
     private var isAboveLast = false
     private var released = 0
@@ -110,7 +112,7 @@ final class ModelAttempt {
 
     // MARK: What the origin does
 
-    private var maySend: Bool { !self.isClosed && !self.answerEnded && self.peer.maySend }
+    private var maySend: Bool { !self.isClosed && !self.answerEnded && !self.hasErred && self.peer.maySend }
 
     func playInterim(_ status: Int) {
         guard self.maySend, self.head == nil, !self.ends else { return }
@@ -239,6 +241,41 @@ final class ModelAttempt {
         let isRefused = code == HTTP2Bytes.Code.refusedStream.rawValue
         self.decide(isRefused && !self.hasAnswer ? .refused : .fails("it is reset"))
         self.peer.send(HTTP2Bytes.reset(code, on: self.number))
+    }
+
+    /// Sends what breaks HTTP/2, so that the stream must end.
+    func play(_ misdeed: OriginCourse.Misdeed) {
+        guard !self.isClosed, !self.hasErred, self.peer.maySend else { return }
+        let isFirst = self.maySend && self.head == nil && !self.ends
+        let bytes: [UInt8]?
+        switch misdeed {
+        // The window of a request that has left as a whole is of no use, and not looked at.
+        case .noWindow where self.requestEnded, .overflow where self.requestEnded: return
+        case .noWindow: bytes = HTTP2Bytes.windowUpdate(0, on: self.number)
+        case .overflow:
+            // The window may be empty before.
+            self.receiveWindow += 2 * 0x7FFF_FFFF
+            let half = HTTP2Bytes.windowUpdate(0x7FFF_FFFF, on: self.number)
+            bytes = half + half
+        case .upperCase: bytes = isFirst ? self.section([(":status", "200"), ("X-A", "b")], endsStream: false) : nil
+        case .noStatus: bytes = isFirst ? self.section([("x-a", "b")], endsStream: true) : nil
+        case .twoStatuses:
+            bytes = isFirst ? self.section([(":status", "200"), (":status", "200")], endsStream: false) : nil
+        case .fieldOfConnection:
+            bytes = isFirst ? self.section([(":status", "200"), ("connection", "close")], endsStream: true) : nil
+        case .endedInterim: bytes = isFirst ? self.section([(":status", "103")], endsStream: true) : nil
+        case .switching: bytes = isFirst ? self.section([(":status", "101")], endsStream: false) : nil
+        case .contentBeforeHead:
+            bytes = isFirst ? HTTP2Bytes.frame(HTTP2Bytes.Kind.data, on: self.number) : nil
+        case .secondHead:
+            bytes =
+                self.maySend && self.head != nil && !self.ends
+                ? self.section([(":status", "200")], endsStream: false) : nil
+        }
+        guard let bytes else { return }
+        self.hasErred = true
+        self.decide(.fails("its frames break HTTP/2"))
+        self.peer.send(bytes)
     }
 
     /// The origin takes no stream above that one.

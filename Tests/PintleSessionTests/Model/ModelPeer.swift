@@ -37,7 +37,7 @@ final class ModelPeer {
     var sendWindow = 65_535
     // The windows that the origin grants.
     private(set) var receiveInitial = 65_535
-    private var receiveWindow = 65_535
+    var receiveWindow = 65_535
     private var streamLimit = Int.max
     private var frameLimit = 16_384
     // The end.
@@ -257,8 +257,9 @@ final class ModelPeer {
 
     func play(settings: OriginCourse.Greeting) { if self.maySend { self.say(settings) } }
 
-    private func say(_ settings: OriginCourse.Greeting) {
-        var values: [(Int, Int)] = []
+    /// Sends settings, and values of names that nobody knows.
+    func say(_ settings: OriginCourse.Greeting, and unknown: [(Int, Int)] = []) {
+        var values = unknown
         if let streams = settings.streams { values.append((Setting.streams, streams)) }
         if let window = settings.window { values.append((Setting.window, window)) }
         if let frame = settings.frame { values.append((Setting.frame, frame)) }
@@ -310,54 +311,8 @@ final class ModelPeer {
         if untold { self.record.hasEndedUntold = true }
     }
 
-    /// A stream with a number that was used, and nothing more to say.
-    private var endedStream: ModelAttempt? { self.attempts.last { $0.requestEnded && $0.answerEnded && !$0.hasReset } }
-
-    func play(_ noise: OriginCourse.Noise) {
-        guard self.maySend else { return }
-        switch noise {
-        case .unknownFrame: self.send(HTTP2Bytes.frame(0x42, 0xFF, on: 0, [1, 2, 3]))
-        case .priority:
-            self.send(HTTP2Bytes.frame(Kind.priority, on: self.attempts.last?.number ?? 1, [0, 0, 0, 0, 1]))
-        case .ping: self.send(HTTP2Bytes.frame(Kind.ping, on: 0, [UInt8](repeating: 0, count: 8)))
-        case .pings:
-            for _ in 0..<250 { self.send(HTTP2Bytes.frame(Kind.ping, on: 0, [UInt8](repeating: 0, count: 8))) }
-        case .windowOfEndedStream:
-            if let attempt = self.endedStream { self.send(HTTP2Bytes.windowUpdate(5, on: attempt.number)) }
-        case .resetOfEndedStream:
-            if let attempt = self.endedStream { self.send(HTTP2Bytes.reset(0, on: attempt.number)) }
-        case .dataOnResetStream:
-            // It has crossed the reset, for all that the session knows.
-            guard let attempt = self.attempts.last(where: { $0.clientReset != nil && !$0.answerEnded && !$0.hasReset }),
-                self.sendWindow > 5, attempt.sendWindow > 5, attempt.head != nil
-            else { return }
-            self.sendWindow -= 5
-            self.send(HTTP2Bytes.frame(Kind.data, on: attempt.number, [1, 2, 3, 4, 5]))
-        case .acknowledgedPing: self.send(HTTP2Bytes.frame(Kind.ping, 1, on: 0, [UInt8](repeating: 3, count: 8)))
-        case .emptyData: self.attempts.last { !$0.isClosed }?.playEmptyData()
-        }
-    }
-
-    func play(_ breach: OriginCourse.Breach) {
-        guard self.maySend else { return }
-        let last = self.attempts.last?.number ?? 1
-        let bytes =
-            switch breach {
-            case .text: Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)
-            case .push:
-                HTTP2Bytes.frame(Kind.pushPromise, 4, on: last, HTTP2Bytes.number(2, 4) + HTTP2Bytes.block([]))
-            case .dataOnZero: HTTP2Bytes.frame(Kind.data, on: 0, [1])
-            case .dataOnIdle: HTTP2Bytes.frame(Kind.data, on: last + 1000, [1])
-            case .noWindow: HTTP2Bytes.windowUpdate(0, on: 0)
-            case .longFrame: HTTP2Bytes.frame(Kind.data, on: last, [UInt8](repeating: 1, count: 16_385))
-            case .brokenBlock: HTTP2Bytes.frame(Kind.headers, 4, on: last, [0x80])
-            case .oddSettings: HTTP2Bytes.frame(Kind.settings, on: 0, [0, 1, 2])
-            case .shortPing: HTTP2Bytes.frame(Kind.ping, on: 0, [1, 2, 3])
-            // The window may be empty before.
-            case .overflow: HTTP2Bytes.windowUpdate(0x7FFF_FFFF, on: 0) + HTTP2Bytes.windowUpdate(1, on: 0)
-            case .resetOfIdle: HTTP2Bytes.reset(8, on: last + 1000)
-            case .continuationAlone: HTTP2Bytes.frame(Kind.continuation, 4, on: last, [0x88])
-            }
+    /// Sends what breaks HTTP/2, and nothing more.
+    func breaks(by bytes: [UInt8]) {
         self.isBroken = true
         self.ends(untold: true)
         self.send(bytes)

@@ -108,6 +108,7 @@ extension OriginCourse.Step: CustomStringConvertible {
         case .closes(let connection, let close): return "connection \(connection) ends: \(close.rawValue)"
         case .noise(let connection, let noise): return "connection \(connection) sends \(noise.rawValue)"
         case .breaks(let connection, let breach): return "connection \(connection) breaks: \(breach.rawValue)"
+        case .errs(let stream, let misdeed): return "stream \(stream) breaks: \(misdeed.rawValue)"
         case .verdictEnds: return "the verdict on the server runs out"
         case .seconds: return "seconds pass"
         case .settle: return "all is taken"

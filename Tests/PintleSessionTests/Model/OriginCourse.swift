@@ -75,13 +75,23 @@ struct OriginCourse: PlayableCourse {
     /// Frames that say nothing to anybody.
     enum Noise: String, Codable, CaseIterable {
         case unknownFrame, priority, ping, windowOfEndedStream, resetOfEndedStream, dataOnResetStream
-        case acknowledgedPing, emptyData, pings
+        case acknowledgedPing, emptyData, pings, unknownOnStream, unknownOnIdle, unknownOfAnySize, reservedBit
+        case alternativeService, origin, priorityUpdate, manySettings, unknownSettings, windowOfResetStream
+        case resetOfResetStream, headOnResetStream, manyEmptyData
     }
 
     /// Frames that end a connection, since they break HTTP/2.
     enum Breach: String, Codable, CaseIterable {
         case text, push, dataOnZero, dataOnIdle, noWindow, longFrame, brokenBlock, oddSettings, shortPing, overflow
-        case resetOfIdle, continuationAlone
+        case resetOfIdle, continuationAlone, pushSetting, headOnIdle, headOnEven, shortWindow, windowOfIdle, longUnknown
+        case badPadding, noPadding, frameInSection, settingsOnStream, hugeWindow, smallFrames, longPing, pingOnStream
+        case resetOfConnection, shortReset, shortGoAway, goAwayOnStream
+    }
+
+    /// Frames that end a stream, since they break HTTP/2.
+    enum Misdeed: String, Codable, CaseIterable {
+        case noWindow, overflow, upperCase, noStatus, twoStatuses, fieldOfConnection, endedInterim, switching
+        case contentBeforeHead, secondHead
     }
 
     enum Step: Codable {
@@ -104,6 +114,7 @@ struct OriginCourse: PlayableCourse {
         case closes(connection: Int, Close)
         case noise(connection: Int, Noise)
         case breaks(connection: Int, Breach)
+        case errs(stream: Int, Misdeed)
         /// The verdict on the server runs out.
         case verdictEnds
         case seconds
@@ -203,6 +214,7 @@ struct OriginCourse: PlayableCourse {
             case 88..<92: return .noise(connection: number, one(Noise.allCases))
             case 92 where self.isWild: return .breaks(connection: number, one(Breach.allCases))
             case 93: return below(3) == 0 ? .verdictEnds : .seconds
+            case 94: return .errs(stream: number, one(Misdeed.allCases))
             default: return .settle
             }
         }

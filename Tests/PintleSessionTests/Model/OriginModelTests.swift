@@ -139,6 +139,20 @@ struct OriginModelTests {
                 ], greetings: [.init(streams: 0)])
         ),
         (
+            "a second head of an answer fails its request alone",
+            OriginCourse([
+                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle, .head(stream: 1, .init(size: 1)),
+                .errs(stream: 1, .secondHead), .settle,
+            ])
+        ),
+        (
+            "a head that is malformed fails its request alone",
+            OriginCourse([
+                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle, .errs(stream: 1, .upperCase), .settle,
+                .asks(.init(method: "GET")), .settle, .errs(stream: 1, .fieldOfConnection), .settle,
+            ])
+        ),
+        (
             "the first request on a connection is sent before its origin has sent anything",
             OriginCourse([.asks(.init(method: "GET")), .settle], greetings: [.init(isLate: true)])
         ),

@@ -193,6 +193,7 @@ final class OriginPlay: TurnEndWork {
         case .closes(let connection, let close): record.peer(under: connection)?.play(close)
         case .noise(let connection, let noise): record.peer(under: connection)?.play(noise)
         case .breaks(let connection, let breach): record.peer(under: connection)?.play(breach)
+        case .errs(let stream, let misdeed): record.attempt(under: stream)?.play(misdeed)
         case .verdictEnds: self.endVerdict()
         case .seconds: self.passSeconds()
         case .settle: break
