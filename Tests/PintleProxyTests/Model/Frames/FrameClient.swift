@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import NIOCore
+import NIOHPACK
 import PintleTesting
 
 /// The client of a course of frames: sends what events say, as RFC 9113 allows it but for what is drawn to be wrong.
@@ -11,7 +12,7 @@ final class FrameClient {
     private typealias Request = FrameCourse.Request
 
     let transport: FrameTransport
-    private let model: FrameModel
+    let model: FrameModel
     private let reader: FrameReader
     private var table = FrameTable()
     /// The size that the next header section gives the table.
@@ -35,25 +36,27 @@ final class FrameClient {
     static func greeting(window: Int) -> [UInt8] { Bytes.greeting([(4, window)]) }
 
     /// True if the proxy may be told something more.
-    private var mayAsk: Bool { !self.hasLeft && !self.isBroken && !self.transport.isClosed }
+    var mayAsk: Bool { !self.hasLeft && !self.isBroken && !self.transport.isClosed }
 
-    private func send(_ bytes: [UInt8]) { if self.mayAsk { self.transport.send(bytes) } }
+    func send(_ bytes: [UInt8]) { if self.mayAsk { self.transport.send(bytes) } }
 
     /// A stream on which the client may still send.
-    private func sending(_ number: Int, _ isMeant: (FrameModel.Stream) -> Bool) -> FrameModel.Stream? {
+    func sending(_ number: Int, _ isMeant: (FrameModel.Stream) -> Bool) -> FrameModel.Stream? {
         let live = self.model.streams.filter { !$0.isOver && isMeant($0) }
         return live.isEmpty ? nil : live[number % live.count]
     }
 
     // MARK: Requests
 
-    func open(_ request: FrameCourse.Request) {
-        guard self.mayAsk, !self.hasGoneAway, !self.reader.hasGoneAway else { return }
+    @discardableResult func open(_ request: FrameCourse.Request) -> FrameModel.Stream? {
+        guard self.mayAsk, !self.hasGoneAway, !self.reader.hasGoneAway else { return nil }
         let stream = self.model.open(request)
         self.reader.open(stream)
         stream.hasEnded = request.body == .none
         self.sendSection(
             self.block(of: stream), on: stream, flags: stream.hasEnded ? Flag.endStream : 0, as: request)
+        if request.fault == .upperCase { self.model.floods.faults += 1 }
+        return stream
     }
 
     private func block(of stream: FrameModel.Stream) -> [UInt8] {
@@ -79,6 +82,7 @@ final class FrameClient {
         case .ofConnection: fields.append(("connection", "close"))
         case .upperCase: fields.append(("X-Upper", "case"))
         case .latePseudo: fields.append((":path", "/"))
+        case .unknownProtocol: fields.insert((":protocol", "unknown"), at: 0)
         }
         for (name, value) in fields { block += self.table.write(Array(name.utf8), Array(value.utf8), request.form) }
         for line in 0..<request.filling.lines {
@@ -147,6 +151,7 @@ final class FrameClient {
             self.reader.usedWindow(count + more)
             let isLast = stream.isBodyWhole && !stream.endsWithTrailers && stream.sent == stream.body.count
             stream.hasEnded = isLast
+            self.model.floods.nothing = 0
             let payload = padding > 0 ? [UInt8(padding)] + piece + [UInt8](repeating: 0, count: padding) : Array(piece)
             let flags = (isLast ? Flag.endStream : 0) | (padding > 0 ? Flag.padded : 0)
             self.send(Bytes.frame(Kind.data, flags, on: stream.number, payload))
@@ -164,13 +169,23 @@ final class FrameClient {
 
     func reset(stream number: Int) {
         guard self.mayAsk, let stream = self.sending(number, { _ in true }) else { return }
+        self.reset(stream)
+    }
+
+    func reset(_ stream: FrameModel.Stream) {
         stream.wasReset = true
+        self.model.floods.resets += 1
         self.send(Bytes.reset(on: stream.number))
     }
 
     func prioritize(stream number: Int) {
         guard let stream = self.sending(number, { _ in true }) else { return }
-        self.send(Bytes.frame(Kind.priority, on: stream.number, Bytes.number(0, 4) + [7]))
+        self.sendPriority(of: stream.number)
+    }
+
+    func sendPriority(of number: Int) {
+        self.model.floods.control += 1
+        self.send(Bytes.frame(Kind.priority, on: number, Bytes.number(0, 4) + [7]))
     }
 
     func give(stream number: Int, _ count: Int) {
@@ -187,6 +202,7 @@ final class FrameClient {
 
     func set(window: Int? = nil, frame: Int? = nil, table: Int? = nil) {
         guard self.mayAsk else { return }
+        self.model.floods.control += 1
         self.reader.sent(FrameReader.Settings(window: window, frame: frame, table: table))
         let all = [(4, window), (5, frame), (1, table)]
         self.send(Bytes.settings(all.compactMap { name, value in value.map { (name, $0) } }))
@@ -197,6 +213,7 @@ final class FrameClient {
     func ping() {
         guard self.mayAsk else { return }
         self.model.pings += 1
+        self.model.floods.control += 1
         self.send(Bytes.frame(Kind.ping, on: 0, Bytes.number(self.model.pings, 4) + [0, 0, 0, 0]))
     }
 
@@ -207,28 +224,8 @@ final class FrameClient {
         self.send(Bytes.frame(Kind.goAway, on: 0, Bytes.number(0, 4) + Bytes.number(0, 4)))
     }
 
-    /// Breaks the protocol, so that the connection must end.
-    func breach(_ breach: FrameCourse.Breach) {
-        guard self.mayAsk else { return }
-        self.model.isBroken = true
-        let next = 2 * self.model.streams.count + 1
-        let bytes =
-            switch breach {
-            case .dataOnConnection: Bytes.data("x", on: 0)
-            // The window may be empty before.
-            case .tooMuchWindow: Bytes.windowUpdate(0x7FFF_FFFF, on: 0) + Bytes.windowUpdate(1, on: 0)
-            case .oddSettings: Bytes.frame(Kind.settings, on: 0, [0, 4, 0])
-            case .loneContinuation: Bytes.frame(Kind.continuation, Flag.endHeaders, on: next)
-            case .badBlock: Bytes.frame(Kind.headers, Flag.whole, on: next, [0x80])
-            case .longFrame: Bytes.frame(Kind.headers, Flag.whole, on: next, [UInt8](repeating: 0x82, count: 20_000))
-            case .push: Bytes.frame(Kind.pushPromise, Flag.endHeaders, on: next, Bytes.number(2, 4) + [0x82])
-            case .evenStream: Bytes.headers([(":method", "GET")], on: 2)
-            case .oddPing: Bytes.frame(Kind.ping, on: 0, [1, 2, 3])
-            case .oldStream: Bytes.frame(Kind.windowUpdate, on: next + 10, Bytes.number(1, 4))
-            }
-        self.send(bytes)
-        self.isBroken = true
-    }
+    /// The proxy must end the connection for what was sent last.
+    func sentTheLast() { (self.isBroken, self.model.isBroken) = (true, true) }
 
     // MARK: The connection
 
@@ -294,6 +291,17 @@ struct FrameTable {
                 self.size += count
             }
         }
-        return HTTP2Bytes.literal(name, value, form.rawValue)
+        return form == .coded ? self.coded(name, value) : HTTP2Bytes.literal(name, value, form.rawValue)
+    }
+
+    /// A literal by Huffman's code, with its name from the table of RFC 7541 Appendix A if that has it.
+    private func coded(_ name: [UInt8], _ value: [UInt8]) -> [UInt8] {
+        var (encoder, block, headers) = (HPACKEncoder(allocator: ByteBufferAllocator()), ByteBuffer(), HPACKHeaders())
+        headers.add(
+            name: String(decoding: name, as: UTF8.self), value: String(decoding: value, as: UTF8.self),
+            indexing: .neverIndexed)
+        // Names and values are those of a course.
+        guard (try? encoder.encode(headers: headers, to: &block)) != nil else { return [] }
+        return Array(block.readableBytesView)
     }
 }

@@ -57,6 +57,7 @@ extension FrameCourse {
                 request.filling = filling(&dice, over: true)
                 request.form = dice.one(Request.Form.allCases)
                 if dice.below(8) == 0 { request.fault = dice.one(Request.Fault.allCases) }
+                if request.fault == .unknownProtocol { request.method = "CONNECT" }
                 (request.isPadded, request.hasPriority) = (dice.below(4) == 0, dice.below(4) == 0)
                 request.cut = dice.one([1 << 14, 1 << 14, 5000, 100, 1])
                 // The codec ends the connection if trailers follow a head that it has refused.
@@ -114,7 +115,8 @@ extension FrameCourse {
             case 90: return .slows(origin: origin)
             case 91: return .takes(origin: origin)
             case 92: return .second
-            case 93..<96: return .turn
+            case 93: return .oddWindow(stream: stream, isZero: dice.below(2) == 0)
+            case 94..<96: return .turn
             default: return self.rareStep(&dice)
             }
         }
@@ -122,7 +124,7 @@ extension FrameCourse {
         /// An event after which not much else happens on a connection, or to its streams.
         private func rareStep(_ dice: inout Dice) -> Step {
             guard self.isHarsh else { return .turn }
-            switch dice.below(8) {
+            switch dice.below(10) {
             case 0: return .goesAway
             case 1: return .breaches(dice.one(Breach.allCases))
             case 2: return .leaves
@@ -130,6 +132,9 @@ extension FrameCourse {
             case 4: return .memoryIsFree
             case 5: return .drains
             case 6: return .reload
+            case 7, 8:
+                let flood = dice.one(FrameCourse.Flood.allCases)
+                return .floods(stream: dice.below(4), flood, dice.one([30, 90, 101, 150, 240, 1300]))
             default: return .hour
             }
         }

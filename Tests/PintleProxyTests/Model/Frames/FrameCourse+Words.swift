@@ -62,6 +62,9 @@ extension FrameCourse.Step: CustomStringConvertible {
         case .readsOn: "the client reads on"
         case .cuts(let size): "what the client sends comes in pieces of \(size) bytes"
         case .breaches(let breach): "the client breaks the protocol: \(breach.rawValue)"
+        case .floods(let stream, let flood, let count): "stream \(stream): the client sends \(count) \(flood.rawValue)"
+        case .oddWindow(let stream, let isZero):
+            "stream \(stream): the client gives a window of \(isZero ? "0 bytes" : "too many bytes")"
         case .leaves: "the client leaves"
         case .interim(let origin, let filling): "origin \(origin) sends 103\(filling)"
         case .answers(let origin, let answer): "origin \(origin) answers: \(answer)"

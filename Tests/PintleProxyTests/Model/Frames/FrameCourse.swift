@@ -44,10 +44,18 @@ struct FrameCourse: ModelCourse {
         }
 
         /// How literals are written (RFC 7541 §6.2).
-        enum Form: UInt8, Codable, CaseIterable { case plain = 0, never = 0x10, kept = 0x40 }
+        enum Form: UInt8, Codable, CaseIterable {
+            case plain = 0, never = 0x10, kept = 0x40
+            /// By Huffman's code; a byte with which no other literal begins.
+            case coded = 0x1F
+        }
 
         /// Says what is wrong with a head (RFC 9113 §8.1.1).
-        enum Fault: String, Codable, CaseIterable { case none, noPath, twoHosts, ofConnection, upperCase, latePseudo }
+        enum Fault: String, Codable, CaseIterable {
+            case none, noPath, twoHosts, ofConnection, upperCase, latePseudo
+            /// Of a CONNECT (RFC 8441 §4).
+            case unknownProtocol
+        }
 
         var method = "GET"
         var filling = Filling()
@@ -78,7 +86,18 @@ struct FrameCourse: ModelCourse {
     /// Frames that end a connection (RFC 9113 §5.4.1).
     enum Breach: String, Codable, CaseIterable {
         case dataOnConnection, tooMuchWindow, oddSettings, loneContinuation, badBlock, longFrame, push, evenStream
-        case oddPing, oldStream
+        case oddPing, oldStream, dataOnIdle, noWindow, shortWindow, settingsOnStream, hugeWindow, smallFrames, oddPush
+        case manySettings, brokenSection, badPadding, pingOnStream, shortReset, resetOfIdle, selfPriority, shortGoAway
+        case goAwayOnStream
+    }
+
+    /// Frames that the proxy takes up to a number of them.
+    enum Flood: String, Codable, CaseIterable {
+        case pings, settings, priorities, resets
+        /// Requests that are none.
+        case faults
+        /// Content of no bytes.
+        case nothing
     }
 
     enum Step: Codable {
@@ -101,6 +120,8 @@ struct FrameCourse: ModelCourse {
         case readsOn
         case cuts(Int)
         case breaches(Breach)
+        case floods(stream: Int, Flood, Int)
+        case oddWindow(stream: Int, isZero: Bool)
         case leaves
         case interim(origin: Int, Filling)
         case answers(origin: Int, Answer)
@@ -137,5 +158,6 @@ struct FrameConfiguration {
         FrameConfiguration(
             yaml: "limits: {header_bytes: 128KiB, header_line: 64KiB}", bytes: 128 << 10, line: 64 << 10),
         FrameConfiguration(yaml: "limits: {held_bytes: 1MiB, body_buffer: 64KiB}"),
+        FrameConfiguration(yaml: "routes: [{name: r, request: {throttle: {packet: 5000, delay: 20ms}}}]"),
     ]
 }

@@ -11,7 +11,7 @@ final class FrameModel {
     /// A request of the client, and what has come back for it.
     final class Stream {
         /// Names a reason for which a stream may end without the answer of its origin.
-        enum Excuse { case limits, nearLimits, fault, length, time, memory }
+        enum Excuse { case limits, nearLimits, fault, length, time, memory, window }
 
         let number: Int
         let request: FrameCourse.Request
@@ -51,6 +51,24 @@ final class FrameModel {
         var isBodiless: Bool { self.request.method == "HEAD" || self.status == 204 || self.status == 304 }
     }
 
+    /// The frames so far of which a connection takes so many (docs/http2.md).
+    struct Floods {
+        /// SETTINGS, PING and PRIORITY; acknowledgements count as well.
+        var control = 0
+        /// Streams that the client has reset. One that is over when its reset comes does not count.
+        var resets = 0
+        /// Streams that were reset for what the client has sent.
+        var faults = 0
+        /// Frames without content that have followed each other.
+        var nothing = 0
+
+        var mayBeTooMany: Bool {
+            self.control > 195 || self.resets > 900 || self.faults > 140 || self.nothing > 100
+        }
+
+        var isTooMany: Bool { self.control > 205 || self.resets > 1150 || self.faults > 210 || self.nothing > 100 }
+    }
+
     let configuration: FrameConfiguration
     private let loop: Loop
     private(set) var streams: [Stream] = []
@@ -74,6 +92,7 @@ final class FrameModel {
     /// The last stream that is served, as the proxy has said.
     private(set) var lastServed: Int?
     var (pings, answeredPings) = (0, 0)
+    var floods = Floods()
 
     init(_ configuration: FrameConfiguration, on loop: Loop) { (self.configuration, self.loop) = (configuration, loop) }
 
@@ -190,7 +209,7 @@ final class FrameModel {
             return self.breach(stream, "gets \(head.status ?? 0), which no origin has given")
         }
         let reasons: [Stream.Excuse: Set<Int>] = [
-            .limits: [431, 414], .nearLimits: [431, 414], .fault: [400], .length: [400, 408, 502],
+            .limits: [431, 414], .nearLimits: [431, 414], .fault: [400, 501], .length: [400, 408, 502],
             .time: [408, 504, 502], .memory: [503],
         ]
         var isExplained = stream.excuses.contains { reasons[$0, default: []].contains(status) }
@@ -265,6 +284,8 @@ final class FrameModel {
         case .internalError where stream.origin?.hasFailed == true: break
         case .internalError where !stream.excuses.isDisjoint(with: [.time, .memory]) && stream.status != nil: break
         case .cancel where stream.excuses.contains(.time): break
+        case .protocolError where stream.excuses.contains(.window): break
+        case .flowControlError where stream.excuses.contains(.window): break
         default: self.breach(stream, "is reset with code \(code) for no reason")
         }
     }
@@ -275,6 +296,8 @@ final class FrameModel {
         if code == 0 {
             if !self.mayGoAway { self.breach("the proxy goes away for no reason") }
         } else if code == 1, self.mayTimeOut || self.mayBreak {
+            self.isBroken = true
+        } else if code == HTTP2Bytes.Code.enhanceYourCalm.rawValue, self.floods.mayBeTooMany {
             self.isBroken = true
         } else if !self.isBroken {
             self.breach("the connection ends with code \(code) for no reason")

@@ -95,7 +95,9 @@ final class FrameReader {
             guard let code = payload.number, payload.readableBytes == 4 else {
                 return self.model.breach("an odd reset")
             }
-            if let stream = self.stream(number, mayBeOver: "a reset with code \(code)") { self.model.sawReset(code, of: stream) }
+            if let stream = self.stream(number, mayBeOver: "a reset with code \(code)") {
+                self.model.sawReset(code, of: stream)
+            }
         case Kind.settings: self.receivedSettings(flags, payload)
         case Kind.ping:
             guard flags & Flag.acknowledgement != 0, number == 0, payload.readableBytes == 8 else {

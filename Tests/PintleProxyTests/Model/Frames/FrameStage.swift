@@ -135,6 +135,8 @@ final class FramePlay: TurnEndWork {
         case .readsOn: self.client.transport.isTaking = true
         case .cuts(let size): self.client.transport.cut(into: size)
         case .breaches(let breach): self.client.breach(breach)
+        case .floods(let stream, let flood, let count): self.client.send(count, of: flood, stream: stream)
+        case .oddWindow(let stream, let isZero): self.client.sendOddWindow(stream: stream, isZero: isZero)
         case .leaves: self.client.leave()
         default: self.playBehind(step)
         }
