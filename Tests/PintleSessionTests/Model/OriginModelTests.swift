@@ -148,7 +148,8 @@ struct OriginModelTests {
         (
             "a head that is malformed fails its request alone",
             OriginCourse([
-                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle, .errs(stream: 1, .upperCase), .settle,
+                .asks(.init(method: "GET")), .asks(.init(method: "GET")), .settle, .errs(stream: 1, .upperCase),
+                .settle,
                 .asks(.init(method: "GET")), .settle, .errs(stream: 1, .fieldOfConnection), .settle,
             ])
         ),
