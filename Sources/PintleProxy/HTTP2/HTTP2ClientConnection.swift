@@ -110,6 +110,9 @@ final class HTTP2ClientConnection {
         settings.contentLengthValidation = .disabled
         settings.targetWindowSize = 16 * Self.window
         settings.maximumSequentialContinuationFrames = HTTP2HeadFrames.mostContinuations(for: active.headLimits.bytes)
+        // Content is still under way on streams that were reset: as many as there may be at a time, and those before them. On
+        // others it ends the connection.
+        settings.maximumRecentlyResetStreams = 2 * Self.mostStreams
         // Answers to a flood wait for a client that does not read them.
         settings.maximumBufferedControlFrames = 2 * Self.mostStreams
         // Counted over all of a connection's life; HTTP2FrameWatch counts those that follow each other.
