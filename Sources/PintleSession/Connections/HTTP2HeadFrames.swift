@@ -31,6 +31,7 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
 
     private enum Setting {
         static let headerTableSize: UInt16 = 1
+        static let enablePush: UInt16 = 2
         static let maxFrameSize: UInt16 = 5
         static let maxHeaderListSize: UInt16 = 6
     }
@@ -283,6 +284,8 @@ package final class HTTP2HeadFrames: ChannelDuplexHandler {
             }
             switch name {
             case Setting.headerTableSize: frame.writeSetting(name, min(value, UInt32(HeaderBlockEscaper.table)))
+            // The codec takes it from servers as well, which must not allow themselves to push (RFC 9113 §6.5.2).
+            case Setting.enablePush where self.side == .client && value != 0: frame.writeSetting(name, 2)
             case Setting.maxFrameSize where (Self.frameSizes.least...Self.frameSizes.most).contains(value):
                 self.frameSize = value
                 frame.writeSetting(name, Self.frameSizes.most)

@@ -42,7 +42,7 @@ final class ModelAttempt {
     private(set) var sent = 0
     private(set) var trailers = false
     private(set) var answerEnded = false {
-        didSet { self.isClosedByAnswer = self.requestEnded }
+        didSet { self.isClosedByAnswer = self.answerEnded && self.requestEnded }
     }
     /// True if the end of the answer was that of the stream: the request had come as a whole before.
     private var isClosedByAnswer = false

@@ -154,6 +154,10 @@ struct OriginModelTests {
             ])
         ),
         (
+            "a server that allows itself to push has its connection ended",
+            OriginCourse([.asks(.init(method: "GET")), .settle, .breaks(connection: 0, .pushSetting), .settle])
+        ),
+        (
             "the first request on a connection is sent before its origin has sent anything",
             OriginCourse([.asks(.init(method: "GET")), .settle], greetings: [.init(isLate: true)])
         ),
