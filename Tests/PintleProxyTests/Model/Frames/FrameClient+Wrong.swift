@@ -10,7 +10,8 @@ extension FrameClient {
 
     /// Breaks the protocol, so that the connection must end.
     func breach(_ breach: FrameCourse.Breach) {
-        guard self.mayAsk else { return }
+        // Behind a GOAWAY of the proxy some are of no account, and everything goes on.
+        guard self.mayAsk, !self.model.mayGoAway else { return }
         let next = 2 * self.model.streams.count + 1
         let bytes =
             switch breach {
@@ -50,7 +51,7 @@ extension FrameClient {
 
     /// Sends so many frames of a kind. The proxy takes those up to a limit (docs/http2.md).
     func send(_ count: Int, of kind: FrameCourse.Flood, stream number: Int) {
-        guard self.mayAsk else { return }
+        guard self.mayAsk, !self.model.mayGoAway else { return }
         switch kind {
         case .pings: for _ in 0..<count { self.ping() }
         case .settings: for _ in 0..<count { self.set() }

@@ -95,6 +95,10 @@ final class FrameReader {
             guard let code = payload.number, payload.readableBytes == 4 else {
                 return self.model.breach("an odd reset")
             }
+            // The codec (swift-nio-http2 1.46) writes one for each odd window that has come before it left.
+            if let stream = self.model.stream(number), stream.resetCode != nil, stream.excuses.contains(.window) {
+                return
+            }
             if let stream = self.stream(number, mayBeOver: "a reset with code \(code)") {
                 self.model.sawReset(code, of: stream)
             }

@@ -162,6 +162,7 @@ final class FramePlay: TurnEndWork {
             self.model.isShort = false
             self.lane.letGo()
         case .drains:
+            guard !self.model.isBroken else { return }
             self.model.mayGoAway = true
             self.connection?.drain()
         case .reload: self.lane.reload()
@@ -194,7 +195,7 @@ final class FramePlay: TurnEndWork {
         self.client.finish()
         for origin in self.model.origins where !origin.isOver { origin.playRest() }
         // A head that comes in pieces is not to be late for that.
-        let isAtRest = self.model.isSettled && self.client.transport.isEmpty
+        let isAtRest = self.model.isSettled && self.client.transport.isEmpty && self.client.isAcknowledged
         self.turnsAtRest = isAtRest ? self.turnsAtRest + 1 : 0
         let isDone = isAtRest || self.model.mayEnd || self.model.isBroken
         self.lane.pass(isDone ? .seconds(3) : .milliseconds(20))
@@ -219,7 +220,6 @@ final class FramePlay: TurnEndWork {
     private func close() {
         guard !self.client.hasLeft else { return }
         self.model.checkEnd()
-        if !self.client.isAcknowledged { self.model.breach("settings are not acknowledged") }
         if self.course.end == .draining, !self.client.transport.hasEnded {
             self.model.mayGoAway = true
             self.connection?.drain()
@@ -230,6 +230,7 @@ final class FramePlay: TurnEndWork {
 
     private func checkLeft() {
         self.model.checkEnd()
+        if !self.client.isAcknowledged { self.model.breach("settings are not acknowledged") }
         if self.model.isBroken, self.model.lastServed == nil, !self.model.mayEnd {
             self.model.breach("a breach of the protocol has no consequence")
         }
