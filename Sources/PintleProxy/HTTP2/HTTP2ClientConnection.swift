@@ -326,7 +326,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     init(_ connection: HTTP2ClientConnection) { self.connection = connection }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard error is any NIOHTTP2Error else { return context.close(promise: nil) }
+        guard error.isOfHTTP2 else { return context.close(promise: nil) }
         // The streams are told of theirs; after one of the connection nothing can be understood any more.
         if self.connection.hasFailed { self.connection.failed() }
     }

@@ -245,7 +245,7 @@ private final class ConnectionHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         // The streams are told of theirs; after one of the connection, for which there was a GOAWAY, nothing can be understood any
         // more. The codec fires both alike.
-        if error is any NIOHTTP2Error {
+        if error.isOfHTTP2 {
             guard self.connection.hasFailed else { return }
             self.connection.isBroken = true
         }

@@ -56,6 +56,8 @@ final class ModelOrigin: OriginStream {
     var isAskedForWhole: Bool {
         self.request.method == "GET" && !self.request.fields.contains("Range")
             && !self.request.fields.contains("If-None-Match")
+            // Its answer may be another protocol, and is not for the cache.
+            && self.request.upgrade == nil
     }
 
     private var ask: ModelRecord.Ask? { self.record.ask(of: self) }

@@ -286,6 +286,8 @@ final class FrameModel {
         case .cancel where stream.excuses.contains(.time): break
         case .protocolError where stream.excuses.contains(.window): break
         case .flowControlError where stream.excuses.contains(.window): break
+        // It crossed the GOAWAY that named the last one.
+        case .refusedStream where stream.number > self.lastServed ?? .max: break
         default: self.breach(stream, "is reset with code \(code) for no reason")
         }
     }

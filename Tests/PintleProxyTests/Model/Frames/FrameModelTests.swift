@@ -43,6 +43,10 @@ struct FrameModelTests {
                     .answers(origin: 0, .init()), .ends(origin: 0), .endsBody(stream: 0),
                 ])
         ),
+        (
+            "a request that crosses the end takes nothing with it that its client has not read",
+            FrameCourse(configuration: 0, steps: [.stopsReading, .drains, .opens(.init()), .turn, .turn])
+        ),
     ]
 
     @Test(arguments: Self.courses.map(\.name)) func `a course of frames keeps what the model says`(
