@@ -45,7 +45,8 @@ package enum ASCII {
         var index = 0
         // Eight at a time: names of fields are of letters and hyphens, nearly all of them.
         while index + 8 <= bytes.count {
-            let others = Self.neitherLettersNorHyphens(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let others = Self.neitherLettersNorHyphens(word)
             index += others.trailingZeroBitCount / 8
             if others != 0 { break }
         }
@@ -53,8 +54,7 @@ package enum ASCII {
         return index
     }
 
-    /// Sets the highest bit of each byte that is neither a letter nor a hyphen; the first byte is the lowest, as machines that
-    /// are little-endian read it.
+    /// Sets the highest bit of each byte that is neither a letter nor a hyphen, and no other bit.
     @inline(__always)
     private static func neitherLettersNorHyphens(_ word: UInt64) -> UInt64 {
         // The sums stay within their bytes, whose highest bits are left out.
