@@ -311,7 +311,7 @@ final class Exchange {
         } catch {
             return self.refuse(error)
         }
-        if self.trail != nil { self.trail = nil }
+        if self.trail != nil { self.trail = nil }  // To write none over none is dear.
         guard let inspection = self.makeInspection() else {
             return self.pass(head, length: length, mark: nil, inspection: nil)
         }

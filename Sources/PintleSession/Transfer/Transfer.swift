@@ -93,7 +93,7 @@ package final class Transfer {
 
     // MARK: For the owner
 
-    // What no other file sees is written without a check for exclusive access.
+    // Stored privately: the compiler sees every access then, and checks none of the many while the program runs.
 
     /// The verdict on the peer's chain: of this transfer's handshake, or of the one that its connection began with.
     package var verdict: Verdict? { self.judged }
