@@ -122,8 +122,12 @@ need_swift() {
     exit 4
 }
 
+# Builds with SwiftPM, which puts arguments of the compiler into the order of their hashes: with other hashes in each call it
+# compiles everything anew.
+swift_build() { SWIFT_DETERMINISTIC_HASHING=1 swift build "$@"; }
+
 # Builds what users run. Everything it says goes to standard error: standard output is for data.
 build_release() {
     [[ -x $root/.build/release/pintle ]] || say "building; the first time takes some minutes"
-    swift build --package-path "$root" -c release --product pintle --quiet >&2
+    swift_build --package-path "$root" -c release --product pintle --quiet >&2
 }
