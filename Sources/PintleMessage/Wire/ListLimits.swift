@@ -9,6 +9,7 @@ extension Fields {
     ///
     /// - Throws: ``WireError`` `.malformed` with the field's name.
     func checkListLengths() throws(WireError) {
+        // Most sections have neither field, and one pass over their lines says so.
         guard self.lines.contains(where: { $0.name == .connection || $0.name == .upgrade }) else { return }
         for name in [FieldName.connection, .upgrade] {
             var count = 0

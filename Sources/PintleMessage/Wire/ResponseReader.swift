@@ -136,6 +136,7 @@ package struct ResponseReader: Sendable {
 
     // MARK: Inside
 
+    /// Keeps what the decoder tells of the end of the body, once that is there.
     private mutating func noteEndOfBody() {
         self.isBodyOver = self.body.isOver
         guard self.isBodyOver else { return }

@@ -163,7 +163,7 @@ final class ExchangeReport {
         self.note(origin.cacheOutcome)
         if origin.cacheOutcome?.isFromOrigin ?? true { self.upstreamStatus = head.status }
         self.upstreamVersion = origin.responseVersion
-        // What is reported is said in the head that goes on.
+        // The head that goes on names reported violations, so the address is judged before it.
         if self.addressQuestion != nil { self.judge(address: origin.metrics.address) }
         self.noteVerdicts(of: origin, decision, in: active)
     }

@@ -126,7 +126,7 @@ final class HTTP2Stream: ChannelInboundHandler, Carrier {
 
     /// - Returns: whether there is something to be flushed.
     private func writePieces(to channel: any Channel) -> Bool {
-        // What the codec keeps behind a head is lost with it, and a long body cannot be sent twice.
+        // Content that the codec keeps behind a head is lost with it, and a long body cannot be sent twice.
         guard self.connection.hasSentHead(of: self) else { return false }
         var hasWritten = false
         while let transfer, channel.isWritable, !self.hasSentAll {

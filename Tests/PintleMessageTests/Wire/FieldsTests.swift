@@ -123,7 +123,7 @@ import Testing
             for place in 1..<20 {
                 var line = Array("Name: \(String(repeating: "v", count: 21))".utf8)
                 line[6 + place] = byte
-                // What stands before it may let it look like one of them.
+                // The byte before it may let it look like a control byte.
                 line[5 + place] = 0xFF
                 var fields = Fields()
                 let isTaken = line.withUnsafeBytes { (try? fields.append(line: $0)) != nil }
