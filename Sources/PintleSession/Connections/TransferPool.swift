@@ -91,7 +91,9 @@ final class TransferPool: @unchecked Sendable {
 
     /// A transfer is over.
     func retire(_ transfer: Transfer) {
-        guard let place = transfer.place, let last = self.running.popLast() else { return }
+        guard let place = transfer.place, let last = self.running.popLast() else {
+            preconditionFailure("BUG: a transfer that is not under way is retired, please report it")
+        }
         transfer.place = nil
         if last !== transfer {
             self.running[place] = last
