@@ -153,7 +153,9 @@ package struct Explanation: Sendable, Equatable {
         }
         guard self.policy.configuration.destinations.requiresSNIMatch else { return }
         let host = decision.authority.host
-        let demand = IPAddress(host) == nil ? "must name \(host)" : "must name no denied host"
+        let mayLackName = self.policy.refusal(ofServerName: nil, inTunnelTo: decision.authority) == nil
+        let named = mayLackName ? "must name \(host) or nothing" : "must name \(host)"
+        let demand = IPAddress(host) == nil ? named : "must name no denied host"
         let isReported = self.policy.destinations.areReported ? ", which is only reported" : ""
         self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match\(isReported)")
     }

@@ -18,6 +18,18 @@ extension Lint {
         ]
     }
 
+    /// A permission for what passes without it.
+    var uselessAbsentSNI: [LintFinding] {
+        let destinations = self.configuration.destinations
+        guard !destinations.absentSNI.isEmpty, destinations.fallback == .allow else { return [] }
+        return [
+            self.warning(
+                .start, "destinations.require_sni_match.allow_absent",
+                "allows nothing more: a ClientHello may lack a server name everywhere, because destinations.default is allow"
+            )
+        ]
+    }
+
     /// The fate of what `destinations` refuses, where that is only reported.
     var reportedDestinations: [LintFinding] {
         let rules = self.configuration.destinations

@@ -46,7 +46,7 @@ package struct Lint {
             + self.unreadKeys
             + self.unreadReferences
             + self.unreachableUpstreams
-            + self.uselessPermissions + self.resolvedNames + self.openPorts + self.openGateways
+            + self.uselessPermissions + self.uselessAbsentSNI + self.resolvedNames + self.openPorts + self.openGateways
             + self.unjudgedNames + self.listenCertificate + self.missingPublicSuffixes
     }
 

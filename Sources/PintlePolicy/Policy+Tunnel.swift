@@ -68,7 +68,8 @@ extension Policy {
     /// it carries it all the same.
     ///
     /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
-    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it.
+    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it,
+    /// and `require_sni_match.allow_absent` must list the host.
     ///
     /// - Parameters:
     ///   - name: as the client spells it; nil if it names none.
@@ -78,10 +79,12 @@ extension Policy {
     ) -> String? {
         let address = IPAddress(authority.host)
         guard let name else {
-            guard !isIntercepted, address == nil, self.configuration.destinations.fallback == .deny else { return nil }
+            guard !isIntercepted, address == nil, self.configuration.destinations.fallback == .deny,
+                self.tunnelsWithoutSNI.first(authority, where: { _ in true }) == nil
+            else { return nil }
             return
                 "its ClientHello names no server, and destinations.default is deny; have the client send the name (SNI), "
-                + "intercept the host, or set require_sni_match: off"
+                + "intercept the host, or write require_sni_match: {allow_absent: [\"\(authority)\"]}"
         }
         // RFC 6066 §3 forbids addresses here; some clients send one all the same, IPv6 without brackets.
         if let literal = IPAddress(name), literal == address { return nil }

@@ -35,6 +35,7 @@ package final class Policy: Sendable {
     let verifiedTunnels: HostIndex
     /// The destinations of `interception.hosts`.
     let interceptedTunnels: HostIndex
+    let tunnelsWithoutSNI: HostIndex
     /// The API description that messages to and from its servers must keep to, on every route.
     package let apiContract: APIContract?
 
@@ -82,6 +83,7 @@ package final class Policy: Sendable {
         self.trust = TrustTable(configuration.trust)
         self.verifiedTunnels = HostIndex(configuration.tunnels.verify)
         self.interceptedTunnels = HostIndex(configuration.interception.hosts)
+        self.tunnelsWithoutSNI = HostIndex(configuration.destinations.absentSNI)
     }
 
     /// True where there are tunnels that are intercepted, for which an authority is needed.

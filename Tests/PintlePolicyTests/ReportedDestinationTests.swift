@@ -105,8 +105,8 @@ struct ReportedDestinationTests {
                 "destination  b.example:443 is reported by destinations.deny[0] \"b.example\"",
                 "destination  the address that is dialled is judged by destinations.private_addresses deny, which is only "
                     + "reported",
-                "server name  a ClientHello in the tunnel must name b.example, by destinations.require_sni_match, which is "
-                    + "only reported",
+                "server name  a ClientHello in the tunnel must name b.example or nothing, by destinations.require_sni_match, "
+                    + "which is only reported",
             ])
         func notes(_ listen: String) throws -> [String] {
             Lint(try self.policy("deny: [b.example]", listen), knowsPublicSuffixes: true).findings

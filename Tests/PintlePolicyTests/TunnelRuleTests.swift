@@ -244,9 +244,40 @@ struct DestinationSpellingTests {
         let authority = try #require(Authority("\(host):443", defaultPort: nil))
         let refusal = policy.refusal(ofServerName: nil, inTunnelTo: authority, isIntercepted: isIntercepted)
         #expect((refusal == nil) == passes, "\(refusal ?? "")")
-        #expect(refusal?.contains("have the client send the name (SNI), intercept the host") ?? true)
+        #expect(refusal?.contains("or write require_sni_match: {allow_absent: [\"\(authority)\"]}") ?? true)
         let other = policy.refusal(ofServerName: "other.example", inTunnelTo: authority, isIntercepted: isIntercepted)
         #expect((other == nil) == (host == "10.0.0.1"))
+    }
+
+    @Test(arguments: [
+        ("db:443", nil, true), ("DB:443", nil, true), ("db:8443", nil, false), ("api.example:443", nil, false),
+        ("a.corp.example:8443", nil, true), ("db:443", "other.example", false), ("db:443", "db", true),
+    ])
+    func `LOOK-113 a handshake may lack a name for the hosts that are listed, and no others`(
+        target: String, name: String?, passes: Bool
+    ) throws {
+        let policy = try policy(
+            "destinations: {default: deny, allow: [\"*\"], require_sni_match: {allow_absent: [\"db:443\", \"*.corp.example\"]}}"
+        )
+        let authority = try #require(Authority(target, defaultPort: nil))
+        #expect((policy.refusal(ofServerName: name, inTunnelTo: authority) == nil) == passes)
+        let told = try Explanation(policy, RequestHead(method: "CONNECT", target: .authority(authority))).lines
+        let mayLackName = policy.refusal(ofServerName: nil, inTunnelTo: authority) == nil
+        #expect(
+            told.map(\.description).contains(
+                "server name  a ClientHello in the tunnel must name \(authority.host)\(mayLackName ? " or nothing" : ""), by "
+                    + "destinations.require_sni_match"), "\(told)")
+    }
+
+    @Test(arguments: [
+        ("{allow_absent: [10.0.0.0/8]}", "\"10.0.0.0/8\" is a network; a tunnel to an address needs no name"),
+        ("{allow: [db]}", "unknown key \"allow\""), ("[db]", "must be true or false"),
+    ])
+    func `LOOK-113 what cannot be meant is refused`(value: String, reason: String) {
+        let error = #expect(throws: ConfigurationError.self) {
+            _ = try policy("destinations: {default: deny, require_sni_match: \(value)}")
+        }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 
     @Test(arguments: [("0x7f.1", true), ("127.1", true), ("127.0.0.2", false), ("0x7f.2", false)])
@@ -303,8 +334,15 @@ struct DestinationSpellingTests {
             "destinations.ports: is any, and other machines reach 0.0.0.0:1: they reach every port of every destination "
                 + "through it; name the ports, or write auto"
         ),
+        (
+            "destinations: {require_sni_match: {allow_absent: db}}",
+            "destinations.require_sni_match.allow_absent: allows nothing more: a ClientHello may lack a server name everywhere, "
+                + "because destinations.default is allow"
+        ),
     ])
-    func `LOOK-26, LOOK-27 check says what leaks`(yaml: String, warning: String) throws {
+    func `LOOK-26, LOOK-27, LOOK-113 check says what leaks, and what is for nothing`(yaml: String, warning: String)
+        throws
+    {
         let warnings = Lint(try policy(yaml)).findings.filter { $0.severity == .warning }.map {
             "\($0.path): \($0.message)"
         }

@@ -63,6 +63,8 @@ package struct DestinationsConfiguration: Sendable, Equatable {
     /// Whether the ClientHello in a tunnel must name the host that the tunnel was opened to. Default on: what is said of
     /// hosts would say nothing of tunnels otherwise.
     package var requiresSNIMatch = true
+    /// Hosts that a ClientHello may go to without a name where `fallback` is `deny`. Default none.
+    package var absentSNI: [HostPattern] = []
 
     package init() {}
 }

@@ -62,8 +62,23 @@ enum AccessReader {
         map.read("connect_ports", into: &destinations.connectPorts, Self.ports)
         map.read("ports", into: &destinations.ports, Self.ports)
         map.read("resolve", into: &destinations.resolvesNames) { $0.bool() }
-        map.read("require_sni_match", into: &destinations.requiresSNIMatch) { $0.bool() }
+        if let node = map["require_sni_match"] { Self.readSNIMatch(node, into: &destinations) }
         return destinations
+    }
+
+    private static func readSNIMatch(_ node: StrictNode, into destinations: inout DestinationsConfiguration) {
+        guard node.isMap else {
+            if let isOn = node.bool() { destinations.requiresSNIMatch = isOn }
+            return
+        }
+        guard let map = node.map(.requireSNIMatch) else { return }
+        map.read("allow_absent", into: &destinations.absentSNI) { node in
+            guard let patterns = node.hostPatterns() else { return nil }
+            if let network = patterns.first(where: { $0.network != nil }) {
+                node.report("\"\(network)\" is a network; a tunnel to an address needs no name")
+            }
+            return patterns
+        }
     }
 
     /// Adds the lists of an included file.

@@ -56,6 +56,7 @@ extension KeySet {
         [
             "default", "allow", "deny", "private_addresses", "connect_ports", "ports", "resolve", "require_sni_match",
         ])
+    static let requireSNIMatch = KeySet("destinations.require_sni_match", ["allow_absent"])
     static let activity = KeySet("activity", ["activation_delay", "completion_delay", "log_interval"])
     static let trust = KeySet(
         "trust.NAME",
@@ -104,7 +105,8 @@ extension KeySet {
     /// Every map with fixed keys in the main file. Maps with keys of the user's choice (`trust`, header and parameter maps) are not
     /// here.
     package static let all: [KeySet] = [
-        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .activity, .trust,
+        .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .requireSNIMatch, .activity,
+        .trust,
         .clientCertificate, .tunnels, .contract, .route, .routeContract, .upstreamProxy, .match, .request,
         .requestHeaders, .authorization, .basicAuthorization, .requestJSON, .requestPropertyList, .throttle, .retries,
         .response,

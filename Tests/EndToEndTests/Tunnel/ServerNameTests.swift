@@ -92,6 +92,7 @@ struct ServerNameTests {
                 "default: deny, allow: [localhost]", "localhost", nil,
                 "names no server, and destinations.default is deny; have the client send the name (SNI), intercept"
             ),
+            ("default: deny, allow: [localhost], require_sni_match: {allow_absent: localhost}", "localhost", nil, nil),
             ("default: deny, allow: [localhost]", "localhost", "localhost", nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", nil, nil),
             ("default: deny, allow: [\"127.0.0.0/8\"]", "127.0.0.1", "any.example", nil),

@@ -123,16 +123,15 @@ struct LearnedConfiguration {
             + (arePinned ? ["unpinned_hosts: deny"] : [])
     }
 
-    /// Lists clients without SNI, which are not allowed: the key that would allow them is one for all tunnels.
+    /// Allows the hosts that clients shook hands with without a server name.
     private var namelessHellos: [String] {
         let hosts = self.hosts.filter { $0.host.hasNamelessHellos && IPAddress($0.authority.host) == nil }
         guard !hosts.isEmpty else { return [] }
         return [
-            "  # NOT ALLOWED: a client names no server (SNI) in its handshakes, as Java does where a name has no dot, and with",
-            "  # default: deny such tunnels are broken off. Have it send the name, or its tunnels intercepted. The line",
-            "  #   require_sni_match: off",
-            "  # lets them pass, and with them handshakes for any server in every tunnel that is not intercepted. Seen for:",
-        ] + hosts.map { "  #   \($0.pattern)" }
+            "  # A client named no server (SNI) in its handshakes with these, as Java does if a name has no dot. Such a handshake",
+            "  # is with the server that answers by default at the host's address.",
+            "  require_sni_match: {allow_absent: \(Self.list(hosts.map(\.pattern)))}",
+        ]
     }
 
     private var interception: [String] {
