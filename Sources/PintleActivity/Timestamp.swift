@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+internal import PintleSystem
 
 /// A moment of civil time, to the millisecond.
 package struct Timestamp: Hashable, Comparable, Sendable {
@@ -42,14 +43,14 @@ extension [UInt8] {
     mutating func append(_ time: Timestamp) {
         let (seconds, millisecond) = time.milliseconds.quotientAndRemainder(dividingBy: 1000)
         let (day, second) = seconds.quotientAndRemainder(dividingBy: 86_400)
-        let date = CivilDate(daysSinceEpoch: Int(day))
+        guard let date = CivilDay(daysSince1970: day) else { preconditionFailure("BUG: a time after the year 9999") }
         let clock = Int(second)
 
-        self.append(padded: date.year, digits: 4)
+        self.append(padded: Int(date.year), digits: 4)
         self.append(UInt8(ascii: "-"))
         self.append(padded: date.month, digits: 2)
         self.append(UInt8(ascii: "-"))
-        self.append(padded: date.day, digits: 2)
+        self.append(padded: Int(date.day), digits: 2)
         self.append(UInt8(ascii: "T"))
         self.append(padded: clock / 3600, digits: 2)
         self.append(UInt8(ascii: ":"))
@@ -68,26 +69,5 @@ extension [UInt8] {
             self.append(UInt8(ascii: "0") + UInt8(value / divisor % 10))
             divisor /= 10
         }
-    }
-}
-
-/// A day of the Gregorian calendar.
-struct CivilDate: Hashable {
-    let year: Int
-    let month: Int
-    let day: Int
-
-    /// Counts from 1 March of year 0, so that the leap day ends a year and the month lengths repeat every five months.
-    init(daysSinceEpoch: Int) {
-        let days = daysSinceEpoch + 719_468
-        let (era, dayOfEra) = days.quotientAndRemainder(dividingBy: 146_097)
-        // Takes the leap days out: one every 4 years, none every 100, one every 400.
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        // Five months from March have 153 days, as have the next five.
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        self.day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        self.month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        self.year = era * 400 + yearOfEra + (self.month <= 2 ? 1 : 0)
     }
 }

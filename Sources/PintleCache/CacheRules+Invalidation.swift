@@ -13,10 +13,9 @@ extension CacheRules {
     /// - Parameter key: of the request.
     /// - Returns: URLs as ``CacheKey/url`` has them, each once; none where nothing becomes invalid.
     package func invalidated(by request: RequestHead, key: CacheKey, response: ResponseHead) -> [String] {
-        guard 200...399 ~= response.status else { return [] }
-        switch request.method {
-        case "GET", "HEAD", "OPTIONS", "TRACE", "CONNECT": return []
-        default: break
+        // A tunnel changes nothing of what its target stands for.
+        guard 200...399 ~= response.status, !RequestHead.isSafe(request.method), request.method != "CONNECT" else {
+            return []
         }
         var urls = [key.url]
         guard let base = try? HTTPURL(key.url) else { return urls }

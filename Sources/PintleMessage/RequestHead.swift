@@ -28,12 +28,17 @@ public struct RequestHead: Sendable, Equatable {
 }
 
 extension RequestHead {
-    /// Tells whether a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
-    package static func isIdempotent(_ method: String) -> Bool {
+    /// True if a request with this method changes nothing at the origin (RFC 9110 §9.2.1).
+    package static func isSafe(_ method: String) -> Bool {
         switch method {
-        case "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE": true
+        case "GET", "HEAD", "OPTIONS", "TRACE": true
         default: false
         }
+    }
+
+    /// True if a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
+    package static func isIdempotent(_ method: String) -> Bool {
+        self.isSafe(method) || method == "PUT" || method == "DELETE"
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import PintleSystem
 
 /// A moment as certificates know it: whole seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 public struct UnixTime: Sendable, Hashable, Comparable {
@@ -29,17 +30,17 @@ public struct UnixTime: Sendable, Hashable, Comparable {
 }
 
 extension UnixTime: CustomStringConvertible {
-    /// ISO 8601 in UTC, as `2026-03-01T12:00:00Z`.
+    /// ISO 8601 in UTC, as `2026-03-01T12:00:00Z`; outside the years 1 to 9999 the seconds since 1970, as `-1 s`.
     public var description: String {
-        var clock = time_t(self.seconds)
-        var fields = tm()
-        guard gmtime_r(&clock, &fields) != nil else { return "\(self.seconds) s" }
-        return "\(padded(fields.tm_year + 1900, 4))-\(padded(fields.tm_mon + 1, 2))-\(padded(fields.tm_mday, 2))"
-            + "T\(padded(fields.tm_hour, 2)):\(padded(fields.tm_min, 2)):\(padded(fields.tm_sec, 2))Z"
+        let (days, rest) = self.seconds.quotientAndRemainder(dividingBy: 86_400)
+        let second = rest < 0 ? rest + 86_400 : rest
+        guard let date = CivilDay(daysSince1970: rest < 0 ? days - 1 : days) else { return "\(self.seconds) s" }
+        return "\(padded(date.year, 4))-\(padded(Int64(date.month), 2))-\(padded(date.day, 2))"
+            + "T\(padded(second / 3600, 2)):\(padded(second / 60 % 60, 2)):\(padded(second % 60, 2))Z"
     }
 }
 
-private func padded(_ number: Int32, _ width: Int) -> String {
+private func padded(_ number: Int64, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Dates as HTTP spells them today (IMF-fixdate, RFC 9110 §5.6.7).
 package enum HTTPDate {
     /// The seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included, and
@@ -26,7 +28,9 @@ package enum HTTPDate {
     package static func text(_ seconds: Int64) -> String {
         let time = (seconds % 86_400 + 86_400) % 86_400
         let days = (seconds - time) / 86_400
-        let date = CivilDay(daysSince1970: days)
+        guard let date = CivilDay(daysSince1970: days) else {
+            preconditionFailure("BUG: a date outside the years 1 to 9999")
+        }
         // 1 January 1970 was a Thursday.
         let weekday = Self.days[Int(((days + 4) % 7 + 7) % 7)]
         let day = "\(weekday) \(Self.padded(date.day)) \(Self.months[date.month - 1]) \(date.year)"

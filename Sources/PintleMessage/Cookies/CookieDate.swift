@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 /// Reads the dates of cookies, which come in many forms (RFC 6265 §5.1.1).
 enum CookieDate {
     private static let months = [

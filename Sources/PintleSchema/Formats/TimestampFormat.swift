@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import PintleMessage
+internal import PintleSystem
 
 /// Dates and times of RFC 3339 §5.6.
 enum TimestampFormat {
@@ -13,11 +14,10 @@ enum TimestampFormat {
     static func isDate(_ bytes: ArraySlice<UInt8>) -> Bool {
         let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [4, 2, 2], let year = Self.number(parts[0]), let month = Self.number(parts[1]),
-            let day = Self.number(parts[2]), (1...12).contains(month)
+            let day = Self.number(parts[2])
         else { return false }
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let length = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-        return (1...length).contains(day)
+        // RFC 3339 has a year 0, whose days are those of any leap year.
+        return CivilDay(year: year == 0 ? 4 : Int64(year), month: month, day: Int64(day)) != nil
     }
 
     /// `23:59:60.5+01:00`: with an offset, and with a leap second only at the end of a day in UTC.

@@ -18,7 +18,7 @@ struct DownloadKey: Hashable, Sendable {
 
     /// - Returns: nil where two requests are always two transfers: their method may change something (RFC 9110 §9.2.1).
     init?(_ request: SessionRequest, with configuration: SessionConfiguration) {
-        guard ["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method) else { return nil }
+        guard RequestHead.isSafe(request.method) else { return nil }
         self.method = request.method
         self.url = request.url
         var fields: [String: [String]] = [:]

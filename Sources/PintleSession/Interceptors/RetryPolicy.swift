@@ -63,7 +63,7 @@ extension Interceptor {
 extension SessionRequest {
     /// Idempotent by its method (RFC 9110 §9.2.2), unless the program knows better.
     fileprivate var isRepeatable: Bool {
-        self.isIdempotent ?? ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(self.method)
+        self.isIdempotent ?? RequestHead.isIdempotent(self.method)
     }
 }
 

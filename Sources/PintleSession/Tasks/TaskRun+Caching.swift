@@ -87,7 +87,7 @@ extension TaskRun {
             // Of a GET it is a redirect, which is not offered where it is followed.
             let isChange =
                 self.question == nil
-                ? !["GET", "HEAD", "OPTIONS", "TRACE"].contains(request.method)
+                ? !RequestHead.isSafe(request.method)
                 : 300...399 ~= head.status && head.status != 304
             if isChange { try await self.ask(about: answer, task) { await cache.invalidate(after: head, to: request) } }
             return answer

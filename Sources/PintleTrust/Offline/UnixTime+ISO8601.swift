@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import PintleSystem
+
 extension UnixTime {
     /// Reads a date, or a date and a time of day, as ISO 8601 and RFC 3339 write them.
     ///
@@ -9,10 +11,10 @@ extension UnixTime {
     package init?(iso8601 text: String) {
         var rest = Array(text.utf8)[...]
         guard let year = UnixTime.number(&rest, 4), UnixTime.take(&rest, "-"), let month = UnixTime.number(&rest, 2),
-            UnixTime.take(&rest, "-"), let day = UnixTime.number(&rest, 2), (1...12).contains(month),
-            (1...UnixTime.days(inMonth: month, of: year)).contains(day)
+            UnixTime.take(&rest, "-"), let day = UnixTime.number(&rest, 2),
+            let date = CivilDay(year: Int64(year), month: month, day: Int64(day))
         else { return nil }
-        var seconds = UnixTime.dayNumber(year, month, day) * 86400
+        var seconds = Int(date.daysSince1970) * 86400
         if !rest.isEmpty {
             guard UnixTime.take(&rest, "Tt "), let time = UnixTime.timeOfDay(&rest),
                 let offset = UnixTime.offset(&rest),
@@ -67,19 +69,5 @@ extension UnixTime {
         let minutes = rest.isEmpty ? 0 : self.number(&rest, 2)
         guard let minutes, minutes < 60 else { return nil }
         return (hours * 3600 + minutes * 60) * (sign == UInt8(ascii: "-") ? -1 : 1)
-    }
-
-    private static func days(inMonth month: Int, of year: Int) -> Int {
-        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-    }
-
-    /// Days since 1970-01-01 in the Gregorian calendar, counted in eras of 400 years that begin in March.
-    private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719468
     }
 }

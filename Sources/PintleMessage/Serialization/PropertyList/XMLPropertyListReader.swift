@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import PintleSystem
 
 /// Reads property lists in XML, as Apple's PropertyList-1.0.dtd has them.
 ///

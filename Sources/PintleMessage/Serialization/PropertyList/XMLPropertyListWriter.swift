@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import PintleSystem
 
 /// Writes property lists in XML, with tabs, as Apple's tools do. ``PropertyListWriter`` has seen that all has a form.
 struct XMLPropertyListWriter {
@@ -76,7 +77,9 @@ struct XMLPropertyListWriter {
     private static func text(date seconds: Double) -> String {
         let whole = Int64(seconds.rounded(.down))
         let second = (whole % 86_400 + 86_400) % 86_400
-        let date = CivilDay(daysSince1970: (whole - second) / 86_400)
+        guard let date = CivilDay(daysSince1970: (whole - second) / 86_400) else {
+            preconditionFailure("BUG: a date outside the years 1 to 9999")
+        }
         func padded(_ number: Int64, _ count: Int = 2) -> String {
             let digits = String(number)
             return String(repeating: "0", count: max(0, count - digits.utf8.count)) + digits
