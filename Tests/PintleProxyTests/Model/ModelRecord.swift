@@ -64,7 +64,8 @@ final class ModelRecord {
         // More than once an origin may see a request only if it has redirected it, or caches ask.
         let own = self.origins.filter { $0.token == origin.token }
         let redirects = own.filter(\.hasRedirected).count
-        let more = self.configuration.shares && !ask.request.hasBody ? 3 * (1 + redirects) : 0
+        // A request with content is for no cache; one that a redirect has led to has none.
+        let more = self.configuration.shares ? 3 * (redirects + (ask.request.hasBody ? 0 : 1)) : 0
         if own.count > 1 + redirects + more {
             self.breach("request \(origin.token) reaches an origin \(own.count) times, after \(redirects) redirects")
         }

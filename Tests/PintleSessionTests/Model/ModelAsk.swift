@@ -191,8 +191,11 @@ final class ModelAsk {
             case .unseen:
                 self.attempts.count { $0.fate == .unseen } > Self.mostTurnedAway || !self.isRewindable
                     || self.record.hasEndedUntold
-            case .refused: self.resends > 1 || !self.isRewindable
-            case .lost: self.resends > 1 || !self.isRewindable || !self.isIdempotent || !attempt.peer.hasServed
+            // Sent again, it may be on a connection that ends before its stream begins.
+            case .refused: self.resends > 1 || !self.isRewindable || self.record.hasEndedUntold
+            case .lost:
+                self.resends > 1 || !self.isRewindable || !self.isIdempotent || !attempt.peer.hasServed
+                    || self.record.hasEndedUntold
             }
         if !isRight { self.breach("fails though it need not: \(attempt.fate), \(error)") }
     }

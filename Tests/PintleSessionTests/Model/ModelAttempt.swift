@@ -102,6 +102,9 @@ final class ModelAttempt {
         if trailers.isEmpty == self.ask.hasTrailers { self.breach("has other trailers than were given") }
     }
 
+    /// Notes the end of a request whose stream has failed: the stream ends by it, and nothing else of it counts.
+    func tookUselessEnd() { self.requestEnded = true }
+
     func tookReset(_ code: Int) {
         if self.isClosedByAnswer, !self.ask.wasCancelled, self.ask.error == nil {
             self.breach("is reset though it is complete both ways")

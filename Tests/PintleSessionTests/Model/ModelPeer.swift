@@ -190,7 +190,7 @@ final class ModelPeer {
         }
         if let attempt = self.byNumber[stream] {
             if !endsStream { self.breach("gets trailers without an end") }
-            guard attempt.mayTake else { return }
+            guard attempt.mayTake else { return attempt.tookUselessEnd() }
             return attempt.tookEnd(trailers: headers.map { ($0.name, $0.value) })
         }
         guard stream & 1 == 1, stream > self.attempts.last?.number ?? 0 else {
@@ -221,7 +221,10 @@ final class ModelPeer {
             if self.receiveWindow < 0 { self.breach("gets more DATA than its window has room for") }
             if attempt.receiveWindow < 0 { self.breach("gets more DATA than stream \(stream) has room for") }
         }
-        guard attempt.mayTake else { return }
+        guard attempt.mayTake else {
+            if endsStream { attempt.tookUselessEnd() }
+            return
+        }
         attempt.took(payload)
         if endsStream { attempt.tookEnd() }
     }

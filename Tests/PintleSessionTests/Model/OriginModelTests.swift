@@ -50,6 +50,13 @@ struct OriginModelTests {
             ])
         ),
         (
+            "a stream whose head waits to be taken, and is over the limits, is closed",
+            OriginCourse([
+                .asks(.init(method: "POST", body: .unmeasured, size: 1)), .settle, .pauses(request: 0),
+                .head(stream: 0, .init(fields: 70_000, endsStream: true, isIndexed: true)),
+            ])
+        ),
+        (
             "LOOK-69 a request that an origin had no room for is sent again when it goes away",
             OriginCourse(
                 [
