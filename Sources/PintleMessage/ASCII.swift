@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Comparisons and classes of bytes that HTTP's grammar is made of; never dependent on a locale.
+/// Comparisons and classes of the bytes in HTTP's grammar; independent of any locale.
 package enum ASCII {
-    /// The byte in lower case if it is an ASCII letter.
+    /// The byte, in lower case if it is an ASCII letter.
     @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    /// The byte in lower case if it is ASCII, else a question mark, which is part of no name that HTTP has.
+    /// The byte in lower case if it is ASCII, else a question mark, which no name in HTTP contains.
     ///
     /// A text of such bytes compares in linear time. `String` compares, hashes and looks for prefixes by canonical
     /// equivalence, and for that it sorts each run of combining marks: 16 KiB of them take over 10 ms each time.
@@ -17,12 +17,12 @@ package enum ASCII {
         byte < 0x80 ? Self.lowercased(byte) : UInt8(ascii: "?")
     }
 
-    /// Whether two byte sequences are equal but for the case of ASCII letters.
+    /// True if two byte sequences are equal, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { Self.lowercased($0) == Self.lowercased($1) }
     }
 
-    /// Whether `bytes` equals `lowercase` but for the case of ASCII letters. `lowercase` must be in lower case.
+    /// True if `bytes` equals `lowercase`, ignoring the case of ASCII letters. `lowercase` must be in lower case.
     @inline(__always)
     static func equalsIgnoringCase(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -> Bool {
         let count = lowercase.utf8CodeUnitCount
@@ -32,7 +32,7 @@ package enum ASCII {
         return true
     }
 
-    /// Whether `byte` may stand in a token (RFC 9110 §5.6.2).
+    /// True if `byte` may be part of a token (RFC 9110 §5.6.2).
     @inline(__always)
     package static func isTokenByte(_ byte: UInt8) -> Bool {
         if byte < 64 { return Self.lowTokenBits >> UInt64(byte) & 1 == 1 }
@@ -43,7 +43,7 @@ package enum ASCII {
     @inline(__always)
     static func tokenLength(_ bytes: UnsafeRawBufferPointer) -> Int {
         var index = 0
-        // Eight at a time: names of fields are of letters and hyphens, nearly all of them.
+        // Eight at a time: nearly all field names consist of letters and hyphens.
         while index + 8 <= bytes.count {
             let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let others = Self.neitherLettersNorHyphens(word)
@@ -57,7 +57,7 @@ package enum ASCII {
     /// Sets the highest bit of each byte that is neither a letter nor a hyphen, and no other bit.
     @inline(__always)
     private static func neitherLettersNorHyphens(_ word: UInt64) -> UInt64 {
-        // The sums stay within their bytes, whose highest bits are left out.
+        // No sum carries into the next byte, because the highest bits of all bytes are cleared first.
         let low = word & 0x7F7F_7F7F_7F7F_7F7F
         let folded = low | 0x2020_2020_2020_2020
         let letters = (folded + 0x1F1F_1F1F_1F1F_1F1F) & ~(folded + 0x0505_0505_0505_0505)
@@ -68,7 +68,7 @@ package enum ASCII {
     /// True if all bytes are ASCII.
     package static func isAll(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
-        // Eight at a time: this is asked about every value of a field of HTTP/2.
+        // Eight at a time: this runs for every field value of HTTP/2.
         while index + 8 <= bytes.count {
             if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
             index += 8
@@ -80,14 +80,15 @@ package enum ASCII {
         return true
     }
 
-    /// True if there is a control byte other than a tab, which no value of a field may have (RFC 9110 §5.5).
+    /// True if there is a control byte other than a tab, which no field value may have (RFC 9110 §5.5).
     static func hasControlByte(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
-        // Eight at a time: this is asked about every value of every head.
+        // Eight at a time: this runs for every field value of every head.
         while index + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             let deletions = word ^ 0x7F7F_7F7F_7F7F_7F7F
-            // The highest bit of a byte says that it is below 0x20, or 0x7F; borrowing may set it for the byte behind one, too.
+            // The highest bit of a byte is set if the byte is below 0x20, or 0x7F. A borrow may also set it for the next
+            // byte.
             let found = (word &- 0x2020_2020_2020_2020) & ~word | (deletions &- 0x0101_0101_0101_0101) & ~deletions
             if found & 0x8080_8080_8080_8080 != 0, bytes[index..<index + 8].contains(where: Self.isForbiddenControl) {
                 return true
@@ -104,7 +105,7 @@ package enum ASCII {
     @inline(__always)
     private static func isForbiddenControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
 
-    /// Whether `byte` is an ASCII digit.
+    /// True if `byte` is an ASCII digit.
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
@@ -123,7 +124,7 @@ package enum ASCII {
         return letter < 6 ? letter + 10 : 255
     }
 
-    /// Whether `text` is a token: one or more token bytes.
+    /// True if `text` is a token: one or more token bytes.
     package static func isToken(_ text: some Collection<UInt8>) -> Bool {
         !text.isEmpty && text.allSatisfy(Self.isTokenByte)
     }
@@ -137,9 +138,9 @@ package enum ASCII {
         return slice
     }
 
-    /// The bytes of a token among the first 64: `!#$%&'*+-.` and the digits, a bit each. Constants, because this is asked
-    /// for every byte of every field name.
+    /// One bit for each token byte among the first 64: `!#$%&'*+-.` and the digits. Constants, because they are read for
+    /// every byte of every field name.
     private static var lowTokenBits: UInt64 { 0x03FF_6CFA_0000_0000 }
-    /// And among the second 64: letters, `^_`, the backtick, `|` and `~`.
+    /// One bit for each token byte among the second 64: letters, `^_`, the backtick, `|` and `~`.
     private static var highTokenBits: UInt64 { 0x57FF_FFFF_C7FF_FFFE }
 }

@@ -2,28 +2,28 @@
 
 /// A host and a port (RFC 3986 §3.2 without user information).
 ///
-/// Every host that comes from outside is read here and nowhere else, so that rules, logs, resolvers, parents and origins
-/// all get the same one. The host is in lower case, without a trailing dot. An IPv4 address is in dotted decimal, however
-/// it was spelled, and an IPv6 address as RFC 5952 writes it, without brackets.
+/// Every host that comes from outside is read here and nowhere else, so that rules, logs, resolvers, upstream proxies and
+/// origins all get the same one. The host is in lower case, without a trailing dot. An IPv4 address is in dotted decimal,
+/// however it was spelled, and an IPv6 address is in the form of RFC 5952, without brackets.
 public struct Authority: Sendable, Hashable, CustomStringConvertible {
     /// A registered name, an IPv4 address, or an IPv6 address without brackets; lower case.
     public let host: String
-    /// 1…65535.
+    /// From 1 to 65535.
     public let port: UInt16
 
-    /// Makes an authority of a host that is already in normal form.
+    /// Makes an authority from a host that is already in normal form.
     public init(host: String, port: UInt16) {
         self.host = host
         self.port = port
     }
 
-    /// Whether the host is an IPv6 address, which is bracketed in URLs.
+    /// True if the host is an IPv6 address, which has brackets in URLs.
     public var isIPv6: Bool { self.host.utf8.contains(UInt8(ascii: ":")) }
 
     /// `host:port`, with brackets around an IPv6 address.
     public var description: String { self.isIPv6 ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)" }
 
-    /// As in a URL or Host field: the port is left out where it is the scheme's own.
+    /// The text for a URL or a Host field: without the port if it is the default of `scheme`.
     public func description(for scheme: Scheme) -> String {
         guard self.port == scheme.defaultPort else { return self.description }
         return self.isIPv6 ? "[\(self.host)]" : self.host
@@ -31,9 +31,9 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `host`, `host:port`, `[v6]` or `[v6]:port`.
     ///
-    /// - Parameter defaultPort: the port where the text has none; nil makes a port mandatory.
+    /// - Parameter defaultPort: the port if the text has none; nil makes a port mandatory.
     /// - Returns: nil for user information, empty hosts, ports out of range, bytes that no host may have, and hosts whose
-    ///   last label is a number although they are no address (WHATWG URL, "ends in a number checker").
+    ///   last label is a number although they are not an address (WHATWG URL, "ends in a number checker").
     public init?(_ text: some StringProtocol, defaultPort: UInt16?) {
         var text = String(text)
         let made = text.withUTF8 { Authority(bytes: UnsafeRawBufferPointer($0), defaultPort: defaultPort) }
@@ -45,8 +45,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     public init?(bytes: UnsafeRawBufferPointer, defaultPort: UInt16?) {
         guard let (kind, host, port) = Self.parts(of: bytes, defaultPort: defaultPort) else { return nil }
         if case .address(let address, let isIPv6) = kind {
-            // A mapped address stays an IPv6 address here: its origin is asked over a socket of that family, and rules
-            // know that it is the IPv4 address.
+            // A mapped address stays an IPv6 address here: its origin is reached over a socket of that family. Rules treat
+            // it as the IPv4 address.
             self.init(host: isIPv6 && address.family == .v4 ? "::ffff:\(address)" : address.description, port: port)
             return
         }
@@ -57,14 +57,14 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         self.init(host: name, port: port)
     }
 
-    /// What a host is.
+    /// The two kinds of host.
     enum Kind {
         case name
-        /// In brackets, or not.
+        /// An address; `isIPv6` is true if it is in brackets.
         case address(IPAddress, isIPv6: Bool)
     }
 
-    /// What the host is, where it is in `bytes`, and the port; nil where they are no authority.
+    /// The kind of the host, its place in `bytes`, and the port; nil if `bytes` are not an authority.
     static func parts(
         of bytes: UnsafeRawBufferPointer, defaultPort: UInt16?
     ) -> (kind: Kind, host: Range<Int>, port: UInt16)? {
@@ -80,8 +80,8 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
             guard end == bytes.count || bytes[end] == UInt8(ascii: ":") else { return nil }
         } else {
             end = bytes.firstIndex(of: UInt8(ascii: ":"), from: 0) ?? bytes.count
-            // A trailing dot only says that the name is complete. Behind two, the same host would have two names, and
-            // only one of them those that rules know.
+            // A trailing dot only says that the name is complete. Two trailing dots are refused: otherwise the same host
+            // would have two names, of which rules know only one.
             let hasDot = end > 1 && bytes[end - 1] == UInt8(ascii: ".")
             host = 0..<(hasDot ? end - 1 : end)
             guard !host.isEmpty, host.count <= 253, bytes[0] != UInt8(ascii: "."),
@@ -102,14 +102,14 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
         return (kind, host, UInt16(number))
     }
 
-    /// Letters, digits, `-`, `.`, `_` and the percent sign's relatives are left to resolvers; what could end an
-    /// authority, or confuse one that reads it again, is refused.
+    /// True for letters, digits, `-`, `.`, `_` and `~`. Any other byte could end an authority, or confuse a program that
+    /// reads the authority again.
     private static func isNameByte(_ byte: UInt8) -> Bool {
         ASCII.isDigit(byte) || ASCII.lowercased(byte) &- 0x61 < 26 || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "~")
     }
 
-    /// The address, without a zone (RFC 3986 §3.2.2); nil where `bytes` are none.
+    /// The address, without a zone (RFC 3986 §3.2.2); nil if `bytes` are not an IPv6 address.
     private static func ipv6Address(_ bytes: Slice<UnsafeRawBufferPointer>) -> IPAddress? {
         // The longest text has six groups and an IPv4 address (RFC 4291 §2.2).
         guard bytes.count <= 45, bytes.contains(UInt8(ascii: ":")) else { return nil }
@@ -117,13 +117,13 @@ public struct Authority: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The two URL schemes that Pintle carries.
+/// The two URL schemes that Pintle forwards.
 public enum Scheme: String, Sendable, Hashable {
-    /// In clear text.
+    /// Plaintext.
     case http
     /// Over TLS.
     case https
 
-    /// 80 or 443.
+    /// 80 for http, 443 for https.
     public var defaultPort: UInt16 { self == .http ? 80 : 443 }
 }

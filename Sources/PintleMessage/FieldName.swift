@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The field names that Pintle itself acts on; every other name is `.other` and compared by its spelling.
+/// The field names that Pintle itself acts on. Every other name is `.other` and is compared by its spelling.
 ///
-/// A name is recognised once, when its line is read, so that later questions are one comparison.
+/// A name is recognised once, when its line is read, so that each later test is one comparison.
 package enum FieldName: UInt8, Sendable {
     /// Any name that is not among the others.
     case other
-    /// This name, whose words are written together.
+    /// The field of this name, written without hyphens.
     case accept, acceptLanguage, age, authorization, cacheControl, connection, contentEncoding, contentLength
-    /// This name, whose words are written together.
+    /// The field of this name, written without hyphens.
     case contentType, cookie, date, expect, forwarded, host, keepAlive, location, maxForwards, proxy
-    /// This name, whose words are written together.
+    /// The field of this name, written without hyphens.
     case proxyAuthenticate, proxyAuthenticationInfo, proxyAuthorization, proxyConnection, retryAfter, server
-    /// This name, whose words are written together.
+    /// The field of this name, written without hyphens.
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via
 
     /// The name in its usual spelling; empty for `.other`.
@@ -59,7 +59,7 @@ package enum FieldName: UInt8, Sendable {
         self = name.withUTF8 { FieldName(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Recognises a name from bytes: by its length, then by comparing the few names that have it.
+    /// Recognises a name from bytes: by its length, then by comparing the few names of that length.
     package init(bytes: UnsafeRawBufferPointer) {
         func `is`(_ lowercase: StaticString) -> Bool { ASCII.equalsIgnoringCase(bytes, lowercase) }
         self =

@@ -28,13 +28,14 @@ public struct Fields: Sendable {
         self.lines.reserveCapacity(lineCount)
     }
 
-    /// Makes an empty section that holds the bytes of lines, which ``appendCopied(_:at:nameLength:)`` makes its own.
+    /// Makes an empty section that holds the bytes of lines; ``appendCopied(_:at:nameLength:)`` then adds the lines
+    /// themselves.
     init(copying lines: UnsafeRawBufferPointer, reservingBytes byteCount: Int) {
         self.init(reservingBytes: lines.count + byteCount)
         self.bytes.append(contentsOf: lines)
     }
 
-    /// Makes room for more lines, so that a section which others hold too is copied once.
+    /// Makes room for more lines, so that a section whose storage is shared is copied only once.
     package mutating func reserve(bytes byteCount: Int, lines lineCount: Int) {
         self.bytes.reserveCapacity(self.bytes.count + byteCount)
         self.lines.reserveCapacity(self.lines.count + lineCount)
@@ -43,7 +44,7 @@ public struct Fields: Sendable {
     /// The number of field lines.
     public var count: Int { self.lines.count }
 
-    /// Whether there is no field line.
+    /// True if there is no field line.
     public var isEmpty: Bool { self.lines.isEmpty }
 
     // MARK: Reading
@@ -70,17 +71,17 @@ public struct Fields: Sendable {
         return values
     }
 
-    /// Whether a line is called `name`.
+    /// True if there is a line called `name`.
     public func contains(_ name: String) -> Bool {
         self.index(of: FieldName(name), spelled: name.utf8, from: 0) != nil
     }
 
-    /// Whether a line is called `name`.
+    /// True if there is a line called `name`.
     package func contains(_ name: FieldName) -> Bool {
         self.firstIndex(of: name) != nil
     }
 
-    /// True where a line called `name` has a value that `accepts` takes. The bytes are valid during the call only.
+    /// True if `accepts` returns true for the value of a line called `name`. The bytes are valid during the call only.
     package func contains(_ name: String, where accepts: (UnsafeRawBufferPointer) -> Bool) -> Bool {
         let known = FieldName(name)
         return self.bytes.withUnsafeBytes { all in
@@ -124,14 +125,14 @@ public struct Fields: Sendable {
         return found
     }
 
-    /// How many lines are called `name`.
+    /// The number of lines called `name`.
     package func count(of name: FieldName) -> Int {
         var count = 0
         for line in self.lines where line.name == name { count += 1 }
         return count
     }
 
-    /// Whether one of the comma-separated members of the lines called `name` is `token`, without regard to case.
+    /// True if `token` is a comma-separated member of the lines called `name`, ignoring case.
     package func hasToken(_ token: String, in name: FieldName) -> Bool {
         var found = false
         self.forEachToken(in: name) { candidate in
@@ -172,7 +173,7 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Calls `body` with runs of whole lines, each `Name: value` CRLF: the section as it goes on the wire.
+    /// Calls `body` with runs of whole lines, each `Name: value` CRLF: the section in its wire form.
     package func forEachRun(_ body: (UnsafeRawBufferPointer) -> Void) {
         self.bytes.withUnsafeBytes { all in
             var start: UInt32 = 0
@@ -188,15 +189,15 @@ public struct Fields: Sendable {
         }
     }
 
-    /// The number of bytes that the section takes on the wire, without the final empty line.
+    /// The size of the section on the wire in bytes, without the final empty line.
     package var byteCount: Int {
         self.lines.reduce(0) { $0 + Int($1.end - $1.start) }
     }
 
     // MARK: Changing
 
-    /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers that hold text from outside
-    /// check it with a token first.
+    /// Appends a line. `name` must be a token and `value` free of CR, LF and NUL; callers check text from outside with
+    /// ``FieldSyntax`` first.
     public mutating func append(_ name: String, _ value: String) {
         var name = name
         var value = value
@@ -207,9 +208,9 @@ public struct Fields: Sendable {
         }
     }
 
-    /// Appends a line whose value is two words, without making a text of them first.
+    /// Appends a line whose value is two words, without joining them into a text first.
     ///
-    /// - Parameter name: not `.other`.
+    /// - Parameter name: any name but `.other`.
     mutating func append(_ name: FieldName, _ first: String, _ second: String) {
         let start = self.bytes.count
         self.append(bytesOf: name.spelling)
@@ -249,7 +250,7 @@ public struct Fields: Sendable {
 
     /// Appends a line that is spelled `Name: value`, with one space.
     ///
-    /// - Parameter hasLineEnd: whether CRLF stands behind it in memory.
+    /// - Parameter hasLineEnd: true if CRLF follows the line in memory.
     mutating func append(line: UnsafeRawBufferPointer, nameLength: Int, hasLineEnd: Bool) {
         let start = self.bytes.count
         if hasLineEnd {
@@ -262,7 +263,8 @@ public struct Fields: Sendable {
         self.appendCopied(line, at: start, nameLength: nameLength)
     }
 
-    /// Appends a line that is spelled `Name: value`, with one space, and whose bytes and line end are there already.
+    /// Appends a line, spelled `Name: value` with one space. Its bytes and line end must be in this section's bytes
+    /// already.
     mutating func appendCopied(_ line: UnsafeRawBufferPointer, at start: Int, nameLength: Int) {
         self.lines.append(
             Line(
@@ -300,8 +302,8 @@ public struct Fields: Sendable {
         self.lines.removeAll { shouldRemove($0.name) }
     }
 
-    /// Removes every line whose name satisfies `shouldRemove`, which gets it as bytes of a token too: those of
-    /// `.other` have no other spelling.
+    /// Removes every line whose name satisfies `shouldRemove`. The closure also gets the bytes of the name, because names
+    /// that are `.other` differ only in their bytes.
     mutating func removeAll(where shouldRemove: (FieldName, UnsafeRawBufferPointer) -> Bool) {
         var lines = self.lines
         self.bytes.withUnsafeBytes { all in
@@ -313,7 +315,7 @@ public struct Fields: Sendable {
         self.lines = lines
     }
 
-    /// Removes the lines of one name in one pass, however many there are.
+    /// Removes all lines of one name in a single pass.
     private mutating func removeLines(from start: Int, called known: FieldName, spelled: some Collection<UInt8>) {
         guard var kept = self.index(of: known, spelled: spelled, from: start) else { return }
         for index in kept..<self.lines.count where !self.isCalled(known, spelled: spelled, at: index) {
@@ -325,7 +327,7 @@ public struct Fields: Sendable {
 
     // MARK: Inside
 
-    /// Whether the first line called `name` is empty, or a host with an optional port.
+    /// True if the first line called `name` is empty, or a host with an optional port.
     func isAuthority(_ name: FieldName) -> Bool {
         guard let index = self.firstIndex(of: name) else { return false }
         let line = self.lines[index]

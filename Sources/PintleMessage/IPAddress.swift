@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An IPv4 or IPv6 address as a value that compares, hashes and masks without a call to C.
+/// An IPv4 or IPv6 address as a value that compares, hashes and masks without C functions.
 ///
 /// An IPv4-mapped IPv6 address (`::ffff:10.0.0.1`) *is* the IPv4 address: a dual-stack socket reports clients, and a
 /// resolver may report servers, in that form, and a rule about `10.0.0.0/8` must not miss them.
@@ -10,7 +10,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         case v4, v6
     }
 
-    /// IPv4 or IPv6; never IPv6 for a mapped address.
+    /// The family; IPv4 for a mapped address.
     package let family: Family
     /// The first eight of the sixteen bytes; zero for IPv4.
     package let high: UInt64
@@ -55,7 +55,8 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The family adds nothing: few tell `::a.b.c.d` from `a.b.c.d`, and hashing is most of what tables of clients cost.
+    /// Hashes the bytes only: tables seldom hold both `::a.b.c.d` and `a.b.c.d`, and hashing is most of the cost of tables
+    /// of clients.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(self.high)
         hasher.combine(self.low)
@@ -64,15 +65,15 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The number of bits of an address of this family.
     package var bitCount: Int { self.family == .v4 ? 32 : 128 }
 
-    /// `0.0.0.0` or `::`: to a listener, every address of the machine.
+    /// True for `0.0.0.0` or `::`: to a listener, every address of the machine.
     package var isUnspecified: Bool { self == IPAddress(v4: 0) || self == IPAddress(v6High: 0, low: 0) }
 
-    /// Whether the address is the machine's own (127.0.0.0/8 or ::1).
+    /// True if the address is the machine's own (127.0.0.0/8 or ::1).
     package var isLoopback: Bool {
         self.family == .v4 ? self.low >> 24 == 127 : self.high == 0 && self.low == 1
     }
 
-    /// The address as RFC 5952 writes it, without brackets.
+    /// The address in the form of RFC 5952, without brackets.
     package var description: String {
         if self.family == .v4 { return Self.dottedDecimal(self.low) }
         let groups = (0..<8).map { index in
@@ -84,7 +85,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         return text(groups[..<zeros.lowerBound]) + "::" + text(groups[zeros.upperBound...])
     }
 
-    /// Written byte by byte: a proxy does so for each request to an address.
+    /// The dotted decimal form. Written byte by byte for speed: a proxy does so for each request to an address.
     private static func dottedDecimal(_ bits: UInt64) -> String {
         String(unsafeUninitializedCapacity: 15) { text in
             var count = 0
@@ -103,7 +104,7 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The first of the longest runs of zero groups: the one that `::` stands for.
+    /// The first of the longest runs of zero groups: the one that `::` replaces.
     private static func longestRunOfZeros(in groups: [UInt16]) -> Range<Int> {
         var best = 0..<0
         var start = 0
@@ -119,10 +120,11 @@ package struct IPAddress: Sendable, Hashable, CustomStringConvertible {
 extension IPAddress {
     /// Reads dotted decimal or RFC 4291 text, without brackets and without a zone.
     ///
-    /// Strict on purpose: `127.1`, `0x7f.0.0.1` and `010.0.0.1`, which some resolvers accept, are nil here. A rule is
-    /// written in one way only; the host of a request, which others spell, is read by ``NumericHost``.
+    /// Strict on purpose: `127.1`, `0x7f.0.0.1` and `010.0.0.1`, which some resolvers accept, are nil here. Rules have one
+    /// spelling only; ``NumericHost`` reads the hosts of requests, which come in other spellings, too.
     package init?(_ text: some StringProtocol) {
-        // Bytes in one kind of place from here on: the compiler specializes nothing for the types of other modules.
+        // From here on the bytes have one concrete type: the compiler does not specialize generic code for types of other
+        // modules.
         var text = String(text)
         guard let address = text.withUTF8({ Self.parse($0) }) else { return nil }
         self = address
@@ -147,7 +149,7 @@ extension IPAddress {
                 digits = 0
                 dots += 1
             } else {
-                // A leading zero would make the number octal for some readers.
+                // Some programs would read a number with a leading zero as octal.
                 guard ASCII.isDigit(byte), digits == 0 || octet != 0 else { return nil }
                 octet = octet * 10 + UInt32(byte - 0x30)
                 digits += 1
@@ -197,7 +199,7 @@ extension IPAddress {
     private struct GroupBuffer {
         private var before: (high: UInt64, low: UInt64) = (0, 0)
         private var count = 0
-        /// How many groups stood before `::`, or nil.
+        /// The number of groups before `::`, or nil.
         private var gap: Int?
 
         @discardableResult

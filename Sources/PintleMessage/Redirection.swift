@@ -2,30 +2,30 @@
 
 /// The request that a redirect proposes (RFC 9110 §15.4).
 ///
-/// It is a proposal: how many are followed, and whether this one is, is for others to say.
+/// Only a proposal: other code decides whether to follow it, and how many in a row.
 package struct Redirection: Sendable, Equatable {
     /// The method of the next request.
     package var method: String
-    /// Where the next request goes.
+    /// The URL of the next request.
     package var url: HTTPURL
-    /// The fields of the next request: those of the request before it, without what must not go there.
+    /// The fields of the next request: those of the previous one, without those that must not be sent again.
     package var fields: Fields
-    /// Whether the body of the request is sent again.
+    /// True if the body of the request is sent again.
     package var keepsBody: Bool
 
-    /// What `response` proposes to who sent a request.
+    /// Returns the next request that `response` proposes to the client.
     ///
-    /// 301 and 302 make GET of POST, 303 makes GET of everything but HEAD, 307 and 308 change nothing; with the method
-    /// the body goes and all fields that describe it. A 303 never takes the body along. Towards another origin, so also
-    /// from https to http, the fields Authorization, Cookie, Host and Proxy-Authorization go.
+    /// 301 and 302 turn POST into GET, 303 turns every method but HEAD into GET, 307 and 308 change nothing. If the method
+    /// changes, or the status is 303, the body is dropped with all fields that describe it. If the redirect leads to
+    /// another origin, also from https to http, the fields Authorization, Cookie, Host and Proxy-Authorization are dropped.
     ///
     /// - Parameters:
-    ///   - method: of the request.
-    ///   - url: of the request; the Location is resolved against it.
-    ///   - fields: of the request.
-    ///   - hasBody: whether the request had a body.
-    /// - Returns: nil for every other status, 300 and 304 among them, and where no Location says where to go.
-    /// - Throws: where the Location is no http or https URL, or several do not agree.
+    ///   - method: the method of the request.
+    ///   - url: the URL of the request; the Location is resolved against it.
+    ///   - fields: the fields of the request.
+    ///   - hasBody: true if the request had a body.
+    /// - Returns: nil for every other status, 300 and 304 among them, and if there is no Location or an empty one.
+    /// - Throws: ``RedirectionError`` if the Location is not an http or https URL, or if there are several that differ.
     package static func proposed(
         by response: ResponseHead, to method: String, _ url: HTTPURL, fields: Fields, hasBody: Bool
     ) throws(RedirectionError) -> Redirection? {
@@ -73,14 +73,14 @@ package struct Redirection: Sendable, Equatable {
         guard locations.allSatisfy({ $0.utf8.elementsEqual(location.utf8) }) else {
             throw RedirectionError(.ambiguousLocation, "the redirect has several Locations that differ", cause: nil)
         }
-        // Bytes that are not UTF-8 were replaced when the field was read: what they meant is lost.
+        // Bytes that are not UTF-8 were replaced when the field was read; their meaning is lost.
         guard !location.unicodeScalars.contains("\u{FFFD}") else {
             throw RedirectionError(.invalidLocation, "the Location of the redirect is not UTF-8", cause: nil)
         }
         return location.isEmpty ? nil : location
     }
 
-    /// Removes what describes the body that is not sent again, or how it would have been sent.
+    /// Removes the fields that describe the dropped body, or how it would have been sent.
     private static func removeContentFields(from fields: inout Fields) {
         for (name, _) in fields.pairs where name.lowercased().hasPrefix("content-") { fields.remove(name) }
         for name in ["Digest", "Expect", "Last-Modified", "Repr-Digest", "Trailer", "Transfer-Encoding"] {
@@ -93,21 +93,21 @@ package struct Redirection: Sendable, Equatable {
     }
 }
 
-/// Why a redirect cannot be followed.
+/// The reason why a redirect cannot be followed.
 package struct RedirectionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         /// The Location is not a URL that a request can be sent to.
         case invalidLocation = "invalid-location"
-        /// Several Locations that differ: two readers could go to two places.
+        /// Several Locations that differ: two recipients could follow different ones.
         case ambiguousLocation = "ambiguous-location"
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package let code: Code
-    /// What is wrong, without the Location itself.
+    /// A message that does not repeat the Location.
     package let message: String
-    /// What is wrong with the Location, where that is the reason; offsets are in its text.
+    /// The error in the Location, if that is the reason; its offsets are in the text of the Location.
     package let cause: HTTPURLError?
 
     /// Makes an error.
@@ -117,6 +117,6 @@ package struct RedirectionError: Error, Sendable, Equatable, CustomStringConvert
         self.cause = cause
     }
 
-    /// `message: cause`.
+    /// `message: cause`, or the message alone.
     package var description: String { self.cause.map { "\(self.message): \($0)" } ?? self.message }
 }

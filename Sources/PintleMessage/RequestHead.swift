@@ -4,18 +4,18 @@
 public struct RequestHead: Sendable, Equatable {
     /// A case-sensitive token (RFC 9110 §9.1).
     public var method: String
-    /// What the request is aimed at.
+    /// The target of the request.
     public var target: RequestTarget
     /// The digit after `HTTP/1.`: 0 or 1.
     public var minorVersion: UInt8
     /// The header section.
     public var fields: Fields
-    /// Whether the target came with one of WebSocket's schemes (RFC 6455 §3), `ws` for the `http` that it has here and `wss`
-    /// for `https`: some clients put the whole URL that they were given into a request to a proxy.
+    /// True if the target had one of WebSocket's schemes (RFC 6455 §3): `ws`, stored as `http`, or `wss`, stored as
+    /// `https`. Some clients put the whole URL that they were given into a request to a proxy.
     package var hasWebSocketScheme = false
-    /// True where it came as a stream of HTTP/2, whose fields were read as if they were those of HTTP/1.1.
+    /// True if the request came as an HTTP/2 stream; its fields were read as if they were those of HTTP/1.1.
     package var cameByHTTP2 = false
-    /// The version that it was received with, as Via names it: `1.0`, `1.1` or `2`.
+    /// The HTTP version of the received request in the spelling of Via: `1.0`, `1.1` or `2`.
     package var version: String { self.cameByHTTP2 ? "2" : self.minorVersion == 0 ? "1.0" : "1.1" }
 
     /// Makes a head.
@@ -36,7 +36,7 @@ extension RequestHead {
         }
     }
 
-    /// True if a request with this method may be made twice with the same effect as once (RFC 9110 §9.2.2).
+    /// True if a request with this method may be sent twice with the same effect as once (RFC 9110 §9.2.2).
     package static func isIdempotent(_ method: String) -> Bool {
         self.isSafe(method) || method == "PUT" || method == "DELETE"
     }
@@ -61,7 +61,7 @@ public enum RequestTarget: Sendable, Equatable {
         }
     }
 
-    /// The target as a log names it; nil for an asterisk.
+    /// The target for a log; nil for an asterisk.
     package var url: String? {
         switch self {
         case .origin(let path): path
@@ -72,7 +72,7 @@ public enum RequestTarget: Sendable, Equatable {
         }
     }
 
-    /// The host and port that the target itself names.
+    /// The host and port in the target; nil if it has none.
     package var host: String? {
         switch self {
         case .absolute(_, let authority, _), .authority(let authority): authority.description
@@ -83,13 +83,13 @@ public enum RequestTarget: Sendable, Equatable {
 
 /// A response without its body: status, reason and fields.
 public struct ResponseHead: Sendable, Equatable {
-    /// 100…999.
+    /// From 100 to 999.
     public var status: UInt16
     /// The reason phrase as the origin sent it; may be empty.
     public var reason: String
     /// The header section.
     public var fields: Fields
-    /// True if a response of HTTP/2 ends with this head, which names no length though it could have content.
+    /// True if an HTTP/2 response ends with this head, which declares no length although the response could have content.
     package var endsUnmeasured = false
 
     /// Makes a head.
@@ -99,7 +99,7 @@ public struct ResponseHead: Sendable, Equatable {
         self.fields = fields
     }
 
-    /// Whether a response with this status to `method` has no body whatever its fields say (RFC 9112 §6.3).
+    /// True if a response with this status to `method` has no body, whatever its fields say (RFC 9112 §6.3).
     public func forbidsBody(to method: String) -> Bool {
         method == "HEAD" || self.status / 100 == 1 || self.status == 204 || self.status == 304
     }

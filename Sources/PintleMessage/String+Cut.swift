@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The text for a message, at most `limit` characters of it: whoever sends it could make the message as long as he
-    /// likes.
+    /// The text for a message, cut to at most `limit` Unicode scalars: the sender of the text could make the message
+    /// arbitrarily long.
     package func cut(to limit: Int) -> String {
         let scalars = self.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: limit, limitedBy: scalars.endIndex),
@@ -11,6 +11,6 @@ extension String {
         return String(self[..<end]) + "…"
     }
 
-    /// A name that somebody else chose, such as a media type, as messages show it: at most 80 characters.
+    /// A name from outside, such as a media type, for a message: at most 80 Unicode scalars.
     package var cutName: String { self.cut(to: 80) }
 }

@@ -4,27 +4,28 @@
 public struct AuthenticationChallenge: Sendable, Equatable {
     /// The scheme's name in lower case, such as `basic`.
     public let scheme: String
-    /// The parameters, quoting removed, by their names in lower case.
+    /// The values of the parameters without quoting, by names in lower case.
     public let parameters: [String: String]
-    /// What schemes such as Negotiate have in place of parameters.
+    /// The text that schemes such as Negotiate have instead of parameters.
     public let token68: String?
 
-    /// Makes a challenge. Names are given in lower case.
+    /// Makes a challenge. Names must be in lower case.
     public init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
         self.scheme = scheme
         self.parameters = parameters
         self.token68 = token68
     }
 
-    /// The protection space within the origin (RFC 9110 §11.5); nil where the challenge names none.
+    /// The protection space within the origin (RFC 9110 §11.5); nil if the challenge names none.
     public var realm: String? { self.parameters["realm"] }
 
     /// The challenges of a response, in the order in which the server wrote them; at most 32.
     ///
-    /// A challenge that the grammar does not allow, or that gives a parameter twice, is left out, and with it the rest
-    /// of its field line, where nothing has a sure meaning any more.
+    /// A challenge that the grammar does not allow, or that gives a parameter twice, is left out. So is the rest of its
+    /// field line, because its meaning is uncertain then.
     ///
-    /// - Parameter isProxy: whether a proxy asks (Proxy-Authenticate, with 407) or the origin (WWW-Authenticate).
+    /// - Parameter isProxy: true for the challenges of a proxy (Proxy-Authenticate, with 407), false for those of the
+    ///   origin (WWW-Authenticate).
     public static func challenges(in fields: Fields, isProxy: Bool = false) -> [AuthenticationChallenge] {
         let name = isProxy ? FieldName.proxyAuthenticate.spelling : "WWW-Authenticate"
         var challenges: [AuthenticationChallenge] = []

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way in which a challenge wants to be answered.
+/// The way to answer a challenge.
 public enum AuthenticationMethod: Sendable, Equatable {
     /// HTTP Digest: the password itself is not sent.
     case digest(DigestChallenge)
     /// HTTP Basic: the password is sent as it is.
     case basic(realm: String?)
-    /// Any other scheme, such as Bearer or Negotiate, and forms of Digest that are not known: no password answers it.
+    /// Any other scheme, such as Bearer or Negotiate, and unknown forms of Digest: a password cannot answer it.
     case other(AuthenticationChallenge)
 
     /// Recognises a challenge.
@@ -20,16 +20,16 @@ public enum AuthenticationMethod: Sendable, Equatable {
         }
     }
 
-    /// The strongest of `challenges` that a password can answer: Digest with a SHA-2 hash, then with MD5, then Basic. Among
-    /// equals the server's order decides.
+    /// The strongest of `challenges` that a password can answer: Digest with a SHA-2 hash, then with MD5, then Basic. If
+    /// several are equally strong, the server's first one.
     ///
-    /// - Returns: nil where a password answers none.
+    /// - Returns: nil if a password can answer none of them.
     public static func strongest(of challenges: [AuthenticationChallenge]) -> AuthenticationMethod? {
         Self.ranked(challenges).map(\.method).first(where: \.takesPassword)
     }
 
-    /// Challenges in the order in which they are to be considered: schemes without a password as the server has them, then
-    /// those with one, the strongest first.
+    /// Challenges in the order in which a client should consider them: first the schemes without a password, in the
+    /// server's order, then those with a password, the strongest first.
     package static func ranked(
         _ challenges: [AuthenticationChallenge]
     ) -> [(offer: AuthenticationChallenge, method: AuthenticationMethod)] {
@@ -37,7 +37,7 @@ public enum AuthenticationMethod: Sendable, Equatable {
         return (0...3).reversed().flatMap { strength in offers.filter { $0.method.strength == strength } }
     }
 
-    /// The protection space within the origin; nil where the challenge names none.
+    /// The protection space within the origin; nil if the challenge names none.
     public var realm: String? {
         switch self {
         case .digest(let challenge): challenge.realm
@@ -46,7 +46,7 @@ public enum AuthenticationMethod: Sendable, Equatable {
         }
     }
 
-    /// True where a user name and a password answer it.
+    /// True if a user name and a password can answer the challenge.
     package var takesPassword: Bool { if case .other = self { false } else { true } }
 
     private var strength: Int {

@@ -2,14 +2,14 @@
 
 internal import FoundationEssentials
 
-/// What a client says of itself by HTTP Basic authentication (RFC 7617).
+/// The user name and password of HTTP Basic authentication (RFC 7617).
 package struct BasicCredentials: Sendable, Equatable {
-    /// Without a colon.
+    /// The user name, without a colon.
     package let user: String
-    /// UTF-8 in most clients; bytes, because some know other encodings only.
+    /// UTF-8 from most clients; bytes, because some clients support other encodings only.
     package let password: [UInt8]
 
-    /// Reads the value of an Authorization or Proxy-Authorization field; nil for other schemes and what cannot be read.
+    /// Reads the value of an Authorization or Proxy-Authorization field; nil for other schemes and malformed values.
     package init?(_ value: String) {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",

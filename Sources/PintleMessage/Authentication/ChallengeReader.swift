@@ -2,15 +2,15 @@
 
 /// Reads the challenges of one field line (RFC 9110 §11.6.1).
 ///
-/// Commas separate challenges as well as parameters; what follows one is a parameter exactly if it is a token before an
-/// equals sign. The time is linear in the length of the line.
+/// Commas separate challenges as well as parameters. The text after a comma is a parameter exactly if it is a token
+/// followed by an equals sign. The time is linear in the length of the line.
 struct ChallengeReader {
     private let bytes: [UInt8]
     private var position = 0
 
     init(_ value: String) { self.bytes = Array(value.utf8) }
 
-    /// The next challenge; nil at the end, and from the first byte on that fits nothing.
+    /// Returns the next challenge; nil at the end, and after the first malformed byte.
     mutating func next() -> AuthenticationChallenge? {
         self.skipCommas()
         let challenge = self.challenge()
@@ -30,7 +30,7 @@ struct ChallengeReader {
         return AuthenticationChallenge(scheme: scheme, parameters: parameters)
     }
 
-    /// At least one parameter, and all that follow up to the next challenge; nil for a mistake.
+    /// Reads all parameters up to the next challenge, at least one; nil if malformed.
     private mutating func parameters() -> [String: String]? {
         var parameters: [String: String] = [:]
         while let name = self.parameterName() {
@@ -44,7 +44,8 @@ struct ChallengeReader {
         return parameters.isEmpty ? nil : parameters
     }
 
-    /// A name with its equals sign, in lower case; nil, and nothing is read, where something else stands.
+    /// Reads a name and its equals sign, and returns the name in lower case. Returns nil, and reads nothing, if there is
+    /// something else.
     private mutating func parameterName() -> String? {
         let start = self.position
         let name = self.token()
@@ -58,7 +59,7 @@ struct ChallengeReader {
         return name.lowercased()
     }
 
-    /// Base64 and its like up to the end of the item; nil, and nothing is read, where something else stands.
+    /// Reads Base64 and similar text up to the end of the item. Returns nil, and reads nothing, if there is something else.
     private mutating func token68() -> String? {
         let start = self.position
         while let byte = self.current, Self.isToken68Byte(byte) { self.position += 1 }
@@ -79,7 +80,7 @@ struct ChallengeReader {
         return self.position > start ? self.text(from: start) : nil
     }
 
-    /// A quoted string without its quotation marks and backslashes (RFC 9110 §5.6.4); nil where it does not end.
+    /// Reads a quoted string and removes its quotation marks and backslashes (RFC 9110 §5.6.4); nil if it does not end.
     private mutating func quotedString() -> String? {
         var content: [UInt8] = []
         self.position += 1
@@ -102,7 +103,7 @@ struct ChallengeReader {
         while let byte = self.current, byte == 0x20 || byte == 0x09 { self.position += 1 }
     }
 
-    /// Lists may have empty items (RFC 9110 §5.6.1).
+    /// Skips commas and white space: lists may have empty items (RFC 9110 §5.6.1).
     private mutating func skipCommas() {
         while let byte = self.current, byte == 0x20 || byte == 0x09 || byte == UInt8(ascii: ",") { self.position += 1 }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A user name and a password. Neither text nor mirror of it shows the password.
+/// A user name and a password. Descriptions and mirrors do not show the password.
 public struct Credential: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The user name, without control characters.
     public let user: String
@@ -19,19 +19,19 @@ public struct Credential: Sendable, Hashable, CustomStringConvertible, CustomDeb
         self.password = password
     }
 
-    /// An Authorization value for HTTP Basic in UTF-8, which is what the challenge's charset can only ask for (RFC 7617).
+    /// An Authorization value for HTTP Basic in UTF-8, the only charset that a challenge can ask for (RFC 7617).
     ///
     /// - Throws: `.invalidField` for a user name with a colon.
     public func basicAuthorization() throws(SerializationError) -> String {
         try DefaultFields.basicAuthorization(user: self.user, password: self.password)
     }
 
-    /// The user name alone.
+    /// The user name, and that there is a password.
     public var description: String { "\(self.user) with a password" }
 
-    /// The user name alone.
+    /// The user name, and that there is a password.
     public var debugDescription: String { self.description }
 
-    /// The user name alone.
+    /// A mirror of the user name alone.
     public var customMirror: Mirror { Mirror(self, children: ["user": self.user]) }
 }

@@ -2,7 +2,7 @@
 
 /// The hash functions of HTTP Digest (RFC 7616 §6.1).
 public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
-    /// Broken as a hash, and still what most servers offer.
+    /// Broken as a hash, but still offered by most servers.
     case md5 = "MD5"
     /// SHA-2 with 256 bits.
     case sha256 = "SHA-256"
@@ -14,31 +14,31 @@ public enum DigestAlgorithm: String, Sendable, Hashable, CaseIterable {
 public struct DigestChallenge: Sendable, Equatable {
     /// The protection space; part of what is hashed.
     public let realm: String
-    /// The server's word of the day; part of what is hashed.
+    /// A value that the server chose for its challenge; part of what is hashed.
     public let nonce: String
-    /// What the server wants back as it is; nil for nothing.
+    /// A text that the client sends back unchanged; nil if there is none.
     public let opaque: String?
-    /// The hash function; MD5 where the challenge names none.
+    /// The hash function; MD5 if the challenge names none.
     public let algorithm: DigestAlgorithm
-    /// Whether the hash of the password includes both nonces: the `-sess` variants.
+    /// True if the hash of the password includes both nonces: the `-sess` variants.
     public let isSession: Bool
-    /// Whether requests are counted and have a nonce of the client (`qop=auth`). Without, it is the form of RFC 2069.
+    /// True if requests are counted and carry a nonce of the client (`qop=auth`); false for the form of RFC 2069.
     public let isCounted: Bool
-    /// Whether the nonce alone was too old: the same credential may be tried again with this one.
+    /// True if the credential was rejected only because the nonce was too old: it may be tried again with this one.
     public let isStale: Bool
-    /// Whether the user name is sent as a hash.
+    /// True if the user name is sent as a hash.
     public let hashesUser: Bool
 
-    /// Whether the algorithm was named, and so is named in the answer.
+    /// True if the challenge names the algorithm; the answer names it, too, then.
     private let namesAlgorithm: Bool
-    /// Whether names beyond ASCII may be sent in the encoded form of RFC 8187, which older servers do not know.
+    /// True if a user name beyond ASCII may be sent in the encoded form of RFC 8187, which older servers do not know.
     private let isUnicode: Bool
 
     /// Recognises a challenge.
     ///
-    /// - Returns: nil for other schemes, for a challenge without realm or nonce, with an unknown algorithm, with
-    ///   `auth-int` as the only quality of protection, or with a `-sess` algorithm and none at all, which nothing
-    ///   defines.
+    /// - Returns: nil for other schemes, for a challenge without realm or nonce or with an unknown algorithm, for
+    ///   `auth-int` as the only quality of protection, and for a `-sess` algorithm without quality of protection, which no
+    ///   RFC defines.
     public init?(_ challenge: AuthenticationChallenge) {
         let parameters = challenge.parameters
         guard challenge.scheme == "digest", let realm = challenge.realm, let nonce = parameters["nonce"] else {
@@ -62,13 +62,13 @@ public struct DigestChallenge: Sendable, Equatable {
         self.isUnicode = parameters["charset"]?.lowercased() == "utf-8"
     }
 
-    /// What one answer is about.
+    /// The parts of a request that an answer depends on.
     public struct Request: Sendable, Equatable {
         /// The request's method.
         public var method: String
-        /// The request target as it stands in the request line.
+        /// The request target as in the request line.
         public var target: String
-        /// How many requests were sent with this nonce, this one included; from 1.
+        /// The number of requests sent with this nonce, including this one; from 1.
         public var count: UInt32
         /// The client's nonce, new for each nonce of the server and hard to guess. Not used in the form of RFC 2069.
         public var clientNonce: String
@@ -84,8 +84,8 @@ public struct DigestChallenge: Sendable, Equatable {
 
     /// The value of Authorization, or Proxy-Authorization, that answers the challenge for one request.
     ///
-    /// - Parameter hash: the digest of some bytes: 16 bytes for MD5, 32 for the others.
-    /// - Throws: what `hash` throws.
+    /// - Parameter hash: computes a digest: 16 bytes for MD5, 32 for the others.
+    /// - Throws: the error of `hash`.
     public func authorization<Failure: Error>(
         of credential: Credential, for request: Request,
         hash: (DigestAlgorithm, [UInt8]) throws(Failure) -> [UInt8]
@@ -128,7 +128,8 @@ public struct DigestChallenge: Sendable, Equatable {
         return "username*=UTF-8''\(String(decoding: bytes, as: UTF8.self))"
     }
 
-    /// A quoted string; on bytes, since a quotation mark with an accent after it is another character, but the same byte.
+    /// A parameter with a quoted string. Works on bytes: a quotation mark with an accent after it is another `Character`,
+    /// but the same byte.
     private static func quoted(_ name: String, _ value: String) -> String {
         var bytes: [UInt8] = []
         for byte in value.utf8 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which bytes of a representation a response has (Content-Range, RFC 9110 §14.4).
+/// The bytes of a representation that a response has (Content-Range, RFC 9110 §14.4).
 package enum ContentRange: Sendable, Equatable, CustomStringConvertible {
-    /// `bytes 0-499/1234`: these bytes, counted from zero, never none; `of` is the length of the whole, nil where the
-    /// field has `*`.
+    /// `bytes 0-499/1234`: these bytes, counted from zero, at least one; `of` is the length of the whole, nil if the field
+    /// has `*`.
     case bytes(Range<UInt64>, of: UInt64?)
-    /// `bytes */1234`: none, since the range asked for lies outside; with the length of the whole.
+    /// `bytes */1234`: no bytes, because the requested range lies outside; with the length of the whole.
     case unsatisfied(length: UInt64)
 
     /// Reads a field value.
     ///
-    /// - Returns: nil for units other than bytes, for what is not as the grammar says, for ranges that end before they
-    ///   begin or beyond the whole, and for positions and lengths of 2^63 − 1 and more.
+    /// - Returns: nil for units other than bytes, malformed values, ranges that end before they begin or after the whole,
+    ///   and positions and lengths of 2^63 − 1 and more.
     package init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard ASCII.equalsIgnoringCase(bytes.prefix(6), "bytes ".utf8) else { return nil }
@@ -31,7 +31,7 @@ package enum ContentRange: Sendable, Equatable, CustomStringConvertible {
         self = .bytes(first..<(last + 1), of: length)
     }
 
-    /// The value as it stands in a field.
+    /// The field value.
     package var description: String {
         switch self {
         case .bytes(let range, let length):
@@ -40,7 +40,7 @@ package enum ContentRange: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Small enough that one can be added, and that lengths fit into a signed number, as C libraries have them.
+    /// A number below 2^63 − 1, so that adding one cannot overflow, and lengths fit into the signed numbers of C libraries.
     private static func number(_ digits: some Collection<UInt8>) -> UInt64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0

@@ -2,9 +2,9 @@
 
 /// An opaque name for one state of a representation (ETag, RFC 9110 §8.8.3).
 package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
-    /// Whether two representations may share the tag although their bytes differ.
+    /// True if representations with different bytes may share the tag.
     package let isWeak: Bool
-    /// The tag between its quotation marks.
+    /// The text between the quotation marks.
     package let opaque: String
 
     /// Reads a field value: `"…"` or `W/"…"`.
@@ -21,16 +21,16 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         self.opaque = String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether both name the same bytes: equal, and neither is weak (RFC 9110 §8.8.3.2).
+    /// True if both tags name the same bytes: they are equal, and neither is weak (RFC 9110 §8.8.3.2).
     package func stronglyMatches(_ other: EntityTag) -> Bool {
         !self.isWeak && !other.isWeak && self.weaklyMatches(other)
     }
 
-    /// Whether both name the same content, perhaps in other bytes (RFC 9110 §8.8.3.2).
+    /// True if both tags name the same content, perhaps in different bytes (RFC 9110 §8.8.3.2).
     ///
-    /// Byte by byte, as §8.8.3.2 says, and in linear time: `String` compares runs of combining marks in quadratic time.
+    /// Compares bytes, as §8.8.3.2 says, in linear time: `String` compares runs of combining marks in quadratic time.
     package func weaklyMatches(_ other: EntityTag) -> Bool { self.opaque.utf8.elementsEqual(other.opaque.utf8) }
 
-    /// The tag as it stands in a field.
+    /// The field value.
     package var description: String { "\(self.isWeak ? "W/" : "")\"\(self.opaque)\"" }
 }

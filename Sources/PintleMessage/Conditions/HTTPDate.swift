@@ -2,12 +2,12 @@
 
 internal import PintleSystem
 
-/// Dates as HTTP spells them today (IMF-fixdate, RFC 9110 §5.6.7).
+/// Dates in HTTP's current form (IMF-fixdate, RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// The seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included, and
-    /// for days that do not exist. The name of the day is not compared with the date.
+    /// Returns the seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`; nil for other forms, the obsolete ones included,
+    /// and for days that do not exist. The name of the day is not compared with the date.
     package static func seconds(_ text: String) -> Int64? {
-        // First, so that a long text is not taken apart.
+        // Checked first, so that a long text is not split.
         guard text.utf8.count == 29 else { return nil }
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 6, Self.days.contains(parts[0]), parts[5] == "GMT",
@@ -24,7 +24,7 @@ package enum HTTPDate {
         return ((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, of so many seconds since 1970; within the years 1 to 9999.
+    /// Returns `Sun, 06 Nov 1994 08:49:37 GMT` for seconds since 1970; within the years 1 to 9999.
     package static func text(_ seconds: Int64) -> String {
         let time = (seconds % 86_400 + 86_400) % 86_400
         let days = (seconds - time) / 86_400

@@ -2,12 +2,12 @@
 
 /// Reading Set-Cookie fields.
 extension Cookie {
-    /// Reads the value of a Set-Cookie field of a response to a request for `url`; nil where the cookie is none, or is for
-    /// a site that the host may not set cookies for.
+    /// Reads the value of a Set-Cookie field of a response to a request for `url`. Returns nil if it is malformed, or for a
+    /// site that the host may not set cookies for.
     ///
     /// - Parameters:
     ///   - now: in seconds since 1970.
-    ///   - isShared: tells whether strangers have names below a name.
+    ///   - isShared: returns true for public suffixes, below which different owners have names.
     package init?(_ line: String, from url: HTTPURL, at now: Int64, isShared: (String) -> Bool) {
         guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         var parts = line.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
@@ -21,7 +21,8 @@ extension Cookie {
             guard Self.domain(domain, matches: host), !isShared(domain) else { return nil }
         }
         guard !attributes.isSecure || Self.isSecret(url) else { return nil }
-        // A cookie for the host by name is for those below it, too, unless it is an address or a registry's.
+        // A cookie whose Domain is the host itself is also for the names below it, unless the host is an address or a
+        // public suffix.
         let isWide = !domain.isEmpty && IPAddress(host) == nil && !isShared(domain)
         self.init(
             name, value, domain: isWide ? domain : host, isHostOnly: !isWide,
@@ -31,13 +32,13 @@ extension Cookie {
         guard self.keepsPrefix, !self.isForHost || attributes.domain == nil else { return nil }
     }
 
-    /// True where the name says that no domain was named, not even the host itself.
+    /// True if the prefix of the name forbids a Domain attribute, even for the host itself.
     private var isForHost: Bool { ASCII.equalsIgnoringCase(self.name.utf8.prefix(7), "__Host-".utf8) }
 
-    /// The attributes behind the value. The last one of a name counts.
+    /// The attributes after the value. If a name repeats, its last attribute counts.
     private struct Attributes {
         var domain: String?
-        /// Nil for the folder of the URL.
+        /// Nil for the folder of the URL's path.
         var path: String?
         var isSecure = false
         var isHTTPOnly = false
@@ -64,7 +65,7 @@ extension Cookie {
         }
     }
 
-    /// RFC 6265 §5.1.4.
+    /// The default path of cookies that a URL sets (RFC 6265 §5.1.4).
     private static func folder(of path: String) -> String {
         let bare = path.prefix { $0 != "?" }
         guard bare.hasPrefix("/"), let slash = bare.lastIndex(of: "/"), slash > bare.startIndex else { return "/" }
@@ -80,7 +81,7 @@ extension Cookie {
         String(decoding: ASCII.trimmed(Array(text)[...]), as: UTF8.self)
     }
 
-    /// A number of seconds; what is too large is as long as possible.
+    /// A number of seconds. Numbers beyond `Int64` become its smallest or largest one.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }

@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// One cookie as RFC 6265 §5.3 stores it. Neither text nor mirror of it shows the value.
+/// One cookie in the stored form of RFC 6265 §5.3. Descriptions and mirrors do not show the value.
 public struct Cookie: Sendable, Hashable {
-    /// Which of the requests that other sites cause are to carry a cookie (RFC 6265bis §4.1.2.7). A session has no sites:
-    /// it keeps the attribute for whoever reads it, and sends the cookie whatever it says.
+    /// The cross-site requests that may carry a cookie (RFC 6265bis §4.1.2.7). A session has no notion of sites: it stores
+    /// the attribute for other readers of the cookie, and sends the cookie regardless.
     public enum SameSite: String, Sendable, Hashable, CaseIterable {
-        /// None of them.
+        /// No cross-site request.
         case strict = "Strict"
-        /// Those that a user made by following a link.
+        /// Only navigations, such as a link that the user follows.
         case lax = "Lax"
-        /// All of them.
+        /// All cross-site requests.
         case none = "None"
     }
 
@@ -19,24 +19,24 @@ public struct Cookie: Sendable, Hashable {
     public let name: String
     /// The value, quotation marks included.
     public let value: String
-    /// The host that it is for, in lower case, or the domain: see ``isHostOnly``. An IPv6 address has no brackets.
+    /// The host of the cookie in lower case, or its domain: see ``isHostOnly``. An IPv6 address has no brackets.
     public let domain: String
-    /// True where only the host itself gets it, and no name below it.
+    /// True if only the host itself gets the cookie, and no name below it.
     public let isHostOnly: Bool
-    /// The path that it is for, and what is below that.
+    /// The path of the cookie, which also covers the paths below it.
     public let path: String
-    /// The first second at which it does not count, since 1970-01-01T00:00:00Z; nil for the end of the session.
+    /// The first second at which the cookie has expired, since 1970-01-01T00:00:00Z; nil for the end of the session.
     public let expires: Int64?
-    /// True where it goes over TLS only, or within this machine.
+    /// True if the cookie is sent only over TLS, or within this machine.
     public let isSecure: Bool
-    /// True where the scripts of a page may not see it; it makes no difference to a session.
+    /// True if scripts of a page may not see the cookie; sessions treat it like any other.
     public let isHTTPOnly: Bool
-    /// Nil where the server has not said.
+    /// Nil if the server has set no SameSite.
     public let sameSite: SameSite?
 
-    /// The most bytes of name and value together (RFC 6265 §6.1).
+    /// The maximum size of name and value together, in bytes (RFC 6265 §6.1).
     static let longest = 4096
-    /// The most bytes of a path, and of any other attribute (RFC 6265bis §5.6).
+    /// The maximum size of a path, or of any other attribute, in bytes (RFC 6265bis §5.6).
     static let longestAttribute = 1024
 
     init(
@@ -57,17 +57,17 @@ public struct Cookie: Sendable, Hashable {
     /// Makes a cookie.
     ///
     /// - Parameters:
-    ///   - domain: a host name or an address; a dot in front of it is left out. An address is for itself only.
+    ///   - domain: a host name or an address; a leading dot is removed. An address covers only itself.
     ///   - path: begins with a slash.
     ///   - expires: in seconds since 1970; nil for the end of the session.
-    ///   - isHostOnly: whether names below `domain` do not get it.
-    /// - Throws: ``CookieError`` where no server could have set such a cookie.
+    ///   - isHostOnly: true if names below `domain` do not get the cookie.
+    /// - Throws: ``CookieError`` if no server could have set such a cookie.
     public init(
         name: String, value: String, domain: String, path: String = "/", expires: Int64? = nil, isSecure: Bool = false,
         isHTTPOnly: Bool = false, sameSite: SameSite? = nil, isHostOnly: Bool = true
     ) throws(CookieError) {
         guard Self.isText(name), !name.utf8.contains(UInt8(ascii: "=")) else { throw .invalidName }
-        // A value with a sign of equality would be taken for a pair where there is no name.
+        // Without a name, the text before an equals sign in the value would be read as the name.
         guard Self.isText(value), !(name.isEmpty && (value.isEmpty || value.utf8.contains(UInt8(ascii: "=")))) else {
             throw .invalidValue
         }
@@ -82,9 +82,9 @@ public struct Cookie: Sendable, Hashable {
         guard self.keepsPrefix else { throw .brokenPrefix }
     }
 
-    /// Tells whether it is what its name says of it (RFC 6265bis §4.1.3).
+    /// True if the cookie keeps the promise of a `__Secure-` or `__Host-` prefix in its name (RFC 6265bis §4.1.3).
     ///
-    /// The value counts as one where there is no name: that is how a server would read it (§5.7).
+    /// Without a name, the value is checked instead, because a server would read it as the name (§5.7).
     var keepsPrefix: Bool {
         let name = (self.name.isEmpty ? self.value : self.name).utf8
         func begins(_ prefix: String) -> Bool { ASCII.equalsIgnoringCase(name.prefix(prefix.utf8.count), prefix.utf8) }
@@ -93,21 +93,21 @@ public struct Cookie: Sendable, Hashable {
         return true
     }
 
-    /// True where `text` stands for itself in a Cookie field, and on a line of a file: nothing in it ends anything.
+    /// True if `text` can stand in a Cookie field and on a line of a file without escapes: it contains no delimiter.
     private static func isText(_ text: String) -> Bool {
         let bytes = text.utf8
         return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") } && bytes.first != 0x20
             && bytes.last != 0x20
     }
 
-    /// `text` in the form that hosts have in URLs; nil where it is none.
+    /// `text` in the form of hosts in URLs; nil if it is not a host.
     private static func host(_ text: String) -> String? {
         let bare = text.utf8.first == UInt8(ascii: ".") ? text.dropFirst() : text[...]
         let isIPv6 = bare.utf8.contains(UInt8(ascii: ":"))
         return Authority(isIPv6 ? "[\(bare)]" : String(bare), defaultPort: 80)?.host
     }
 
-    /// Compares bytes: `==` asks for canonical equivalence, which servers do not know, and which can take milliseconds.
+    /// Compares bytes: `==` compares by canonical equivalence, which servers do not use, and which can take milliseconds.
     static func areSame(_ one: String, _ other: String) -> Bool {
         var (one, other) = (one, other)
         return one.withUTF8 { left in
@@ -127,7 +127,7 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     /// Name, domain and path.
     public var debugDescription: String { self.description }
 
-    /// Everything but the value.
+    /// A mirror of everything but the value.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -139,24 +139,26 @@ extension Cookie: CustomStringConvertible, CustomDebugStringConvertible, CustomR
     }
 }
 
-/// Why no cookie can be made of what was given.
+/// The reason why a cookie cannot be made.
 public enum CookieError: String, Error, Sendable, Hashable, CaseIterable, CustomStringConvertible {
-    /// The name has a control character, a semicolon, a sign of equality, or a space at one of its ends.
+    /// The name has a control character, a semicolon, an equals sign, or a space at one of its ends.
     case invalidName
-    /// The value has a control character, a semicolon or a space at one of its ends, or there is neither name nor value.
+    /// The value has a control character, a semicolon, or a space at one of its ends; or there is no name, and the value is
+    /// empty or has an equals sign.
     case invalidValue
     /// Name and value have over 4,096 bytes.
     case tooLong
     /// The domain is neither a host name in ASCII nor an address.
     case invalidDomain
-    /// The path does not begin with a slash, has a control character or a semicolon, or over 1,024 bytes.
+    /// The path does not begin with a slash, has a control character, a semicolon or a space at its end, or is over 1,024
+    /// bytes.
     case invalidPath
-    /// The name begins with `__Secure-` or `__Host-`, and the cookie is not what that says (RFC 6265bis §4.1.3).
+    /// The name begins with `__Secure-` or `__Host-`, and the cookie breaks the rule of that prefix (RFC 6265bis §4.1.3).
     case brokenPrefix
-    /// The domain is a public suffix, below which strangers have names.
+    /// The domain is a public suffix, below which different owners have names.
     case publicSuffix
 
-    /// One sentence without a word of the cookie.
+    /// One sentence that repeats no part of the cookie.
     public var description: String {
         switch self {
         case .invalidName:

@@ -8,7 +8,7 @@ enum CookieDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ]
 
-    /// The seconds since 1970; nil where the text has no day, month, year and time of day.
+    /// Returns the seconds since 1970; nil if the text has no day, month, year and time of day.
     static func read(_ text: String) -> Int64? {
         var (day, month, year): (Int64?, Int?, Int64?) = (nil, nil, nil)
         var time: Int64?

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cookies as lines of text, in the form of Netscape's `cookies.txt` that curl, wget and Python read and write.
+/// Cookies as lines of text in the format of Netscape's `cookies.txt`, which curl, wget and Python read and write.
 ///
-/// Seven fields stand between tabs: domain, whether names below it count, path, whether it is secure, seconds since 1970 or
-/// zero, name and value. `#HttpOnly_` in front of a line says so of its cookie; other lines that begin with `#` are
-/// comments. There is no place for SameSite, for a cookie without a name, and for a tab in one.
+/// A line has seven fields, separated by tabs: domain, TRUE if names below it get the cookie, path, TRUE if it is Secure,
+/// seconds since 1970 or zero, name and value. `#HttpOnly_` in front of a line makes its cookie HttpOnly; other lines that
+/// begin with `#` are comments. The format has no place for SameSite, for a cookie without a name, or for a tab in a
+/// cookie.
 package enum CookieLines {
     private static let httpOnly = "#HttpOnly_"
     private static let head = """
@@ -14,21 +15,21 @@ package enum CookieLines {
 
         """
 
-    /// A line of which no cookie can be made. The reason has no word of the line.
+    /// A line that is not a cookie. The reason does not repeat any of the line.
     package struct Malformed: Error, Sendable, Equatable {
         /// Counted from 1.
         package let line: Int
         package let reason: String
     }
 
-    /// The lines of those cookies that have a form there.
+    /// Returns the lines of the cookies, without those that the format has no place for.
     package static func text(of cookies: [Cookie]) -> String {
         var text = Self.head
         for cookie in cookies where !cookie.name.isEmpty && !cookie.hasTab {
             if cookie.isHTTPOnly { text += Self.httpOnly }
-            // Readers tell by the dot, others by the word behind it.
+            // Some readers look at the dot, others at the next field.
             text += cookie.isHostOnly ? "\(cookie.domain)\tFALSE" : ".\(cookie.domain)\tTRUE"
-            // Zero is the end of the session; a cookie that ended then is not kept.
+            // Zero means the end of the session; a cookie that expired in that second is never stored.
             text += "\t\(cookie.path)\t\(cookie.isSecure ? "TRUE" : "FALSE")\t\(max(cookie.expires ?? 0, 0))"
             text += "\t\(cookie.name)\t\(cookie.value)\n"
         }
@@ -38,10 +39,11 @@ package enum CookieLines {
     /// Reads lines.
     ///
     /// - Parameters:
-    ///   - isShared: tells whether strangers have names below a name, so that no cookie is for all of them.
-    ///   - passesOver: is told of a line of which no cookie can be made, and says whether to go on without it.
-    ///   - keep: is given each cookie, those included that have expired.
-    /// - Throws: ``Malformed`` for the first line that is not passed over.
+    ///   - isShared: returns true for public suffixes, below which different owners have names, so that no cookie is for
+    ///     all of them.
+    ///   - passesOver: called for each malformed line; returns true to skip the line and continue.
+    ///   - keep: called for each cookie, expired ones included.
+    /// - Throws: ``Malformed`` for the first malformed line that is not skipped.
     package static func read(
         _ bytes: [UInt8], isShared: (String) -> Bool, passesOver: (Malformed) -> Bool, keep: (Cookie) -> Void
     ) throws(Malformed) {
@@ -63,7 +65,7 @@ package enum CookieLines {
         init(_ text: String) { self.text = text }
     }
 
-    /// - Returns: nil for comments, and for lines with nothing in them.
+    /// - Returns: nil for comments and empty lines.
     private static func cookie(_ line: ArraySlice<UInt8>, isShared: (String) -> Bool) throws(Reason) -> Cookie? {
         var line = line.drop { $0 == 0x20 || $0 == 0x09 }
         if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
@@ -100,13 +102,15 @@ package enum CookieLines {
         return ASCII.equalsIgnoringCase(text.utf8, "FALSE".utf8) ? false : nil
     }
 
-    /// What is too large is as long as possible. Python writes nothing for the end of the session.
+    /// A number of seconds, capped at the largest `Int64`. Empty means zero: Python writes nothing for the end of the
+    /// session.
     private static func seconds(_ text: String) -> Int64? {
         guard text.utf8.allSatisfy(ASCII.isDigit) else { return nil }
         return text.isEmpty ? 0 : Int64(text) ?? .max
     }
 
-    /// wget names the port that has set a cookie. Cookies have none (RFC 6265 §8.5).
+    /// The host without a port: wget writes the port of the server that set a cookie, but cookies have none (RFC 6265
+    /// §8.5).
     private static func withoutPort(_ host: String) -> String {
         let parts = host.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[1].allSatisfy(ASCII.isDigit) else { return host }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The cookies of one user agent (RFC 6265 §5.3, §5.4). Moments are seconds since 1970.
+/// The cookies of one user agent (RFC 6265 §5.3, §5.4). Times are seconds since 1970.
 package struct CookieStore: Sendable {
-    /// The most cookies of all hosts, and of one domain; RFC 6265 §6.1 asks for 3000 and 50.
+    /// The maximum number of cookies, in total and per domain. RFC 6265 §6.1 asks for at least 3000 and 50.
     private static let mostInAll = 3000
     private static let mostOfOne = 150
 
     private struct Entry: Sendable {
         let cookie: Cookie
-        /// Its place among all that were made.
+        /// The position in the order of creation.
         let sequence: UInt64
     }
 
-    /// Those of each domain, in no order.
+    /// The cookies of each domain, unordered.
     private var entries: [String: [Entry]] = [:]
     private var count = 0
-    /// Counts up with each cookie that is made, for their order.
+    /// The number of cookies created so far; the last one's ``Entry/sequence``.
     private var sequence: UInt64 = 0
 
     package init() {}
 
     // MARK: Asking
 
-    /// The cookies of a request, in the order in which they are sent: longer paths first, then the older ones (RFC 6265
-    /// §5.4).
+    /// Returns the cookies of a request in the order in which they are sent: longer paths first, then older cookies (RFC
+    /// 6265 §5.4).
     package func cookies(for url: HTTPURL, at now: Int64) -> [Cookie] {
         var found: [Entry] = []
         for domain in Self.domains(over: url.authority.host) {
@@ -37,7 +37,7 @@ package struct CookieStore: Sendable {
         return found.map(\.cookie)
     }
 
-    /// All that count, in the order in which they were made.
+    /// Returns all cookies that have not expired, in the order of creation.
     package func all(at now: Int64) -> [Cookie] {
         self.entries.values.joined().filter { !$0.cookie.hasExpired(at: now) }.sorted { $0.sequence < $1.sequence }
             .map(\.cookie)
@@ -45,17 +45,17 @@ package struct CookieStore: Sendable {
 
     // MARK: Changing
 
-    /// Keeps a cookie; one that has expired takes away its like.
+    /// Stores a cookie; one that has expired removes the stored cookie with its name, domain and path.
     ///
-    /// - Parameter isSecret: whether nobody on the way could read what has set it.
-    /// - Returns: whether anything is other than before.
+    /// - Parameter isSecret: true if no other machine could read the response that set the cookie.
+    /// - Returns: true if the stored cookies have changed.
     @discardableResult
     package mutating func keep(_ cookie: Cookie, isSecret: Bool, at now: Int64) -> Bool {
-        // An open connection must not take the place of a Secure cookie (RFC 6265bis §5.7): the new one is ignored.
+        // A plaintext response must not replace a Secure cookie (RFC 6265bis §5.7): the new cookie is ignored.
         guard isSecret || !self.entries.values.contains(where: { $0.contains { cookie.shadows($0.cookie) } }) else {
             return false
         }
-        // Taken out, so that no copy is made.
+        // Removed from the dictionary, so that changing it makes no copy.
         var own = self.entries.removeValue(forKey: cookie.domain) ?? []
         self.count -= own.count
         defer {
@@ -81,9 +81,9 @@ package struct CookieStore: Sendable {
         return true
     }
 
-    /// Takes cookies away.
+    /// Removes cookies.
     ///
-    /// - Returns: whether there were any.
+    /// - Returns: true if there were any.
     package mutating func remove(where isUnwanted: (Cookie) -> Bool) -> Bool {
         let before = self.count
         for (domain, own) in self.entries where own.contains(where: { isUnwanted($0.cookie) }) {
@@ -94,9 +94,9 @@ package struct CookieStore: Sendable {
         return self.count < before
     }
 
-    /// Takes the cookie of this name, domain and path away.
+    /// Removes the cookie with this name, domain and path.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: true if there was one.
     package mutating func remove(_ cookie: Cookie) -> Bool {
         guard let place = self.entries[cookie.domain]?.firstIndex(where: { $0.cookie.isSame(as: cookie) }) else {
             return false
@@ -113,7 +113,7 @@ package struct CookieStore: Sendable {
         if let oldest { _ = self.remove(oldest.cookie) }
     }
 
-    /// A host, and the names that it is below.
+    /// The host, and the domains above it.
     private static func domains(over host: String) -> [String] {
         guard IPAddress(host) == nil else { return [host] }
         return [host]
@@ -124,10 +124,10 @@ package struct CookieStore: Sendable {
 }
 
 extension Cookie {
-    /// The most bytes of a Cookie field: many servers take no more of a line.
+    /// The maximum size of a Cookie field in bytes: many servers accept no longer lines.
     private static let longestHeader = 8 * 1024
 
-    /// The value of a Cookie field with these, in this order; nil where there are none.
+    /// The value of a Cookie field with these cookies, in this order, up to ``longestHeader``; nil if there are no cookies.
     package static func header(_ cookies: [Cookie]) -> String? {
         guard !cookies.isEmpty else { return nil }
         var header = ""

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an intermediary does to every message that it forwards (RFC 9110 §7.6).
+/// The changes that an intermediary makes to every message it forwards (RFC 9110 §7.6).
 package enum Forwarding {
-    /// Removes what belongs to one connection only: the fields named by Connection, the hop-by-hop fields themselves,
+    /// Removes the fields that belong to one connection only: those named by Connection, the hop-by-hop fields themselves,
     /// framing (it is written anew), and `Proxy`, which CGI programs would take for a setting.
     package static func removeHopByHop(from fields: inout Fields) {
         if fields.contains(.connection) {
-            // A set, so that the work is that of the fields and of the names, and not of the one times the other.
+            // A set, so that the work grows with the sum of fields and names, not with their product.
             var named: Set<[UInt8]> = []
             fields.forEachToken(in: .connection) { name in
                 if Self.namesAnotherField(name) { named.insert(name.map(ASCII.lowercased)) }
@@ -23,8 +23,8 @@ package enum Forwarding {
         }
     }
 
-    /// Removes from a trailer section what must not stand there (RFC 9110 §6.5.1): framing, routing, and what would
-    /// change how a message that was already handled is understood.
+    /// Removes fields that must not be in a trailer section (RFC 9110 §6.5.1): framing, routing, and those that would
+    /// change the meaning of a message that was already processed.
     package static func removeForbidden(fromTrailers fields: inout Fields) {
         Self.removeHopByHop(from: &fields)
         fields.removeAll { name in
@@ -43,15 +43,16 @@ package enum Forwarding {
 
     /// Appends this proxy to Via (RFC 9110 §7.6.3).
     ///
-    /// - Parameter version: of the message that was received: `1.0`, `1.1` or `2`.
+    /// - Parameter version: the version of the received message: `1.0`, `1.1` or `2`.
     package static func appendVia(_ pseudonym: String, version: String, to fields: inout Fields) {
-        // A line of one's own is the same list, without rewriting what others wrote.
+        // A new line means the same as a longer list, and leaves the existing lines unchanged.
         fields.append(.via, version, pseudonym)
     }
 
-    /// The Via of a request for the next proxy, which might lead back here: the proxies that it has passed, and this one.
+    /// Returns the Via lines of a request to the next proxy, which might lead back here: the proxies that it has passed,
+    /// and this one.
     ///
-    /// - Parameter pseudonym: of this proxy; nil where it names itself nowhere.
+    /// - Parameter pseudonym: the name of this proxy in Via; nil if it adds no Via.
     package static func path(of head: RequestHead, to pseudonym: String?) -> Fields {
         var fields = Fields()
         for passed in head.fields.values(of: "Via") { fields.append("Via", passed) }
@@ -59,11 +60,12 @@ package enum Forwarding {
         return fields
     }
 
-    /// Whether the message has passed `pseudonym` before.
+    /// True if the message has passed `pseudonym` before.
     package static func hasPassed(_ pseudonym: String, _ fields: Fields) -> Bool {
         var found = false
         fields.forEachToken(in: .via) { member in
-            // Version, pseudonym, and perhaps a comment. Nothing is allocated: a hostile list has a member in two bytes.
+            // Version, pseudonym, and perhaps a comment. Allocates nothing, because a hostile list has a member in every
+            // two bytes.
             let rest = member.drop { !Self.isSpace($0) }.drop(while: Self.isSpace)
             if ASCII.equalsIgnoringCase(rest.prefix { !Self.isSpace($0) }, pseudonym.utf8) { found = true }
         }
@@ -72,12 +74,12 @@ package enum Forwarding {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// Whether a member of Connection names a field that is to go and would not go anyway.
+    /// True if a member of Connection names a field that must be removed and that is not removed anyway.
     private static func namesAnotherField(_ member: UnsafeRawBufferPointer) -> Bool {
         switch FieldName(bytes: member) {
-        // Connection cannot take these away: without them the message would mean something else.
+        // Connection cannot remove these: without them the message would mean something else.
         case .host, .contentLength, .contentType, .contentEncoding, .authorization, .cacheControl, .via: false
-        // These go in any case.
+        // These are removed in any case.
         case .keepAlive, .upgrade, .te, .proxyConnection: false
         default: !ASCII.equalsIgnoringCase(member, "close")
         }

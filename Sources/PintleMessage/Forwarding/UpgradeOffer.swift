@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The protocols that a client would rather speak on its connection (RFC 9110 §7.8), of those that a proxy may let pass.
+/// The protocols that a client offers to switch to (RFC 9110 §7.8), reduced to those that a proxy may let through.
 ///
-/// What would carry further requests, HTTP under whatever name or TLS (RFC 2817), is not among them: nobody could judge
-/// those requests. SPDY is: the one use that it has left are the streams of `kubectl exec`, which are no requests.
+/// Protocols that would carry further requests, HTTP under any name and TLS (RFC 2817), are removed: the proxy could not
+/// apply its rules to those requests. SPDY stays: its only remaining use is the streams of `kubectl exec`, which are not
+/// requests.
 package struct UpgradeOffer: Sendable, Equatable {
-    /// Names with their versions, as the client spells them, in its order.
+    /// Names with their versions, in the client's spelling and order.
     package let protocols: [String]
 
-    /// The offer in the fields of a request; nil if there is none, or it is not meant for the next server.
+    /// Reads the offer in the fields of a request; nil if there is none, or it is not meant for the next server.
     ///
-    /// - Parameter minorVersion: of the request: RFC 9110 §7.8 has an offer in HTTP/1.0 ignored.
+    /// - Parameter minorVersion: the version of the request: an offer in HTTP/1.0 must be ignored (RFC 9110 §7.8).
     package init?(_ fields: Fields, minorVersion: UInt8) {
-        // Connection has to name it, too.
+        // Connection must name the field, too.
         guard minorVersion == 1, fields.contains(.upgrade), fields.hasToken("upgrade", in: .connection)
         else { return nil }
         let protocols = Self.protocols(in: fields).filter { !Self.carriesRequests($0) }
@@ -20,9 +21,9 @@ package struct UpgradeOffer: Sendable, Equatable {
         self.protocols = protocols
     }
 
-    /// What a `101 Switching Protocols` with these fields switches to, as it is to be passed on.
+    /// Returns the protocols that a `101 Switching Protocols` with these fields switches to, as the value to forward.
     ///
-    /// - Returns: nil where it does not say, or names what was not offered; then there is nothing to be relayed.
+    /// - Returns: nil if the response names no protocol, or one that was not offered; then nothing may be relayed.
     package func accepted(by fields: Fields) -> String? {
         let chosen = Self.protocols(in: fields)
         let offered = Set(self.protocols.map(Self.folded))
@@ -30,7 +31,7 @@ package struct UpgradeOffer: Sendable, Equatable {
         return isOffered && !chosen.isEmpty ? chosen.joined(separator: ", ") : nil
     }
 
-    /// The value of the field that makes the offer to the next server.
+    /// The value of the Upgrade field for the next server.
     package var value: String { self.protocols.joined(separator: ", ") }
 
     private static func protocols(in fields: Fields) -> [String] {
@@ -39,11 +40,11 @@ package struct UpgradeOffer: Sendable, Equatable {
         return protocols
     }
 
-    /// Equal bytes for names that are equal without regard to case.
+    /// Equal bytes for names that are equal, ignoring case.
     private static func folded(_ name: String) -> [UInt8] { name.utf8.map(ASCII.lowercased) }
 
     private static func carriesRequests(_ name: String) -> Bool {
-        // Drafts have numbers behind a hyphen.
+        // Names of drafts have numbers after a hyphen.
         let product = name.prefix { $0 != "/" && $0 != "-" }.lowercased()
         return ["h2c", "h2", "h3", "http", "https", "tls"].contains(product)
     }

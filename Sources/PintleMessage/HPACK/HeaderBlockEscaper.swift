@@ -1,52 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rewrites the header blocks that come over a connection of HTTP/2 (RFC 7541) for a decoder that takes their strings for UTF-8
-/// and repairs what is none, so that it has text of all their bytes (`String.latin1Bytes`).
+/// Rewrites the header blocks of an HTTP/2 connection (RFC 7541) for a decoder that reads strings as UTF-8 and repairs
+/// invalid bytes. Each byte over 0x7F becomes a character, so that the decoder's text has all bytes (`String.latin1Bytes`).
 ///
-/// The decoder keeps its own table of what came before. Numbers of entries count from the newest, so they mean the same to it as
-/// to the peer for as long as it has all that the peer has. Text takes up to twice the room: it is given a table of
-/// ``decoderTable`` where the peer is told of ``table``, and gets no entry that the peer has not made. So nothing is kept here but
-/// the sizes of the peer's entries.
+/// The decoder keeps its own dynamic table. Entries are numbered from the newest, so a number means the same entry to the
+/// decoder as to the peer, as long as the decoder has every entry that the peer has. Rewritten text takes up to twice the
+/// room; therefore the decoder's table has ``decoderTable`` bytes while the peer's has ``table``, and the decoder adds only
+/// entries that the peer has added. So this type needs to keep only the sizes of the peer's entries.
 package struct HeaderBlockEscaper {
-    /// The table that every peer has (RFC 9113 §6.5.2), in bytes as RFC 7541 §4.1 counts them.
+    /// The size of every peer's table (RFC 9113 §6.5.2), in bytes as RFC 7541 §4.1 counts them.
     package static let table = 4096
-    /// The table that the decoder must allow, in the same bytes.
+    /// The size of the table that the decoder must allow, counted in the same way.
     package static let decoderTable = 2 * Self.table
 
-    /// The room for the text of a field that is kept from one to the next, in bytes.
+    /// The maximum capacity that ``text`` keeps from one block to the next, in bytes.
     private static let mostScratch = 16 * 1024
 
-    /// The sizes of an entry (RFC 7541 §4.1).
+    /// The length of an entry's name, and the size of the entry (RFC 7541 §4.1).
     private struct Entry {
         let name: Int
         let size: Int
     }
 
-    /// The names of the static table (RFC 7541 appendix A) by their lengths.
+    /// The lengths of the names in the static table (RFC 7541 appendix A).
     private static let staticNames: [Int] = [
         10, 7, 7, 5, 5, 7, 7, 7, 7, 7, 7, 7, 7, 7, 14, 15, 15, 13, 6, 27, 3, 5, 13, 13, 19, 16, 16, 14, 16, 13, 12, 6,
         4, 4, 6,
         7, 4, 4, 8, 17, 13, 8, 19, 13, 4, 8, 12, 18, 19, 5, 7, 7, 11, 6, 10, 25, 17, 10, 4, 3, 16,
     ]
 
-    /// The peer's entries, the newest last. Those before `oldest` are gone.
+    /// The peer's entries, the newest last. Those before `oldest` were evicted.
     private var entries: [Entry] = []
     private var oldest = 0
-    /// The bytes of all entries, and the most that they may be.
+    /// The size of all entries in bytes, and its maximum.
     package private(set) var tableSize = 0
     private var tableLimit = Self.table
     private let fieldLimit: Int
-    /// The beginning of a field that comes in pieces.
+    /// The beginning of a field that arrives in pieces.
     private var unfinished: [UInt8] = []
-    /// The name and the value under way.
+    /// The name and the value of the field that is being rewritten.
     private var text: [UInt8] = []
     private var isWithinBlock = false
     private var hasFields = false
     private var sizeUpdates = 0
-    /// True once the decoder's table has its size.
+    /// True if the size of the decoder's table has been sent.
     private var hasDecoderTable = false
 
-    /// - Parameter fieldLimit: the most bytes that a field in pieces may take before it is whole.
+    /// - Parameter fieldLimit: the maximum size in bytes of an unfinished field that arrives in pieces.
     package init(fieldLimit: Int) { self.fieldLimit = fieldLimit }
 
     /// The number of entries.
@@ -55,9 +55,9 @@ package struct HeaderBlockEscaper {
     /// Rewrites a piece of a header block, and appends it to `output`.
     ///
     /// - Parameters:
-    ///   - fragment: what one frame has of the block (RFC 9113 §4.3).
-    ///   - isLast: whether the block ends with it.
-    /// - Throws: ``WireError`` for what is a connection error of kind COMPRESSION_ERROR. Nothing more can be read then.
+    ///   - fragment: the part of the block in one frame (RFC 9113 §4.3).
+    ///   - isLast: true if the block ends with it.
+    /// - Throws: ``WireError`` for a connection error of kind COMPRESSION_ERROR. Nothing more can be read then.
     package mutating func escape(
         _ fragment: UnsafeRawBufferPointer, isLast: Bool, into output: inout [UInt8]
     ) throws(WireError) {
@@ -98,9 +98,9 @@ package struct HeaderBlockEscaper {
         }
     }
 
-    /// Rewrites a field, or a change of the table's size (§6).
+    /// Rewrites one field, or one change of the table's size (§6).
     ///
-    /// - Returns: false if it is not there as a whole.
+    /// - Returns: false if it is incomplete.
     private mutating func escapeOne(
         _ first: UInt8, _ reader: inout HeaderBlockReader, into output: inout [UInt8]
     ) throws(WireError) -> Bool {
@@ -116,11 +116,11 @@ package struct HeaderBlockEscaper {
         case 0x20..<0x40:
             guard let size = try reader.integer(prefix: 5) else { return false }
             self.sizeUpdates += 1
-            // Two say all that can be said (§4.2).
+            // A block never needs more than two (§4.2).
             guard !self.hasFields, self.sizeUpdates <= 2, size <= Self.table else {
                 throw WireError(.malformed, "the size of the table of fields is changed as it may not be")
             }
-            // The decoder keeps what the peer lets go of, and is not asked for it.
+            // The decoder still has entries that the peer evicts here, but no number refers to them any more.
             self.tableLimit = size
             self.makeRoom(for: 0)
         default:
@@ -130,7 +130,7 @@ package struct HeaderBlockEscaper {
         return true
     }
 
-    /// Rewrites a field of which at least the value is written out (§6.2).
+    /// Rewrites a field with a literal value, and perhaps a literal name (§6.2).
     private mutating func escapeLiteral(
         _ index: Int, isKept: Bool, _ reader: inout HeaderBlockReader, into output: inout [UInt8]
     ) throws(WireError) -> Bool {
@@ -182,7 +182,7 @@ package struct HeaderBlockEscaper {
         return index <= Self.staticNames.count ? Self.staticNames[index - 1] : self.entries[place].name
     }
 
-    /// - Returns: false if it is larger than the table, which is empty then (§4.4).
+    /// - Returns: false if the entry is larger than the table, which is empty then (§4.4).
     private mutating func keep(_ entry: Entry) -> Bool {
         self.makeRoom(for: entry.size)
         guard entry.size <= self.tableLimit else { return false }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads what header blocks of HTTP/2 are made of (RFC 7541 §5).
+/// Reads the integers and strings in HTTP/2 header blocks (RFC 7541 §5).
 struct HeaderBlockReader {
-    /// A string as it was written.
+    /// A string in its encoded form.
     struct CodedString {
         let bytes: UnsafeRawBufferPointer
         let isHuffman: Bool
@@ -16,7 +16,7 @@ struct HeaderBlockReader {
         }
     }
 
-    /// The continuing bytes of a number that are taken: 56 bits, beyond what anything here may count.
+    /// The maximum number of continuation bytes of an integer: 56 bits, far more than any valid number here.
     private static let mostBytes = 8
 
     let bytes: UnsafeRawBufferPointer
@@ -26,9 +26,9 @@ struct HeaderBlockReader {
 
     var next: UInt8? { self.index < self.bytes.count ? self.bytes[self.index] : nil }
 
-    /// Reads a number that begins in the lowest `prefix` bits of the next byte (§5.1).
+    /// Reads an integer that begins in the lowest `prefix` bits of the next byte (§5.1).
     ///
-    /// - Returns: nil if it is not there as a whole.
+    /// - Returns: nil if it is incomplete.
     mutating func integer(prefix: Int) throws(WireError) -> Int? {
         guard let first = self.next else { return nil }
         let most = 1 << prefix - 1
@@ -46,7 +46,7 @@ struct HeaderBlockReader {
 
     /// Reads a string (§5.2).
     ///
-    /// - Returns: nil if it is not there as a whole.
+    /// - Returns: nil if it is incomplete.
     mutating func string() throws(WireError) -> CodedString? {
         guard let first = self.next, let length = try self.integer(prefix: 7), length <= self.bytes.count - self.index
         else { return nil }
@@ -57,7 +57,7 @@ struct HeaderBlockReader {
 }
 
 extension [UInt8] {
-    /// Appends a number behind `first`, whose lowest `prefix` bits are free (RFC 7541 §5.1).
+    /// Appends an integer, of which the first byte has the bits of `first` and `prefix` free bits (RFC 7541 §5.1).
     mutating func append(integer value: Int, prefix: Int, first: UInt8) {
         let most = 1 << prefix - 1
         guard value >= most else { return self.append(first | UInt8(truncatingIfNeeded: value)) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rewrites the header blocks that an encoder of strings has written (RFC 7541): of fields without indexing, it takes the values for
-/// text of bytes (`String.latin1Bytes`), and writes these.
+/// Rewrites header blocks from an encoder that takes strings (RFC 7541): it converts the values of fields without indexing
+/// from text back to the bytes that the text stands for (`String.latin1Bytes`).
 ///
-/// Other fields stay as they are, and so does what the peer remembers: an entry of it would have another size.
+/// Other fields stay unchanged, because entries in the peer's table would have another size otherwise.
 package enum HeaderBlockUnescaper {
-    /// - Returns: nil if there is nothing to be changed.
+    /// - Returns: nil if nothing has to be changed.
     package static func unescape(_ block: UnsafeRawBufferPointer) throws(WireError) -> [UInt8]? {
         var reader = HeaderBlockReader(block)
         var output: [UInt8] = []
-        // Up to here, everything is in the output, if that is not empty.
+        // The number of input bytes that are in the output, if the output is not empty.
         var copied = 0
         while let first = reader.next {
             let isIndexed = first >= 0x80
@@ -24,7 +24,7 @@ package enum HeaderBlockUnescaper {
             try value.decode(into: &text)
             text.withUnsafeBytes { bytes.append(narrowing: $0) }
             output.append(contentsOf: block[copied..<start])
-            // Bytes over 0x7F are longer in Huffman's code.
+            // Without Huffman's code, in which bytes over 0x7F are longer.
             output.append(integer: bytes.count, prefix: 7, first: 0)
             output += bytes
             copied = reader.index

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The code of strings in header blocks of HTTP/2 (RFC 7541 §5.2 and appendix B).
+/// The Huffman code of strings in HTTP/2 header blocks (RFC 7541 §5.2 and appendix B).
 package enum HuffmanCode {
-    /// The bits that each byte takes, and last those of the end of a string, which no string may have.
+    /// The code length of each byte in bits; the last one is that of the end-of-string symbol, which no string may contain.
     ///
-    /// Nothing else is needed: the code is canonical, so that symbols in the order of their lengths and values have codes
-    /// which follow each other.
+    /// The lengths determine the code, because it is canonical: symbols in the order of length and value have consecutive
+    /// codes.
     package static let lengths: [UInt8] = [
         13, 23, 28, 28, 28, 28, 28, 28, 28, 24, 30, 28, 28, 30, 28, 28, 28, 28, 28, 28, 28, 28, 30, 28,
         28, 28, 28, 28, 28, 28, 28, 28, 6, 10, 10, 12, 13, 6, 8, 11, 10, 10, 8, 11, 8, 6, 6, 6,
@@ -22,11 +22,12 @@ package enum HuffmanCode {
 
     private static let end = 256
 
-    /// Where the codes of each length begin.
+    /// A decoding table, made from ``lengths``.
     private struct Table {
-        /// For the first eight bits of a code that has no more: its length and its symbol. Nearly all text is of these.
+        /// For each value of the next eight bits: length and symbol of the code that they begin with, if it has at most
+        /// eight bits, else zero. Nearly all text consists of such codes.
         var short = [UInt16](repeating: 0, count: 256)
-        /// By length: the first code, the number of codes, and the place of the first symbol.
+        /// For each length: the first code, the number of codes, and the index of the first symbol in ``symbols``.
         var runs = [(first: Int, count: Int, place: Int)](repeating: (0, 0, 0), count: 31)
         var symbols: [Int] = []
 
@@ -49,7 +50,7 @@ package enum HuffmanCode {
             }
         }
 
-        /// The symbol at the beginning of these bits, and its length.
+        /// Returns the symbol at the beginning of these bits, and its length.
         func symbol(at window: UInt32) -> (symbol: Int, length: Int) {
             let short = self.short[Int(window >> 24)]
             if short != 0 { return (Int(short & 0xFF), Int(short >> 8)) }
@@ -65,13 +66,12 @@ package enum HuffmanCode {
 
     private static let table = Table()
 
-    /// Appends the bytes that `bytes` stand for.
+    /// Appends the decoded bytes of `bytes`.
     ///
-    /// - Throws: ``WireError`` for the end of a string within it, and for an end that is filled up with more than seven bits
-    ///   or with others than ones.
+    /// - Throws: ``WireError`` for an end-of-string symbol, and for padding that has more than seven bits or a zero bit.
     package static func decode(_ bytes: UnsafeRawBufferPointer, into output: inout [UInt8]) throws(WireError) {
         let table = self.table
-        // The lowest `count` of `bits` are still to be read.
+        // The lowest `count` of `bits` are still unread.
         var (bits, count, next): (UInt64, Int, Int) = (0, 0, 0)
         while true {
             while count <= 48, next < bytes.count {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes as text in which none is lost: each is the scalar of its number, as in ISO 8859-1. SwiftNIO's codec for HTTP/2 has
-// fields as strings, and so they pass through it.
+// Converts bytes to text without loss: each byte becomes the scalar with its number, as in ISO 8859-1. SwiftNIO's codec for
+// HTTP/2 has fields as strings; all their bytes pass through it in this form.
 extension String {
-    /// The text of bytes.
+    /// Makes the text of bytes.
     package init(latin1 bytes: UnsafeRawBufferPointer) {
         if ASCII.isAll(bytes) {
             self.init(decoding: bytes, as: UTF8.self)
@@ -14,10 +14,10 @@ extension String {
         }
     }
 
-    /// The text of bytes.
+    /// Makes the text of bytes.
     package init(latin1 bytes: [UInt8]) { self = bytes.withUnsafeBytes { String(latin1: $0) } }
 
-    /// The bytes that this is the text of. Of a scalar over 0xFF, which no byte has become, something is left out.
+    /// The bytes of the text. A scalar over 0xFF, which no byte becomes, loses bits.
     package var latin1Bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(latin1: self)
@@ -26,13 +26,13 @@ extension String {
 }
 
 extension [UInt8] {
-    /// Appends the bytes that `text` is the text of.
+    /// Appends the bytes of `text`.
     package mutating func append(latin1 text: String) {
         var text = text
         text.withUTF8 { self.append(narrowing: UnsafeRawBufferPointer($0)) }
     }
 
-    /// Appends bytes, and those over 0x7F as UTF-8 of the scalars with their numbers.
+    /// Appends bytes, those over 0x7F as the UTF-8 of the scalars with their numbers.
     mutating func append(widening bytes: UnsafeRawBufferPointer) {
         for byte in bytes {
             if byte < 0x80 {
@@ -44,7 +44,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends the bytes that were widened to `text`.
+    /// Appends the bytes that `append(widening:)` has turned into `text`.
     mutating func append(narrowing text: UnsafeRawBufferPointer) {
         if ASCII.isAll(text) { return self.append(contentsOf: text) }
         var lead: UInt8 = 0

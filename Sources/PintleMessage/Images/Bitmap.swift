@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Pixels in memory: red, green, blue and alpha, a byte each in this order, colours not multiplied with alpha; rows from top
+/// Pixels in memory: red, green, blue and alpha, one byte each in this order, not premultiplied with alpha; rows from top
 /// to bottom without gaps.
 public struct Bitmap: Sendable, Hashable {
     /// One pixel.
     public struct Pixel: Sendable, Hashable {
         /// From 0 to 255.
         public var red, green, blue: UInt8
-        /// 0 for a pixel that is not seen, 255 for one behind which nothing is.
+        /// 0 for an invisible pixel, 255 for an opaque one.
         public var alpha: UInt8
 
         /// Makes a pixel.
@@ -19,12 +19,12 @@ public struct Bitmap: Sendable, Hashable {
         }
     }
 
-    /// The bytes of a pixel.
+    /// The number of bytes of a pixel.
     public static let bytesPerPixel = 4
 
-    /// Its size in pixels.
+    /// The size in pixels.
     public let size: ImageSize
-    /// ``rowBytes`` for each row.
+    /// The bytes of all rows, ``rowBytes`` for each.
     public let pixels: [UInt8]
 
     /// Makes a bitmap.
@@ -39,7 +39,7 @@ public struct Bitmap: Sendable, Hashable {
         self.pixels = pixels
     }
 
-    /// From the start of one row to the next.
+    /// The number of bytes from the start of one row to that of the next.
     public var rowBytes: Int { self.size.width * Self.bytesPerPixel }
 
     /// The pixel of a column and a row, from 0; nil outside.
@@ -52,32 +52,32 @@ public struct Bitmap: Sendable, Hashable {
     }
 }
 
-/// How a picture has to be turned to be upright, numbered as in Exif (CIPA DC-008 §4.6.5, Orientation). The names say where
-/// the top of the picture is in the bitmap, after it was mirrored where that is said.
+/// The turn that makes a picture upright, numbered as in Exif (CIPA DC-008 §4.6.5, Orientation). A name says which side of
+/// the upright picture is in the first row of the bitmap, and if the bitmap is mirrored.
 public enum ImageOrientation: Int, Sendable, Hashable, CaseIterable {
-    /// It is upright.
+    /// The bitmap is upright.
     case up = 1
-    /// It is mirrored from left to right.
+    /// The bitmap is mirrored from left to right.
     case upMirrored = 2
-    /// It is upside down.
+    /// The bitmap is upside down.
     case down = 3
-    /// It is mirrored from top to bottom.
+    /// The bitmap is mirrored from top to bottom.
     case downMirrored = 4
-    /// Rows and columns are exchanged.
+    /// Rows and columns of the bitmap are exchanged.
     case leftMirrored = 5
-    /// It has to be turned to the right.
+    /// The bitmap has to be turned to the right.
     case right = 6
-    /// Rows and columns are exchanged, and it is upside down.
+    /// Rows and columns of the bitmap are exchanged, and it is upside down.
     case rightMirrored = 7
-    /// It has to be turned to the left.
+    /// The bitmap has to be turned to the left.
     case left = 8
 
-    /// True where an upright picture is as wide as the bitmap is high.
+    /// True if the upright picture is as wide as the bitmap is high.
     public var swapsSides: Bool { self.rawValue >= 5 }
 }
 
 extension Bitmap {
-    /// The bitmap, turned so that a picture of `orientation` is upright.
+    /// Returns the upright bitmap of a picture with this `orientation`.
     public func upright(from orientation: ImageOrientation) -> Bitmap {
         guard orientation != .up else { return self }
         let (width, height) = (self.size.width, self.size.height)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An image in memory: one bitmap, or those of an animation.
+/// An image in memory: one bitmap, or the frames of an animation.
 public struct ImagePixels: Sendable, Hashable {
-    /// A picture of an animation, or the only one.
+    /// A frame of an animation, or the only picture.
     public struct Frame: Sendable, Hashable {
-        /// All of the picture as it is then, however little of it the file has changed.
+        /// The whole picture at this frame, even if the file changes only a part of it.
         public let bitmap: Bitmap
-        /// How long it is shown, as the file has it; zero where that says nothing, and for the only picture.
+        /// The time for which the frame is shown; zero if the file names none, and for the only picture.
         public let duration: Duration
 
         /// Makes a frame.
@@ -16,11 +16,11 @@ public struct ImagePixels: Sendable, Hashable {
         }
     }
 
-    /// The pictures in their order, all of one size.
+    /// The frames in order, all of one size.
     public let frames: [Frame]
-    /// How often an animation is played; nil for without end, 1 where the file says nothing.
+    /// The number of times that an animation is played; nil for endless, 1 if the file names none.
     public let loopCount: Int?
-    /// How the pictures have to be turned to be upright.
+    /// The turn that makes the pictures upright.
     public let orientation: ImageOrientation
     /// The first picture.
     public let bitmap: Bitmap
@@ -36,15 +36,15 @@ public struct ImagePixels: Sendable, Hashable {
         self.bitmap = first.bitmap
     }
 
-    /// True where there are several pictures.
+    /// True if there are several frames.
     public var isAnimated: Bool { self.frames.count > 1 }
 }
 
-/// The pictures that a decoder makes of bytes.
+/// The result of decoding an image.
 public struct DecodedImage: Sendable, Hashable {
     /// The size in pixels.
     public let size: ImageSize
-    /// The pixels; nil where they were not wanted.
+    /// The pixels; nil if the caller did not want them.
     public let pixels: ImagePixels?
 
     /// Makes a result.
@@ -54,19 +54,20 @@ public struct DecodedImage: Sendable, Hashable {
     }
 }
 
-/// Something that can make bitmaps of images. The one that Pintle has is `ImageDecoder`, of PintleImage.
+/// A decoder from images to bitmaps. Pintle's own one is `ImageDecoder` in PintleImage.
 public protocol ImageDecoding: ImageChecking {
     /// Decodes an image, and all frames of an animation.
     ///
-    /// - Parameter ceiling: an image with more pixels, width times height, is decoded as well, but its pixels are let go.
-    /// - Throws: why the bytes are no image that is accepted.
+    /// - Parameter ceiling: the maximum number of pixels, width times height. A larger image is decoded, too, but its
+    ///   pixels are discarded.
+    /// - Throws: ``ImageError`` with the reason why the image is not accepted.
     func decode(_ bytes: [UInt8], inflatingUpTo ceiling: Int) throws(ImageError) -> DecodedImage
 }
 
 extension ImageDecoding {
     /// Decodes an image, and all frames of an animation.
     ///
-    /// - Throws: why the bytes are no image that is accepted.
+    /// - Throws: ``ImageError`` with the reason why the image is not accepted.
     public func pixels(of bytes: [UInt8]) throws(ImageError) -> ImagePixels {
         guard let pixels = try self.decode(bytes, inflatingUpTo: .max).pixels else {
             throw ImageError(.undecodable, "the decoder has made no pixels of the image")

@@ -2,29 +2,29 @@
 
 internal import PintleCoding
 
-/// Judges a body as it passes by, for who does not have to hold it back.
+/// Checks a body in pieces as it passes through, so that the caller need not hold it back.
 ///
-/// Its verdict is that of ``ResponseContract/validate(head:body:requestMethod:)`` on the whole body, wherever the pieces
-/// are cut. Memory is bounded by the windows of content codings and by the scanner's nesting limit.
+/// The verdict is that of ``ResponseContract/validate(head:body:requestMethod:)`` on the whole body, however it is cut into
+/// pieces. Memory is bounded by the windows of content codings and by the scanner's nesting limit.
 package final class BodyCheck {
     private let head: ResponseHead
-    /// What the head has violated.
+    /// The violation of the head, if any.
     private let earlier: ValidationError?
     private let decoder: Result<ContentDecoder?, ContentDecodingError>
-    // One of the two, in a place of its own so that it is never copied.
+    // Only one of these two is set. Separate properties, so that neither is ever copied.
     private var json: JSONValidator?
     private var xml: XMLValidator?
-    /// The first two bytes, without content codings.
+    /// The first two bytes, after content codings are undone.
     private var start: [UInt8] = []
     private var violation: ValidationError?
-    /// Whether the last piece was not looked at to its end.
+    /// True if a part of the last piece is still to be decoded.
     private var hasMore = false
 
     /// Makes a check for one response.
     ///
-    /// - Parameter unfolding: how many bytes more than the contract's limit each byte of the body may unfold to.
-    /// - Returns: nil where the body need not be seen, must be seen whole (rules that replace it, document rules, property
-    ///   lists, images and compounds) or is not worth parsing, because it is of a wrong type.
+    /// - Parameter unfolding: the number of decoded bytes that each byte of the body allows beyond the contract's limit.
+    /// - Returns: nil if the body need not be checked, must be checked as a whole (rules that replace it, document rules,
+    ///   property lists, images and compounds), or is not worth parsing because its type is wrong.
     package init?(_ contract: ResponseContract, head: ResponseHead, requestMethod: String, unfolding: Int = 0) {
         guard contract.bodyNeed(for: head, requestMethod: requestMethod) == .whole else { return nil }
         switch contract.body {
@@ -44,28 +44,28 @@ package final class BodyCheck {
         }
     }
 
-    /// Looks at the next piece.
+    /// Checks the next piece.
     ///
-    /// - Throws: what is wrong with the body as soon as that is certain, with the violation of the head behind it; and
-    ///   the same on every later call.
+    /// - Throws: the violation of the body as soon as it is certain, with that of the head as the underlying one; again on
+    ///   every later call.
     package func take(_ bytes: UnsafeRawBufferPointer) throws(ValidationError) {
         var bytes = bytes
         _ = try self.take(&bytes, unfoldingTo: .max)
     }
 
-    /// Looks at the next piece, or the rest of it, as far as its content codings unfold to about `allowance` bytes.
+    /// Checks the next piece, or the rest of it, until its content codings have been undone to about `allowance` bytes.
     ///
-    /// - Parameter bytes: those that were looked at are removed.
-    /// - Returns: whether that was all. Otherwise it is to be called again before the next piece comes, also where no byte
+    /// - Parameter bytes: the piece; checked bytes are removed.
+    /// - Returns: true if the whole piece is checked. If false, call it again before the next piece comes, even if no byte
     ///   is left.
-    /// - Throws: as ``take(_:)``.
+    /// - Throws: the errors of ``take(_:)``.
     package func take(
         _ bytes: inout UnsafeRawBufferPointer, unfoldingTo allowance: Int
     ) throws(ValidationError) -> Bool {
         if let violation = self.violation { throw violation }
         var progress = ContentDecoder.Progress.done
         try self.noting { () throws(BodyProblem) in
-            // A body without a byte has no codings to undo.
+            // An empty body has no codings to undo.
             guard !bytes.isEmpty || self.hasMore else { return }
             guard let decoder = try self.undoing({ () throws(ContentDecodingError) in try self.decoder.get() }) else {
                 try self.read(bytes)
@@ -89,14 +89,14 @@ package final class BodyCheck {
         return !self.hasMore
     }
 
-    /// About how much memory undoing the content codings takes, in bytes.
+    /// The approximate memory for undoing the content codings, in bytes.
     package var memory: Int {
         if case .success(let decoder?) = self.decoder { decoder.memory } else { 0 }
     }
 
-    /// Looks at the end, once.
+    /// Checks the end of the body. To be called once.
     ///
-    /// - Throws: what is wrong with the response, as ``ResponseContract/validate(head:body:requestMethod:)`` has it.
+    /// - Throws: the violation that ``ResponseContract/validate(head:body:requestMethod:)`` would return.
     package func finish() throws(ValidationError) {
         if let violation = self.violation { throw violation }
         try self.noting { () throws(BodyProblem) in

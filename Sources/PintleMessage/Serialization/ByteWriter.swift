@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes that grow at their end. An `Array` asks at each byte whether it is shared, which is most of the work where
-/// a document is written in small pieces.
+/// A growing list of bytes. `Array` checks at each byte whether its storage is shared, which is most of the work if a
+/// document is written in small pieces.
 struct ByteWriter: ~Copyable {
-    /// Of `capacity` bytes, of which `count` are written. Owned: nothing else keeps it, and it goes with the writer.
+    /// Storage of `capacity` bytes, of which `count` are written. Owned by the writer alone, and freed with it.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private(set) var count = 0
@@ -15,7 +15,7 @@ struct ByteWriter: ~Copyable {
 
     deinit { self.base.deallocate() }
 
-    /// A copy of what was written.
+    /// A copy of the written bytes.
     var bytes: [UInt8] { Array(UnsafeBufferPointer(start: self.base, count: self.count)) }
 
     @inline(__always)
@@ -25,14 +25,14 @@ struct ByteWriter: ~Copyable {
         self.count += 1
     }
 
-    /// - Parameter place: of a byte that was written.
+    /// - Parameter place: the index of a written byte.
     @inline(__always)
     subscript(place: Int) -> UInt8 {
         precondition(place >= 0 && place < self.count, "BUG: there is no such byte")
         return self.base[place]
     }
 
-    /// Calls `body` with some of the bytes that were written. They are valid during the call only.
+    /// Calls `body` with a range of the written bytes. They are valid during the call only.
     @inline(__always)
     func withBytes<Result: ~Copyable, Failure: Error>(
         _ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
@@ -41,8 +41,8 @@ struct ByteWriter: ~Copyable {
         return try body(UnsafeBufferPointer(start: self.base + range.lowerBound, count: range.count))
     }
 
-    /// The last eight bytes of some that were written, or all and zeros where they are fewer: two ranges of as many
-    /// bytes, at most eight, are equal where these are.
+    /// Returns the last eight bytes of `range`, or all bytes and zeros if it is shorter. Two ranges of the same length, at
+    /// most eight, are equal if their results are.
     @inline(__always)
     func end(of range: Range<Int>) -> UInt64 {
         self.withBytes(range) { bytes in
@@ -62,16 +62,17 @@ struct ByteWriter: ~Copyable {
         text.withUTF8 { self.append($0) }
     }
 
-    /// Appends bytes from `start` on, as long as a word of them has no byte that `marks` finds.
+    /// Appends bytes from `start` on, up to the first byte that `marks` finds.
     ///
-    /// - Parameter marks: the high bit of each byte of a word that is to be looked at; exact for the lowest only.
-    /// - Returns: the place of the first byte that was not appended: one that was found, or the end.
+    /// - Parameter marks: returns a word with the high bit set in each byte that ends the run; only the lowest one must be
+    ///   exact.
+    /// - Returns: the index of the first byte that was not appended: the one that was found, or the end.
     @inline(__always)
     mutating func append(
         _ run: UnsafeBufferPointer<UInt8>, from start: Int, until marks: (ByteWord) -> UInt64
     ) -> Int {
         var place = start
-        // A whole word is written each time, so there is always room for one.
+        // A whole word is written each time, so there must always be room for one.
         self.reserve(run.count - start + 8)
         let target = self.base + self.count - start
         while run.count - place >= 8 {
@@ -88,16 +89,17 @@ struct ByteWriter: ~Copyable {
         if place < run.count {
             let word = ByteWord(end: run, from: place)
             word.store(to: target + place)
-            // What was found behind the end was not there.
+            // A mark after the end belongs to the zeros that fill the word.
             place += min(marks(word).trailingZeroBitCount / 8, run.count - place)
         }
         self.count += place - start
         return place
     }
 
-    /// Appends what `body` writes behind the other bytes: at most `limit` that count, and a word behind them.
+    /// Appends the bytes that `body` writes at the given place. It may write up to `limit` bytes that count, and eight
+    /// more.
     ///
-    /// - Parameter body: returns how many bytes count.
+    /// - Parameter body: returns the number of bytes that count.
     @inline(__always)
     mutating func append(atMost limit: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         self.reserve(limit + 8)
@@ -121,21 +123,21 @@ struct ByteWriter: ~Copyable {
     }
 }
 
-/// Eight bytes at once, the first in the lowest bits.
+/// Eight bytes in one integer, the first byte in the lowest bits.
 struct ByteWord {
     let bits: UInt64
 
     @inline(__always)
     private init(bits: UInt64) { self.bits = bits }
 
-    /// - Parameter place: with eight bytes behind it.
+    /// - Parameter place: the index of the first of eight bytes.
     @inline(__always)
     init(_ bytes: UnsafeBufferPointer<UInt8>, at place: Int) {
         self.bits = UInt64(
             littleEndian: UnsafeRawBufferPointer(bytes).loadUnaligned(fromByteOffset: place, as: UInt64.self))
     }
 
-    /// The last bytes, at most seven, and zeros.
+    /// The last bytes, at most seven, filled up with zeros.
     @inline(__always)
     init(end bytes: UnsafeBufferPointer<UInt8>, from place: Int) {
         let raw = UnsafeRawBufferPointer(bytes)
@@ -159,14 +161,14 @@ struct ByteWord {
         UnsafeMutableRawPointer(place).storeBytes(of: self.bits.littleEndian, as: UInt64.self)
     }
 
-    /// The high bits of the bytes that are `byte`; exact up to the first of them.
+    /// The high bits of the bytes that equal `byte`; exact up to the first of them.
     @inline(__always)
     func marks(of byte: UInt8) -> UInt64 {
         let difference = self.bits ^ (0x0101_0101_0101_0101 &* UInt64(byte))
         return (difference &- 0x0101_0101_0101_0101) & ~difference & 0x8080_8080_8080_8080
     }
 
-    /// The high bits of the bytes from `first`, a multiple of 16 below 128, to 15 above it; exact up to the first of them.
+    /// The high bits of the bytes from `first`, a multiple of 16 below 128, to `first + 15`; exact up to the first of them.
     @inline(__always)
     func marks(ofSixteenFrom first: UInt8) -> UInt64 {
         ByteWord(bits: self.bits & 0xF0F0_F0F0_F0F0_F0F0).marks(of: first)

@@ -3,22 +3,22 @@
 package import PintleCoding
 
 extension Fields {
-    /// The codings that lie over the body, in the order in which they were applied; empty where there is none but
+    /// Returns the content codings of the body in the order in which they were applied; empty if there is none but
     /// `identity`.
     package func contentCodings() throws(ContentDecodingError) -> [ContentCoding] {
         try ContentCoding.codings(in: self.values(of: "Content-Encoding"))
     }
 
-    /// Narrows the Accept-Encoding of a request, whose answer will have to be decoded, to codings that can be undone
-    /// (RFC 9110 §12.5.3): weights stay, codings that nobody here knows go, and so does `*`; where nothing is left the
-    /// value is `identity`. A request without the field stays without.
+    /// Narrows the Accept-Encoding of a request to codings that can be decoded here (RFC 9110 §12.5.3), for a response that
+    /// will have to be decoded. Weights stay; unknown codings and `*` are removed; if nothing is left, the value is
+    /// `identity`. A request without the field stays unchanged.
     package mutating func narrowAcceptEncoding() {
         let values = self.values(of: "Accept-Encoding")
         guard !values.isEmpty else { return }
         self.set("Accept-Encoding", ContentCoding.narrowed(accepting: values))
     }
 
-    /// The last content coding that the body has, in lower case; nil where it has none but `identity`.
+    /// The last content coding of the body in lower case; nil if there is none but `identity`.
     var contentCoding: String? {
         var coding: String?
         self.forEachToken(in: .contentEncoding) { token in

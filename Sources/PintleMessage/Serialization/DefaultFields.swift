@@ -2,14 +2,14 @@
 
 import Foundation
 
-/// Values of the fields that a serializer adds to requests which lack them.
+/// Values of the fields that a serializer adds to requests without them.
 public enum DefaultFields {
-    /// An Accept-Language value from languages in order of preference: `en-US;q=1, fr;q=0.9` (RFC 9110 §12.5.4).
+    /// Returns an Accept-Language value for languages in order of preference: `en-US;q=1, fr;q=0.9` (RFC 9110 §12.5.4).
     ///
-    /// Weights go down by 0.1 to 0.5, so the first six languages count. What is no language tag (letters, digits and
-    /// hyphens, or `*`) is left out.
+    /// Weights fall by 0.1 down to 0.5, so the first six languages count. A text that is not a language tag (letters,
+    /// digits and hyphens, or `*`) is left out.
     ///
-    /// - Returns: nil where no language remains.
+    /// - Returns: nil if no language remains.
     public static func acceptLanguage(preferring languages: [String]) -> String? {
         let tags = languages.filter(Self.isLanguageRange).prefix(6)
         guard !tags.isEmpty else { return nil }
@@ -18,10 +18,10 @@ public enum DefaultFields {
         }.joined(separator: ", ")
     }
 
-    /// A User-Agent value, `product/version (comment)`, in ASCII (RFC 9110 §10.1.5).
+    /// Returns a User-Agent value, `product/version (comment)`, in ASCII (RFC 9110 §10.1.5).
     ///
-    /// Other scripts are transliterated to Latin and then to ASCII; what still is not ASCII, and control bytes, are
-    /// removed. Product and version are otherwise taken as given.
+    /// Other scripts are transliterated to Latin and then to ASCII. Characters that are still not ASCII, and control bytes,
+    /// are removed; product and version are not checked otherwise.
     public static func userAgent(product: String, version: String, comment: String? = nil) -> String {
         let text = "\(product)/\(version)" + (comment.map { " (\($0))" } ?? "")
         var bytes = Array(Self.transliterated(text).utf8.filter { $0 >= 0x20 && $0 < 0x7F })
@@ -29,10 +29,10 @@ public enum DefaultFields {
         return String(decoding: bytes.drop { $0 == 0x20 }, as: UTF8.self)
     }
 
-    /// An Authorization value for HTTP Basic: the base64 of the UTF-8 of `user:password`, in one line (RFC 7617).
+    /// Returns an Authorization value for HTTP Basic: the base64 of `user:password` in UTF-8, on one line (RFC 7617).
     ///
-    /// - Throws: `.invalidField` for control characters and for a colon in the user name, which would move the border
-    ///   between name and password.
+    /// - Throws: `.invalidField` for control characters, and for a colon in the user name, because the name would end
+    ///   there.
     public static func basicAuthorization(user: String, password: String) throws(SerializationError) -> String {
         guard !user.utf8.contains(UInt8(ascii: ":")) else {
             throw SerializationError(.invalidField, "a user name for Basic authorization may not have a colon.")
@@ -44,10 +44,10 @@ public enum DefaultFields {
         return "Basic \(Data(text.utf8).base64EncodedString())"
     }
 
-    /// An Authorization value for a bearer token (RFC 6750 §2.1).
+    /// Returns an Authorization value for a bearer token (RFC 6750 §2.1).
     ///
-    /// - Throws: `.invalidField` for what is no token: letters, digits and `-._~+/`, with `=` at the end only. The
-    ///   message does not repeat it.
+    /// - Throws: `.invalidField` if `token` is malformed. A token has letters, digits and `-._~+/`, and `=` only at its
+    ///   end. The message does not repeat it.
     public static func bearerAuthorization(token: String) throws(SerializationError) -> String {
         let body = token.utf8.prefix { $0 != UInt8(ascii: "=") }
         guard !body.isEmpty,
@@ -62,9 +62,9 @@ public enum DefaultFields {
         return "Bearer \(token)"
     }
 
-    /// A value of Authorization as somebody else has made it, for any scheme.
+    /// Returns an Authorization value of any scheme that the caller has made, after a check.
     ///
-    /// - Throws: `.invalidField` for what is no value of a field. The message does not repeat it.
+    /// - Throws: `.invalidField` if it is not a valid field value. The message does not repeat it.
     package static func authorization(_ value: String) throws(SerializationError) -> String {
         guard !value.isEmpty, FieldSyntax.isValue(value) else {
             throw SerializationError(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A text that is another where their bytes are.
+/// A text that is equal to another if their bytes are equal.
 ///
-/// `String` takes two spellings of one character for the same, and sorts runs of combining marks in quadratic time to find
-/// out; so no text that a peer chose is a key of a dictionary as a `String`.
+/// `String` treats two spellings of one character as equal, and sorts runs of combining marks in quadratic time to find
+/// out. Therefore a text that a peer chose is never a dictionary key as a `String`.
 struct ExactName: Hashable {
     private let text: String
 

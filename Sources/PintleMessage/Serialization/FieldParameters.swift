@@ -2,24 +2,24 @@
 
 /// A field value with parameters, `value; name=value; name="value"` (RFC 9110 §5.6.6), read strictly.
 struct FieldParameters {
-    /// How a quote can stand between quotes.
+    /// The form of a quotation mark within a quoted string.
     enum Quoting {
         /// After a backslash (RFC 9110 §5.6.4).
         case backslash
-        /// Not at all: `"` is `%22`, and a backslash is itself, as in the multipart/form-data of the HTML standard.
+        /// As `%22` only; a backslash stands for itself, as in the multipart/form-data of the HTML standard.
         case percent
-        /// As `%22`, or after a backslash, which is itself before anything but a quote and a backslash: RFC 2183, as Go and
-        /// Java write it, with the paths of old browsers (`C:\x`).
+        /// As `%22`, or after a backslash. Before any other byte but a backslash, a backslash stands for itself: RFC 2183,
+        /// as Go and Java write it, with the paths of old browsers (`C:\x`).
         case percentOrBackslash
     }
 
-    /// What stands before the parameters, in lower case; bytes beyond ASCII are question marks.
+    /// The text before the parameters, in lower case; bytes beyond ASCII become question marks.
     let value: String
     private var parameters: [(name: String, value: [UInt8])] = []
 
     /// Reads a value.
     ///
-    /// - Returns: nil where it is not of that form, or a parameter is there twice.
+    /// - Returns: nil if the value is malformed, or has a parameter twice.
     init?(_ bytes: some Collection<UInt8>, quoting: Quoting) {
         let bytes = Array(bytes)
         let end = bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count
@@ -30,7 +30,7 @@ struct FieldParameters {
         while let first = rest.popFirst() {
             guard first == UInt8(ascii: ";") else { return nil }
             rest = rest.drop(while: Self.isSpace)
-            // RFC 9110 lets a semicolon stand alone.
+            // RFC 9110 allows empty parameters.
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
             guard let parameter = Self.parameter(&rest, quoting) else { return nil }
             guard names.insert(parameter.name).inserted else { return nil }
@@ -39,9 +39,9 @@ struct FieldParameters {
         }
     }
 
-    /// The value of a parameter, without quotes; nil where it is not there.
+    /// Returns the value of a parameter without quotes; nil if it is missing.
     ///
-    /// - Parameter name: in lower case.
+    /// - Parameter name: the name in lower case.
     subscript(_ name: String) -> [UInt8]? { self.parameters.first { $0.name == name }?.value }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -86,7 +86,7 @@ struct FieldParameters {
         return nil
     }
 
-    /// The three bytes that the HTML standard escapes; everything else is as it stands.
+    /// Decodes the three bytes that the HTML standard escapes; nil for all other digits, which stand for themselves.
     private static func escaped(_ digits: ArraySlice<UInt8>) -> UInt8? {
         if digits.elementsEqual("22".utf8) { return UInt8(ascii: "\"") }
         if digits.elementsEqual("0D".utf8) { return .cr }

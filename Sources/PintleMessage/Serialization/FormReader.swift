@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads `name=value&name=value` into nested values: the inverse of ``QueryString``. Names nest as ``FormTree`` says; a
-/// name without `=` is null.
+/// Reads `name=value&name=value` into nested values: the inverse of ``QueryString``. Names nest as ``FormTree`` describes.
+/// A name without `=` has the value null.
 struct FormReader {
-    /// Where a pair is among the bytes without escapes.
+    /// The place of a pair among the bytes without escapes.
     private struct Pair: BitwiseCopyable {
         var start: Int32
         var nameEnd: Int32
@@ -14,7 +14,8 @@ struct FormReader {
 
     /// Reads a form.
     ///
-    /// - Throws: `.malformedBody` for broken escapes, bytes that are not text in `encoding`, and what ``FormTree`` refuses.
+    /// - Throws: `.malformedBody` for broken escapes, bytes that are not text in `encoding`, and the errors of
+    ///   ``FormTree``.
     static func read(_ bytes: [UInt8], encoding: TextEncoding = .utf8) throws(SerializationError) -> Parameter {
         guard bytes.count <= Int32.max / 2 else {
             throw SerializationError(.malformedBody, "the form is larger than 1 GiB; send less.")
@@ -33,7 +34,7 @@ struct FormReader {
             if pair.isASCII {
                 try tree.insert(text: value, name: name)
             } else {
-                // Brackets are looked for in the text: in Shift_JIS they also are the second bytes of letters.
+                // Brackets are searched in the decoded text: in Shift_JIS their bytes are also the second bytes of letters.
                 let text = try value.map { (value) throws(SerializationError) in
                     try Self.text(value, in: &tree, encoding)
                 }
@@ -43,7 +44,7 @@ struct FormReader {
         return tree.parameter
     }
 
-    /// Where the text of some bytes is in UTF-8.
+    /// Returns the place of a text in UTF-8 among the tree's bytes, after decoding it if necessary.
     private static func text(
         _ range: Range<Int>, in tree: inout FormTree, _ encoding: TextEncoding
     ) throws(SerializationError) -> Range<Int> {
@@ -55,24 +56,24 @@ struct FormReader {
         throw SerializationError(
             .malformedBody, "the form has bytes that are not \(encoding); name its charset in Content-Type.")
     }
-    /// One pass over a form, which finds pairs and undoes escapes.
+    /// A single pass over a form, which finds pairs and undoes escapes.
     private enum Pass {
         /// - Parameters:
-        ///   - output: gets the form without escapes and separators.
-        ///   - pairs: gets where the pairs are in it.
-        /// - Returns: whether all escapes are in order.
+        ///   - output: receives the form without escapes and separators.
+        ///   - pairs: receives the places of the pairs in `output`.
+        /// - Returns: true if all escapes are valid.
         static func run(
             _ form: UnsafeBufferPointer<UInt8>, to output: inout ByteWriter, pairs: inout OwnedList<Pair>
         ) -> Bool {
             var isInOrder = true
-            // No byte of a form becomes two.
+            // The output is never longer than the form.
             output.append(atMost: form.count) { target in
                 var pair = OpenPair(start: 0)
                 var (place, first, end) = (0, 0, 0)
                 scan: while true {
                     end += Self.copyPlain(form, from: &place, to: target + end, bits: &pair.bits)
                     guard place < form.count else { break }
-                    // Those that have a meaning often stand side by side.
+                    // Special bytes often stand side by side.
                     repeat {
                         var byte = form[place]
                         place += 1
@@ -111,9 +112,9 @@ struct FormReader {
             return isInOrder
         }
 
-        /// Copies bytes up to the first that may be one of `%&+=`, and behind them some that do not count.
+        /// Copies bytes up to the first that may be one of `%&+=`. It may write up to eight bytes after those that count.
         ///
-        /// - Returns: how many bytes count.
+        /// - Returns: the number of bytes that count.
         @inline(__always)
         private static func copyPlain(
             _ form: UnsafeBufferPointer<UInt8>, from place: inout Int, to target: UnsafeMutablePointer<UInt8>,
@@ -138,18 +139,18 @@ struct FormReader {
             return place - start
         }
 
-        /// Whether a byte is one of `%&+=`, all of which are among the first 64.
+        /// True if a byte is one of `%&+=`, all of which are among the first 64.
         @inline(__always)
         private static func isSpecial(_ byte: UInt8) -> Bool {
             byte < 64 && 0x2000_0860_0000_0000 &>> UInt64(byte) & 1 != 0
         }
     }
 
-    /// A pair whose end has not come yet.
+    /// A pair whose end has not been read yet.
     private struct OpenPair {
         let start: Int
         var nameEnd = -1
-        /// All bytes that are not ASCII, one over the other.
+        /// A bitwise OR of the pair's bytes: its highest bit is set if one of them is not ASCII.
         var bits: UInt8 = 0
 
         init(start: Int) { self.start = start }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Puts values with flat names, as forms have them, back into the containers that the names tell of.
+/// Turns values with the flat names of forms into nested containers, as the brackets in the names describe.
 ///
-/// - `a[b]` is a member of the dictionary `a`, `a[]` an element of the array `a`, to any mixture of the two.
-/// - In `a[][x]` a new element begins where the last one already has an `x`; `a[][]` goes on with the last inner array.
+/// - `a[b]` is a member of the dictionary `a`, `a[]` an element of the array `a`; both can be mixed freely.
+/// - In `a[][x]` a new element begins if the last one already has an `x`; `a[][]` continues the last inner array.
 /// - A name that repeats without brackets becomes a set.
-/// - Brackets that are out of order, or that nothing precedes, are part of a plain name.
+/// - Brackets that are unbalanced, or at the very beginning, are part of a plain name.
 struct FormTree: ~Copyable {
-    /// The most pairs of brackets after a name.
+    /// The maximum number of pairs of brackets after a name.
     static let nestingLimit = 64
 
-    /// Where a piece of text is among the bytes.
+    /// The place of a text among the bytes.
     struct Piece: BitwiseCopyable {
         var start: Int32
         var count: Int32
@@ -25,20 +25,20 @@ struct FormTree: ~Copyable {
         var range: Range<Int> { Int(self.start)..<Int(self.start) + Int(self.count) }
     }
 
-    /// From a container to a member: a key, or the element of an array.
+    /// The way from a container to a member: a key, or the next element of an array.
     struct Step: BitwiseCopyable {
         static var element: Step { Step(key: Piece(start: 0, count: -1), end: 0) }
 
-        /// Without a count where it is an element.
+        /// The key; with a negative count for an element.
         var key: Piece
-        /// The last eight bytes of the key, or all of a shorter one: names of one form differ at their ends more often
-        /// than at their beginnings.
+        /// The last eight bytes of the key, or all of a shorter one: names of one form differ more often at their ends than
+        /// at their beginnings.
         var end: UInt64
 
         @inline(__always)
         var isElement: Bool { self.key.count < 0 }
 
-        /// One bit, told by the end of the key.
+        /// One bit, derived from the end of the key.
         @inline(__always)
         var bit: UInt64 { 1 &<< (self.end &* 0x9E37_79B9_7F4A_7C15 &>> 58) }
     }
@@ -46,20 +46,20 @@ struct FormTree: ~Copyable {
     enum Leaf: BitwiseCopyable {
         case null
         case text(Piece)
-        /// The place of another value in `values`.
+        /// The index of another value in `values`.
         case value(Int32)
     }
 
     enum Kind: BitwiseCopyable {
-        /// A leaf that has just been made and gets its value next.
+        /// A new leaf; its value follows.
         case vacant
         case leaf
-        /// Leaves of one name.
+        /// Several leaves with the same name.
         case repeated
         case array
         case dictionary
 
-        /// Whether a node of this kind is what a name wants there that would have made one of `other`.
+        /// True if a node of this kind can also hold what a name with a node of kind `other` puts there.
         @inline(__always)
         func takesIn(_ other: Kind) -> Bool {
             switch other {
@@ -69,11 +69,11 @@ struct FormTree: ~Copyable {
         }
     }
 
-    /// Nodes refer to each other by their place in `nodes`, so that depth costs no recursion while reading and a node no
-    /// allocation of its own.
+    /// A node. Nodes refer to each other by their index in `nodes`, so that reading deep trees needs no recursion, and a
+    /// node no allocation of its own.
     struct Node: BitwiseCopyable {
         var kind: Kind
-        /// Whether its members are in the index.
+        /// True if its members are in the index.
         var isIndexed = false
         var leaf = Leaf.null
         var parent: Int32
@@ -81,35 +81,35 @@ struct FormTree: ~Copyable {
         var lastChild: Int32 = -1
         var nextSibling: Int32 = -1
         var childCount: Int32 = 0
-        /// A bit for each key of its members; several may share one.
+        /// One bit for each key of its members; several keys may share one.
         var keys: UInt64 = 0
-        /// The member that was found last, which is often the one that is asked for next; -1 before the first.
+        /// The member that was found last, which is often the next one, too; -1 before the first search.
         var found: Int32 = -1
-        /// What its parent calls it.
+        /// The key of this node in its parent.
         var step: Step
     }
 
-    /// All names and texts, in UTF-8. Keys compare by these bytes: `String` would take two spellings of one character for
-    /// the same name.
+    /// All names and texts, in UTF-8. Keys are compared as these bytes: `String` would treat two spellings of one character
+    /// as the same name.
     private var bytes: ByteWriter
     private var nodes: OwnedList<Node>
     private var values: [Parameter] = []
     private var index = MemberIndex()
-    /// Those of the name at hand.
+    /// The steps of the current name.
     private var steps = OwnedList<Step>(reserving: 8)
 
     /// Makes a tree without values.
     ///
     /// - Parameters:
-    ///   - bytes: in which names and texts are, at most `Int32.max`; only those that are inserted need be UTF-8.
-    ///   - count: about how many values there will be.
+    ///   - bytes: the bytes of names and texts, at most `Int32.max`; only those that are inserted must be UTF-8.
+    ///   - count: the approximate number of values.
     init(bytes: consuming ByteWriter = ByteWriter(reserving: 1024), expecting count: Int = 0) {
         self.bytes = bytes
         self.nodes = OwnedList(reserving: 2 * count + 16)
         self.nodes.append(Node(kind: .dictionary, parent: -1, step: .element))
     }
 
-    /// Adds text to the bytes, for names and values that were not among those the tree was made with.
+    /// Adds a text to the bytes, for names and values that are not among the initial bytes.
     mutating func add(_ text: String) throws(SerializationError) -> Range<Int> {
         guard text.utf8.count <= Int(Int32.max) - self.bytes.count else {
             throw SerializationError(.malformedBody, "the form has more than 2 GiB of text; send less.")
@@ -119,12 +119,12 @@ struct FormTree: ~Copyable {
         return start..<self.bytes.count
     }
 
-    /// Whether bytes are UTF-8.
+    /// True if the bytes in `range` are UTF-8.
     func isUTF8(_ range: Range<Int>) -> Bool {
         self.bytes.withBytes(range) { (try? UTF8Span(validating: $0.span)) != nil }
     }
 
-    /// Calls `body` with some of the bytes.
+    /// Calls `body` with the bytes in `range`.
     func withBytes<Result>(_ range: Range<Int>, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         self.bytes.withBytes(range, body)
     }
@@ -136,9 +136,9 @@ struct FormTree: ~Copyable {
         try self.insert(leaf, name: try self.add(name))
     }
 
-    /// Inserts text, or null, under a name, both of them UTF-8 among the bytes.
+    /// Inserts text, or null, under a name. Both must be UTF-8 among the bytes.
     ///
-    /// - Throws: `.malformedBody` for nesting beyond ``nestingLimit``, and a name that is used both for a value and for
+    /// - Throws: `.malformedBody` for nesting beyond ``nestingLimit``, and for a name that is used both for a value and for
     ///   a container.
     mutating func insert(text: Range<Int>?, name: Range<Int>) throws(SerializationError) {
         try self.insert(text.map { .text(Piece($0)) } ?? .null, name: name)
@@ -152,7 +152,7 @@ struct FormTree: ~Copyable {
         for offset in 0..<self.steps.count {
             let step = self.steps[offset]
             let kind = self.kind(before: offset + 1)
-            // What has just been made has no members yet.
+            // A new node has no members yet.
             let known = isNew ? -1 : self.known(step, of: current, before: offset + 1)
             guard known >= 0 else {
                 current = self.add(kind, step, to: current)
@@ -184,7 +184,7 @@ struct FormTree: ~Copyable {
         }
     }
 
-    /// The whole, always a dictionary, in the order in which names first came.
+    /// The whole tree, always a dictionary; names are in the order of their first use.
     var parameter: Parameter { self.parameter(of: 0) }
 
     // MARK: Names
@@ -213,7 +213,7 @@ struct FormTree: ~Copyable {
         self.steps.append(self.key(name))
     }
 
-    /// The first place of `byte`, or the end.
+    /// Returns the first place of `byte`, or the end of `range`.
     @inline(__always)
     private func place(of byte: UInt8, in range: Range<Int>) -> Int {
         self.bytes.withBytes(range) { bytes in
@@ -223,7 +223,7 @@ struct FormTree: ~Copyable {
         }
     }
 
-    /// The first closing bracket, unless there is none or another one opens before it.
+    /// Returns the place of the first closing bracket; nil if there is none or another one opens before it.
     @inline(__always)
     private func closingBracket(in range: Range<Int>) -> Int? {
         self.bytes.withBytes(range) { bytes in
@@ -246,7 +246,7 @@ struct FormTree: ~Copyable {
 
     // MARK: Building
 
-    /// The child that a step leads to, or -1 where one has to be made: the last element where it takes in what follows.
+    /// Returns the child for a step (for an element, the last one if it can continue); -1 if a new child is needed.
     @inline(__always)
     private mutating func known(_ step: Step, of parent: Int32, before next: Int) -> Int32 {
         guard step.isElement else { return self.member(of: parent, step) }
@@ -275,14 +275,14 @@ struct FormTree: ~Copyable {
         return child
     }
 
-    /// Whether an element takes in what the steps from `next` on lead to, or a new element begins.
+    /// True if an element can hold what the steps from `next` on lead to; false if a new element must begin.
     private mutating func canContinue(_ element: Int32, with next: Int) -> Bool {
         guard next < self.steps.count else { return false }
         switch (self.nodes[Int(element)].kind, self.steps[next].isElement) {
         case (.dictionary, false):
             let known = self.member(of: element, self.steps[next])
             guard known >= 0 else { return true }
-            // `a[][x][]=1&a[][x][]=2` goes on with the same x; `a[][x][y]` only while it brings new members.
+            // `a[][x][]=1&a[][x][]=2` continues the same x; `a[][x][y]` does so only while it brings new members.
             return self.canContinue(known, with: next + 1)
         case (.array, true): return true
         default: return false
@@ -296,10 +296,10 @@ struct FormTree: ~Copyable {
 
     // MARK: Finding members
 
-    /// The child called as `step` says, or -1.
+    /// Returns the child with the key of `step`, or -1.
     @inline(__always)
     private mutating func member(of parent: Int32, _ step: Step) -> Int32 {
-        // Most names of a form are new; of the others, most go on with what the one before them began.
+        // Most names in a form are new; most of the others continue what the name before them began.
         if self.nodes[Int(parent)].keys & step.bit == 0 { return -1 }
         let found = self.nodes[Int(parent)].found
         if found >= 0, self.areEqual(self.nodes[Int(found)].step, step) { return found }
@@ -347,7 +347,7 @@ struct FormTree: ~Copyable {
         self.bytes.withBytes(left.range) { left in self.bytes.withBytes(right.range) { left.elementsEqual($0) } }
     }
 
-    /// With the seed of the process: nobody can choose names that all fall into one place.
+    /// Seeded for this process, so that a client cannot choose names with equal hashes.
     private func hash(_ parent: Int32, _ step: Step) -> Int {
         var hasher = Hasher()
         hasher.combine(parent)

@@ -2,31 +2,31 @@
 
 /// Writes parameters into the query, or into a body of type `application/x-www-form-urlencoded`.
 ///
-/// A value: a copy shares nothing with its original, and serializing from many tasks needs no lock.
+/// A value type: a copy shares nothing with its original, and several tasks can serialize without a lock.
 public struct HTTPRequestSerializer: RequestSerializer {
-    /// Makes the query from the request as it came and its parameters; nil means no query. What it throws is what
-    /// ``serialize(_:parameters:)`` throws.
+    /// Makes the query from the original request and its parameters; nil means no query. ``serialize(_:parameters:)``
+    /// passes its errors on.
     public typealias QueryBlock =
         @Sendable (_ head: RequestHead, _ parameters: Parameter) throws(SerializationError) -> String?
 
-    /// The fields that a request gets where it has none of that name. Names compare without regard to case.
+    /// The fields that are added to a request if it has none of the same name. Names compare without regard to case.
     public private(set) var defaultFields = Fields()
 
-    /// The methods, in upper case, whose parameters go into the query; a request's method is put into upper case before
-    /// it is looked up. Default GET, HEAD and DELETE; HEAD is one of them whatever the set says.
+    /// The methods, in upper case, for which parameters go into the query; the request's method is converted to upper case
+    /// before the comparison. Default GET, HEAD and DELETE. HEAD counts even if it is not in the set.
     public var uriMethods: Set<String> = ["GET", "HEAD", "DELETE"] {
         didSet { self.uriMethods = Set(self.uriMethods.map { $0.uppercased() }) }
     }
 
-    /// The encoding of bodies. Percent escapes are of UTF-8 whatever it is. Default UTF-8.
+    /// The encoding of bodies. Percent escapes always stand for UTF-8. Default UTF-8.
     public var stringEncoding = TextEncoding.utf8
 
-    /// Takes the place of ``QueryString/encode(_:)``. It is called only when there are parameters. Default nil.
+    /// Replaces ``QueryString/encode(_:)``. Called only if there are parameters. Default nil.
     public var queryBlock: QueryBlock?
 
-    /// Makes a serializer that adds Accept-Language, where languages are given, and User-Agent, where it is given.
+    /// Makes a serializer that adds Accept-Language, if there are languages, and User-Agent, if it is not nil.
     ///
-    /// - Throws: `.invalidField` for a user agent that may not stand in a field.
+    /// - Throws: `.invalidField` for a user agent that is not a valid field value.
     public init(preferredLanguages: [String], userAgent: String?) throws(SerializationError) {
         try self.setField("Accept-Language", to: DefaultFields.acceptLanguage(preferring: preferredLanguages))
         try self.setField("User-Agent", to: userAgent)
@@ -34,7 +34,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
 
     /// Makes a serializer that adds these fields to requests that have none of their names.
     ///
-    /// - Throws: `.invalidField` for what may not be a field name or value (RFC 9110 §5.1, §5.5).
+    /// - Throws: `.invalidField` for an invalid field name or value (RFC 9110 §5.1, §5.5).
     public init(defaultFields: Fields) throws(SerializationError) {
         for (name, value) in defaultFields.pairs { try self.setField(name, to: value) }
     }
@@ -47,7 +47,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
 
     /// Sets or, with nil, removes the default field called `name`.
     ///
-    /// - Throws: `.invalidField` for what may not be a field name or value (RFC 9110 §5.1, §5.5).
+    /// - Throws: `.invalidField` for an invalid field name or value (RFC 9110 §5.1, §5.5).
     public mutating func setField(_ name: String, to value: String?) throws(SerializationError) {
         guard let value else {
             self.defaultFields.remove(name)
@@ -64,9 +64,9 @@ public struct HTTPRequestSerializer: RequestSerializer {
         self.defaultFields.set(name, value)
     }
 
-    /// Makes HTTP Basic authorization a default field, in place of an earlier Authorization.
+    /// Makes HTTP Basic authorization a default field, and replaces an earlier Authorization.
     ///
-    /// - Throws: `.invalidField` as ``DefaultFields/basicAuthorization(user:password:)`` does.
+    /// - Throws: the errors of ``DefaultFields/basicAuthorization(user:password:)``.
     public mutating func setAuthorization(user: String, password: String) throws(SerializationError) {
         try self.setField("Authorization", to: try DefaultFields.basicAuthorization(user: user, password: password))
     }
@@ -74,10 +74,10 @@ public struct HTTPRequestSerializer: RequestSerializer {
     /// Removes Authorization, and nothing else, from the default fields.
     public mutating func clearAuthorization() { self.defaultFields.remove(.authorization) }
 
-    /// Adds the default fields that `head` lacks and places the parameters.
+    /// Adds the missing default fields to `head`, and places the parameters.
     ///
-    /// With a method of ``uriMethods`` the query is appended to the target, and no body is made. Otherwise the query is
-    /// the body, empty where there are no parameters, and Content-Type is set unless there is one.
+    /// With one of ``uriMethods``, the query is appended to the target, and there is no body. Otherwise the query is the
+    /// body, empty if there are no parameters, and Content-Type is set unless there is one.
     public func serialize(
         _ head: RequestHead, parameters: Parameter?
     ) throws(SerializationError) -> SerializedRequest {
@@ -93,8 +93,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
         return result
     }
 
-    /// Whether parameters of this request go into its query. Those of HEAD always do: it has no content (RFC 9110
-    /// §9.3.2).
+    /// True if parameters of this request go into its query. Those of HEAD always do: it has no content (RFC 9110 §9.3.2).
     func placesInTarget(_ head: RequestHead) -> Bool {
         let method = head.method.uppercased()
         return method == "HEAD" || self.uriMethods.contains(method)
@@ -116,7 +115,7 @@ public struct HTTPRequestSerializer: RequestSerializer {
 }
 
 extension RequestHead {
-    /// - Throws: `.unsupportedTarget` for CONNECT, whose request has no content (RFC 9110 §9.3.6).
+    /// - Throws: `.unsupportedTarget` for CONNECT, because such a request has no content (RFC 9110 §9.3.6).
     func checkTakesBody() throws(SerializationError) {
         guard case .authority = self.target else { return }
         throw SerializationError(.unsupportedTarget, "a CONNECT request cannot carry parameters.")

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parameters that a request already carries in its body, for a route that adds its own.
+/// The parameters that a request already has in its body, for a route that adds its own.
 package enum IncomingParameters {
     /// Reads the body of a request: a form (`application/x-www-form-urlencoded`, `multipart/form-data`), JSON
     /// (`application/json`, `text/json`, `…+json`) or a property list in either format (`application/x-plist`).
     ///
-    /// Numbers of JSON and property lists keep every digit; keys of a property list, which has no order, are sorted.
+    /// Numbers in JSON and property lists keep every digit. The keys of a property list, which are unordered, are sorted.
     ///
-    /// - Parameter encoding: of the text of forms that name no charset.
+    /// - Parameter encoding: the text encoding of forms that name no charset.
     /// - Returns: nil for an empty body, whatever its type.
     /// - Throws: `.unsupportedBody` for other types, a missing or repeated Content-Type and any content coding;
-    ///   `.unknownEncoding` for a form's unknown charset; `.malformedBody` for a body that is not of its type, which
-    ///   includes JSON that is neither array nor object.
+    ///   `.unknownEncoding` for an unknown charset of a form; `.malformedBody` for a body that does not match its type, and
+    ///   for JSON that is neither array nor object.
     package static func read(
         _ head: RequestHead, body: [UInt8], encoding: TextEncoding = .utf8
     ) throws(SerializationError) -> Parameter? {
@@ -43,13 +43,13 @@ package enum IncomingParameters {
         }
     }
 
-    /// Puts a route's parameters over incoming ones, key by key at the top level.
+    /// Merges a route's parameters into incoming ones, key by key at the top level.
     ///
-    /// Where both have a key the route's value stands, whole, in the place of the incoming one; incoming repetitions of
-    /// the key vanish. The route's other keys follow. Keys are the same when their bytes are. What lies deeper is never
-    /// mixed. Either side may be missing, and then the other is the result.
+    /// If both have a key, the route's whole value replaces the incoming one; repetitions of the incoming key are removed.
+    /// The route's other keys follow. Keys are equal if their bytes are equal. Deeper levels are never merged. If one side
+    /// is nil, the other is the result.
     ///
-    /// - Throws: `.unmergeable` where both are there and one is no dictionary.
+    /// - Throws: `.unmergeable` if both sides are present, and one of them is not a dictionary.
     package static func merge(_ incoming: Parameter?, with route: Parameter?) throws(SerializationError) -> Parameter? {
         guard let incoming else { return route }
         guard let route else { return incoming }
@@ -74,10 +74,10 @@ package enum IncomingParameters {
         return .dictionary(result)
     }
 
-    /// `head` without the fields that describe the bytes of the body it came with, ready for a serializer to describe
-    /// the new one: Content-Type, Content-Encoding, Content-Language and digests (RFC 9530).
+    /// Returns `head` without the fields that describe the bytes of its old body, so that a serializer can describe the new
+    /// one: Content-Type, Content-Encoding, Content-Language and digests (RFC 9530).
     ///
-    /// A serializer keeps a Content-Type that is there, so a form that becomes JSON needs this first.
+    /// A serializer keeps an existing Content-Type, so a form that becomes JSON needs this first.
     package static func headForNewBody(_ head: RequestHead) -> RequestHead {
         var head = head
         for name in [

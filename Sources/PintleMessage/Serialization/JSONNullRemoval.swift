@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONScanner {
-    /// Takes the nulls out of a document: members of objects with their keys, and elements of arrays, at any depth.
+    /// Removes the nulls from a document: members of objects with their keys, and elements of arrays, at any depth.
     ///
-    /// Everything else stays byte for byte: the order of keys, the spelling of numbers and strings, white space around
-    /// what remains. Containers that become empty stay, and so does a null that is the whole document. A document in
-    /// UTF-16 or UTF-32 comes back in UTF-8, and a byte order mark is dropped, when there was a null to take out.
+    /// Everything else stays byte for byte: the order of keys, the spelling of numbers and strings, white space around what
+    /// remains. Containers that become empty stay, and so does a null that is the whole document. If a null is removed, a
+    /// document in UTF-16 or UTF-32 is converted to UTF-8, and a byte order mark is dropped.
     ///
-    /// - Returns: the new document, or nil where there was nothing to take out.
-    /// - Throws: where and why the bytes stop being JSON.
+    /// - Returns: the new document, or nil if there was nothing to remove.
+    /// - Throws: the place of the first byte that is not JSON, and the reason.
     public func removingNulls(from bytes: [UInt8]) throws(JSONSyntaxError) -> [UInt8]? {
         JSONNullRemoval.apply(to: try self.checkedUTF8(bytes))
     }
 }
 
-/// Copies a document that ``JSONScanner`` has found in order, in runs as long as they get, and takes back what led to a
-/// null.
+/// Copies a valid document in the longest possible runs. At each null, it removes from the result what led to it: a comma,
+/// a key.
 private struct JSONNullRemoval {
-    /// How much of the result there was before the current element, its comma included, and whether the container had
-    /// kept a member by then.
+    /// A place to return to: the length of the result before the current element and its comma, and ``hasMember`` at that
+    /// time.
     private struct Mark {
         var count: Int
         var hasMember: Bool
@@ -26,10 +26,10 @@ private struct JSONNullRemoval {
 
     private let bytes: [UInt8]
     private var result: [UInt8] = []
-    /// Where the run begins that is kept but not copied yet.
+    /// The start of the run that belongs to the result but is not copied yet.
     private var runStart = 0
     private var mark = Mark(count: 0, hasMember: false)
-    /// For each open container, and for the document, whether something has been kept in it.
+    /// For the document and each open container: true if something in it has been kept.
     private var hasMember = [false]
 
     static func apply(to bytes: [UInt8]) -> [UInt8]? {
@@ -75,17 +75,17 @@ private struct JSONNullRemoval {
         return self.result
     }
 
-    /// How long the result is when it has everything up to `index`.
+    /// Returns the length of the result with everything up to `index`.
     private func count(at index: Int) -> Int { self.result.count + index - self.runStart }
 
-    /// A comma stays only where something before it did.
+    /// Keeps a comma only if an element before it was kept.
     private mutating func comma(at index: Int) {
         let hasMember = self.hasMember[self.hasMember.count - 1]
         self.mark = Mark(count: self.count(at: index), hasMember: hasMember)
         if !hasMember { self.skip(from: index, to: index + 1) }
     }
 
-    /// Drops what came after the mark, and with it the null that ends before `end`.
+    /// Drops everything after the mark, and with it the null that ends before `end`.
     private mutating func takeBack(upTo end: Int) {
         self.skip(from: self.runStart + max(0, self.mark.count - self.result.count), to: end)
         self.result.removeSubrange(self.mark.count...)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Parameter {
-    /// The number that `text` spells: in the narrowest case that loses nothing.
+    /// Makes the number in `text`, in the narrowest case that loses nothing.
     ///
     /// - Parameter text: a JSON number (RFC 8259 §6).
     init(jsonNumber text: UnsafeBufferPointer<UInt8>) {
@@ -19,10 +19,10 @@ extension Parameter {
         }
     }
 
-    /// The same for what most numbers are: at most fifteen digits and no exponent.
+    /// Reads a number of at most fifteen digits without an exponent, as most numbers are; nil for all others.
     ///
-    /// The digits are then a whole number that `Double` holds, and so is the power of ten to divide it by; one division
-    /// rounds once, to the nearest.
+    /// `Double` holds the digits exactly as a whole number, and also the power of ten to divide by; the one division rounds
+    /// to the nearest number.
     private static func shortNumber(_ text: UnsafeBufferPointer<UInt8>) -> Parameter? {
         guard text.count <= 16 else { return nil }
         let isNegative = text[0] == UInt8(ascii: "-")
@@ -47,29 +47,29 @@ extension Parameter {
     }
 
     private static func isExact(_ number: Double, _ text: String) -> Bool {
-        // A normal `Double` keeps any fifteen digits apart; that settles nearly every number without more work.
+        // Different numbers of up to fifteen digits are different normal `Double`s; this settles nearly every number
+        // without more work.
         if number.isNormal, text.utf8.count <= 15 { return true }
         guard number.isFinite, let form = DecimalForm(text) else { return false }
         return form == DecimalForm(number.description)
     }
 }
 
-/// A decimal number in a form in which equal numbers look alike: `digits` times ten to the `exponent`, the digits
-/// without zeros at either end.
+/// A decimal number in a canonical form: `digits` times ten to the `exponent`; the digits have no zeros at either end.
 private struct DecimalForm: Equatable {
     var isNegative: Bool
     var digits: [UInt8] = []
     var exponent: Int
 
     /// - Parameter text: a JSON number.
-    /// - Returns: nil for an exponent beyond a million, which no `Double` has.
+    /// - Returns: nil for an exponent of a million or more, which no `Double` has.
     init?(_ text: String) {
         let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
         guard let mantissa = parts.first else { return nil }
         self.isNegative = mantissa.first == UInt8(ascii: "-")
         self.exponent = 0
         if parts.count == 2 {
-            // A magnitude, since `abs` traps at the lowest `Int`, which anybody can write.
+            // `magnitude`, because `abs` traps at the lowest `Int`, which a document may contain.
             guard let exponent = Int(String(decoding: parts[1], as: UTF8.self)), exponent.magnitude < 1_000_000
             else { return nil }
             self.exponent = exponent

@@ -3,11 +3,11 @@
 extension JSONScanner {
     /// Reads a document.
     ///
-    /// Keys keep their order, and repeat where they do in the document. A number becomes `.integer` where `Int64` holds
-    /// it, `.number` where the nearest `Double` has the same decimal value, and else `.decimal` with its own text.
-    /// At most 512 levels are read, whatever ``nestingLimit`` is.
+    /// Keys keep their order and their repetitions. A number becomes `.integer` if `Int64` holds it, `.number` if the
+    /// nearest `Double` has the same decimal value, and otherwise `.decimal` with its own text. At most 512 levels are
+    /// read, even if ``nestingLimit`` is larger.
     ///
-    /// - Throws: where and why the bytes stop being JSON.
+    /// - Throws: the place of the first byte that is not JSON, and the reason.
     public func parse(_ bytes: [UInt8]) throws(JSONSyntaxError) -> Parameter {
         var scanner = self
         scanner.nestingLimit = min(self.nestingLimit, 512)
@@ -18,11 +18,11 @@ extension JSONScanner {
     }
 }
 
-/// Builds a value from a document that ``JSONScanner`` has found in order; there is nothing left to complain about.
+/// Builds a value from a document that ``JSONScanner`` has found valid, so it cannot fail.
 ///
-/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it.
+/// It holds a pointer, so it exists only inside the `withUnsafe…` call that makes it.
 private struct JSONReader {
-    /// An open array or object, with what it holds so far.
+    /// An open array or object, with its members so far.
     private struct Level {
         var isObject: Bool
         var key = ""
@@ -83,7 +83,7 @@ private struct JSONReader {
         preconditionFailure("BUG: unchecked document")
     }
 
-    /// A number, `true`, `false` or `null`.
+    /// Reads a number, `true`, `false` or `null`.
     private mutating func word() -> Parameter {
         let start = self.index
         while self.index < self.bytes.count, !JSONScan.endsWord(self.bytes[self.index]) { self.index += 1 }
@@ -114,7 +114,7 @@ private struct JSONReader {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Where the next quote or backslash is; there is one.
+    /// Returns the index of the next quote or backslash; a valid document has one.
     private func endOfRun(from start: Int) -> Int {
         var index = start
         while true {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes parameters into a body of type `application/json`, or into the query for the methods that have none.
+/// Writes parameters into a body of type `application/json`, or into the query for methods without a body.
 public struct JSONRequestSerializer: RequestSerializer {
     /// Default fields, URI methods and the query of requests without a body.
     public var http: HTTPRequestSerializer
-    /// How the document is written. Default compact, keys in their own order.
+    /// The style of the document. Default compact, keys in their own order.
     public var writingOptions: JSONWriter.Options
 
     /// Makes a serializer.
@@ -13,13 +13,13 @@ public struct JSONRequestSerializer: RequestSerializer {
         self.writingOptions = writingOptions
     }
 
-    /// Adds the default fields that `head` lacks and places the parameters.
+    /// Adds the missing default fields to `head`, and places the parameters.
     ///
-    /// Requests with one of the URI methods are serialized as ``HTTPRequestSerializer`` does. Without parameters no body
-    /// is made and no Content-Type set.
+    /// Requests with one of the URI methods are serialized as by ``HTTPRequestSerializer``. Without parameters, there is no
+    /// body, and Content-Type is not set.
     ///
-    /// - Throws: `.unserializable` with the path of the value where JSON has no form for one: sets, bytes, NaN,
-    ///   infinities, and a top level that is neither array nor dictionary.
+    /// - Throws: `.unserializable` with the path of the first value that JSON has no form for: sets, bytes, dates, files,
+    ///   NaN, infinities, and a top level that is neither array nor dictionary.
     public func serialize(
         _ head: RequestHead, parameters: Parameter?
     ) throws(SerializationError) -> SerializedRequest {

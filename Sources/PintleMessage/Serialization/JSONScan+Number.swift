@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONScan {
-    /// What has been read of a number (RFC 8259 §6), in the order of its grammar.
+    /// The part of a number (RFC 8259 §6) that was read last, in the order of the grammar.
     enum NumberPart {
         case nothing
-        /// A digit is due.
+        /// A digit must follow.
         case minus
         case zero, digits
-        /// A digit is due.
+        /// A digit must follow.
         case point
         case fraction
-        /// A sign or a digit is due.
+        /// A sign or a digit must follow.
         case exponent
-        /// A digit is due.
+        /// A digit must follow.
         case exponentSign
         case exponentDigits
 
@@ -24,7 +24,7 @@ extension JSONScan {
         }
     }
 
-    /// Scans a number from its first byte on, which is a digit or a minus.
+    /// Scans a number from its first byte, a digit or a minus.
     @inline(__always)
     mutating func number() -> Failure? { self.number(after: .nothing) }
 
@@ -87,7 +87,7 @@ extension JSONScan {
         return self.index < self.end ? nil : self.pause(after: .exponentDigits)
     }
 
-    /// At the end of the bytes.
+    /// Handles the end of the bytes within a number, or after it.
     private mutating func pause(after part: NumberPart) -> Failure? {
         if self.isLast { return part.mayEnd ? nil : .digit }
         self.state.place = .number(part)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSONScan {
-    /// `\ud83d\ude00`: the bytes that may be needed to see whether an escape is in order.
+    /// `\ud83d\ude00`: the number of bytes that may be needed to check an escape.
     static let longestEscape = 12
 
-    /// Scans from anywhere within a string to after the closing quote.
+    /// Scans from any place within a string to after the closing quote.
     @inline(__always)
     mutating func text() -> Failure? {
         while true {
@@ -50,7 +50,8 @@ extension JSONScan {
         }
     }
 
-    /// Half of a surrogate pair is refused: RFC 8259 §8.2 calls its effect unpredictable, and no string could hold it.
+    /// Scans a `\u` escape. Refuses half of a surrogate pair: RFC 8259 §8.2 calls its effect unpredictable, and `String`
+    /// cannot hold it.
     private mutating func unicodeEscape() -> Failure? {
         let start = self.index - 2
         guard let unit = self.hexUnit() else { return .hexDigit }
@@ -82,8 +83,8 @@ extension JSONScan {
 
     // MARK: UTF-8
 
-    /// Scans the characters beyond ASCII from here on (RFC 3629 §4): neither overlong forms nor surrogates nor code
-    /// points beyond U+10FFFF.
+    /// Scans characters beyond ASCII from here on (RFC 3629 §4). Refuses overlong forms, surrogates and code points beyond
+    /// U+10FFFF.
     private mutating func multiByteRun() -> Failure? {
         while self.index < self.end {
             let lead = self.bytes[self.index]

@@ -2,21 +2,21 @@
 
 /// One pass over a document, or over the next piece of it: checks syntax and UTF-8 together, without recursion.
 ///
-/// What is short and makes sense only as a whole (a literal, an escape, a character beyond ASCII) is left to the next
-/// piece where it does not fit; strings, numbers and white space are not, however long they are.
+/// A short token that makes sense only as a whole (a literal, an escape, a character beyond ASCII) is left to the next
+/// piece if this one cuts it. Strings, numbers and white space are scanned as far as they go, however long they are.
 ///
-/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
+/// It holds a pointer, so it exists only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
 struct JSONScan {
-    /// Why scanning stopped.
+    /// The reason why scanning stopped.
     enum Failure: Error {
-        /// What was expected there.
+        /// The item that was expected at ``index``.
         case value, container, valueOrClose, keyOrClose, key, colon, commaOrBracket, commaOrBrace, end
         case digit, literal, stringByte, escape, hexDigit, lowSurrogate, utf8, encoding, nesting
-        /// Nothing is wrong: the piece ends there, and the document does not.
+        /// No error: the piece ends there, but the document does not.
         case unfinished
     }
 
-    /// What may come next.
+    /// The item that may come next.
     enum Place: Equatable {
         case value, firstElement, firstKey, key, colon, afterValue
         /// Within the quotes.
@@ -24,16 +24,16 @@ struct JSONScan {
         case number(NumberPart)
     }
 
-    /// What is known between two pieces.
+    /// The state between two pieces.
     struct State {
         var place = Place.value
         var depth = 0
-        /// A bit for each open level up to the innermost 64, the lowest for the innermost: 1 for an object.
+        /// One bit for each of the innermost 64 open levels, the lowest bit for the innermost one: 1 for an object.
         var kinds: UInt64 = 0
-        /// The bits of the levels outside of those, 64 at a time.
+        /// The bits of the levels outside those, 64 in each.
         var outerKinds: [UInt64] = []
         let fragmentsAllowed: Bool
-        /// The most levels.
+        /// The maximum number of levels.
         let nestingLimit: Int
 
         init(_ scanner: JSONScanner) {
@@ -44,9 +44,9 @@ struct JSONScan {
 
     let bytes: UnsafeBufferPointer<UInt8>
     let end: Int
-    /// Whether the document ends with these bytes.
+    /// True if the document ends with these bytes.
     let isLast: Bool
-    /// Where scanning stands; after a failure, the offending byte.
+    /// The index of the next byte to scan; after a failure, of the offending byte.
     var index = 0
     var state: State
 
@@ -59,8 +59,8 @@ struct JSONScan {
 
     /// Scans to the end of the bytes.
     ///
-    /// - Returns: what was missing at ``index``; `.unfinished` where the next piece goes on from there; or nil for a
-    ///   document in order, of which this was the last piece.
+    /// - Returns: the item that is missing at ``index``; `.unfinished` if the next piece continues there; nil if the
+    ///   document is valid and this was its last piece.
     mutating func run() -> Failure? {
         if let failure = self.resume() { return failure }
         while true {
@@ -99,20 +99,20 @@ struct JSONScan {
         }
     }
 
-    /// Scans a number and nothing else.
+    /// True if the bytes are one number and nothing else.
     mutating func isNumber() -> Bool {
         guard self.index < self.end else { return false }
         let first = self.bytes[self.index]
         return (ASCII.isDigit(first) || first == UInt8(ascii: "-")) && self.number() == nil && self.index == self.end
     }
 
-    /// Whether a number or literal ends before `byte`.
+    /// True if a number or literal ends before `byte`.
     @inline(__always)
     static func endsWord(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
     }
 
-    /// Goes on within the string or number that the piece before ended in.
+    /// Continues the string or number in which the last piece ended.
     private mutating func resume() -> Failure? {
         let failure: Failure?
         let next: Place
@@ -151,7 +151,7 @@ struct JSONScan {
 
     // MARK: Levels
 
-    /// - Returns: false where there may be no more levels.
+    /// - Returns: false if the maximum number of levels is reached.
     @inline(__always)
     private mutating func open(isObject: Bool) -> Bool {
         guard self.state.depth < self.state.nestingLimit else { return false }
@@ -194,7 +194,7 @@ struct JSONScan {
         switch byte {
         case UInt8(ascii: "\""):
             self.index += 1
-            // Set first: the string may go on in the next piece.
+            // Set first: the string may continue in the next piece.
             self.state.place = .valueText
             return self.text()
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return self.number()

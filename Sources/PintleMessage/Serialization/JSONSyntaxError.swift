@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The first place where bytes stop being a JSON document.
+/// The first place at which bytes are not a JSON document.
 public struct JSONSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Bytes before the offending one, in the text's UTF-8 form, without a byte order mark.
+    /// The number of bytes before the offending one, counted in UTF-8 without a byte order mark.
     public let offset: Int
-    /// From 1; lines end with a line feed.
+    /// The line, from 1; lines end with a line feed.
     public let line: Int
-    /// From 1, in bytes from the start of the line.
+    /// The column, from 1, in bytes from the start of the line.
     public let column: Int
-    /// What could have stood there: `a value`, `“,” or “]”`.
+    /// The text that was expected there: `a value`, `“,” or “]”`.
     public let expected: String
-    /// What stands there: a character in quotes, a byte in hexadecimal, or `the end`.
+    /// The text that was found there: a character in quotes, a byte in hexadecimal, or `the end`.
     public let found: String
 
     /// - Parameters:
-    ///   - index: where the offending byte is in `bytes`, or would be.
-    ///   - start: where `bytes` begin.
+    ///   - index: the index of the offending byte in `bytes`; `bytes.count` for the end.
+    ///   - start: the position of the first of `bytes`.
     init(
         _ failure: JSONScan.Failure, at index: Int, in bytes: UnsafeBufferPointer<UInt8>, from start: TextPosition,
         nestingLimit: Int

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks a JSON document as it comes, in pieces of any size.
+/// Checks a JSON document that arrives in pieces of any size.
 ///
-/// Its verdict, and the error with its place, are those of ``JSONScanner`` on the whole document, wherever it is cut. What
-/// it keeps between two pieces is a bit for each open level, a dozen bytes, and a count.
+/// The result, also the error and its place, is that of ``JSONScanner`` on the whole document, however it is cut. Between
+/// two pieces it keeps only one bit for each open level, a dozen bytes, and a count.
 package struct JSONValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
     private var document: JSONPieces
@@ -11,26 +11,27 @@ package struct JSONValidator: Sendable {
 
     /// Makes a validator for one document.
     ///
-    /// - Parameter scanner: what is accepted.
+    /// - Parameter scanner: the rules for accepted documents.
     package init(_ scanner: JSONScanner = JSONScanner()) { self.document = JSONPieces(scanner) }
 
-    /// Takes the next piece.
+    /// Checks the next piece.
     ///
-    /// - Throws: where and why the bytes stop being JSON, as soon as that is certain, and again on every later call.
+    /// - Throws: the place of the first byte that is not JSON, and the reason, as soon as that is certain; again on every
+    ///   later call.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(JSONSyntaxError) {
         try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(JSONSyntaxError) in
             try self.take(bytes, isLast: false)
         }
     }
 
-    /// Takes the next piece, as the other `take` does.
+    /// Checks the next piece, as the other `take` does.
     package mutating func take(_ bytes: [UInt8]) throws(JSONSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(JSONSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
-    /// Tells that the document ends here. Nothing may follow.
+    /// Ends the document. No piece may follow.
     ///
-    /// - Throws: as `take` does; also where more would have been needed.
+    /// - Throws: the errors of `take`, and an error if the document is incomplete.
     package mutating func finish() throws(JSONSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }
@@ -56,20 +57,20 @@ package struct JSONValidator: Sendable {
     }
 }
 
-/// A document in UTF-8 that comes in pieces. What a piece ends with that cannot be judged alone is kept, and put before
-/// the start of the next one.
+/// A document in UTF-8 that arrives in pieces. The end of a piece, if it cannot be judged alone, is kept and put before the
+/// next one.
 private struct JSONPieces {
     private var state: JSONScan.State
-    /// Fewer bytes than the longest escape has.
+    /// The kept end of the last piece; shorter than the longest escape.
     private var held: [UInt8] = []
-    /// Where ``held`` begins.
+    /// The position of ``held``.
     private var position = TextPosition()
 
     init(_ scanner: JSONScanner) { self.state = JSONScan.State(scanner) }
 
     mutating func take(_ piece: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(JSONSyntaxError) {
         guard !self.held.isEmpty else { return try self.scanAndHold(piece, isLast: isLast) }
-        // Longer than what can be left of it, so that all that was held is read unless the piece ends first.
+        // Longer than any token that was held, so that all held bytes are read unless the piece ends first.
         let start = piece.prefix(2 * JSONScan.longestEscape)
         let heldCount = self.held.count
         let joined = self.held + start
@@ -84,12 +85,12 @@ private struct JSONPieces {
         }
     }
 
-    /// What is wrong with a document whose text ends because the bytes that follow are none.
+    /// Returns the error for a document whose following bytes are not text in its encoding.
     mutating func encodingError() -> JSONSyntaxError {
         self.held.withUnsafeBufferPointer { bytes in
             var scan = JSONScan(bytes, isLast: true, self.state)
             let failure = scan.run()
-            // An error before that place is the first one.
+            // An error before those bytes comes first.
             if let failure, scan.index < bytes.count { return self.error(failure, at: scan.index, in: bytes) }
             return self.error(.encoding, at: bytes.count, in: bytes)
         }
@@ -99,10 +100,10 @@ private struct JSONPieces {
         self.held = Array(bytes[(try self.scan(bytes, isLast: isLast))...])
     }
 
-    /// - Returns: how many bytes need not be seen again.
+    /// - Returns: the number of bytes that need not be scanned again.
     private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(JSONSyntaxError) -> Int {
         var scan = JSONScan(bytes, isLast: isLast, self.state)
-        // There is one owner, or each piece would copy the levels.
+        // The scan must be the only owner of the levels; otherwise each piece would copy them.
         self.state.outerKinds = []
         let failure = scan.run()
         if let failure, failure != .unfinished { throw self.error(failure, at: scan.index, in: bytes) }

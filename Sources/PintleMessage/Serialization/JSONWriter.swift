@@ -2,7 +2,7 @@
 
 /// Writes JSON documents (RFC 8259) in UTF-8.
 public struct JSONWriter {
-    /// How a document is written.
+    /// The style of a document.
     public struct Options: OptionSet, Sendable, Hashable {
         /// The bits.
         public let rawValue: UInt8
@@ -10,24 +10,24 @@ public struct JSONWriter {
         /// Makes a set of options from bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Keys in the order of their UTF-16 code units, instead of their own.
+        /// Keys are sorted by their UTF-16 code units.
         public static let sortedKeys = Options(rawValue: 1)
-        /// One member to a line, indented by two spaces a level.
+        /// Each member has its own line, indented by two spaces for each level.
         public static let pretty = Options(rawValue: 2)
         /// Strings, numbers, truth values and null may stand alone.
         public static let fragmentsAllowed = Options(rawValue: 4)
     }
 
-    /// The most levels of containers that are written.
+    /// The maximum number of levels of containers.
     public static let nestingLimit = 512
 
-    /// The document for `parameter`.
+    /// Returns the document for `parameter`.
     ///
-    /// Keys that repeat are written as often as they stand in the dictionary. A `Double` is written with the fewest
-    /// digits that read back as the same number; `/` and non-ASCII characters are not escaped.
+    /// Keys that repeat in a dictionary are written repeatedly. A `Double` is written with the fewest digits that read back
+    /// as the same number; `/` and non-ASCII characters are not escaped.
     ///
-    /// - Throws: `.unserializable` with the path of the value for sets, bytes, dates, files, NaN, infinities, nesting
-    ///   beyond ``nestingLimit``, and scalars at the top unless `.fragmentsAllowed`.
+    /// - Throws: `.unserializable` with the path of the value for sets, bytes, dates, files, NaN and infinities; also for
+    ///   nesting beyond ``nestingLimit``, and for scalars at the top level unless `.fragmentsAllowed`.
     public static func write(_ parameter: Parameter, options: Options = []) throws(SerializationError) -> [UInt8] {
         var writing = JSONWriting(options: options)
         do throws(Misfit) {
@@ -39,7 +39,7 @@ public struct JSONWriter {
     }
 }
 
-/// One document while it is written.
+/// One document that is being written.
 private struct JSONWriting: ~Copyable {
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
@@ -67,7 +67,7 @@ private struct JSONWriting: ~Copyable {
         case .integer(let value): self.append(String(value))
         case .number(let value):
             guard value.isFinite else { throw Misfit("\(value) is not a JSON number.") }
-            // Swift's own text is already JSON: shortest digits, `1e+20`, `-0.0`.
+            // Swift's description is already JSON: shortest digits, `1e+20`, `-0.0`.
             self.append(value.description)
         case .decimal(let text):
             guard JSONScanner.isNumber(text) else { throw Misfit("“\(text.cutName)” is not a JSON number.") }
@@ -147,7 +147,7 @@ private struct JSONWriting: ~Copyable {
         text.utf8.span.withUnsafeBufferPointer { utf8 in
             var place = 0
             while true {
-                // Runs without anything to escape, which most strings are.
+                // Copies runs without anything to escape; most strings are one such run.
                 place = self.bytes.append(utf8, from: place) { word in
                     word.marks(below: 0x20) | word.marks(of: UInt8(ascii: "\"")) | word.marks(of: UInt8(ascii: "\\"))
                 }

@@ -2,8 +2,8 @@
 
 /// Reads Content-Type values (RFC 9110 §8.3.1).
 package enum MediaType {
-    /// The type without its parameters and in lower case: media types compare without regard to case. Not checked
-    /// against the grammar; a value that is no media type equals none. Bytes beyond ASCII are question marks.
+    /// Returns the type in lower case and without parameters: media types compare without regard to case. It is not checked
+    /// against the grammar, because a malformed value equals no media type. Bytes beyond ASCII become question marks.
     package static func essence(of value: String) -> String {
         value.utf8.span.withUnsafeBufferPointer { bytes in
             let type = ASCII.trimmed(bytes[..<(bytes.firstIndex(of: UInt8(ascii: ";")) ?? bytes.count)])
@@ -13,7 +13,7 @@ package enum MediaType {
         }
     }
 
-    /// The value of the first `charset` parameter, unquoted, or nil.
+    /// Returns the value of the first `charset` parameter, unquoted, or nil.
     static func charset(of value: String) -> String? {
         guard value.utf8.contains(UInt8(ascii: ";")) else { return nil }
         for parameter in Self.parameters(of: Array(value.utf8)).dropFirst() {
@@ -24,23 +24,23 @@ package enum MediaType {
         return nil
     }
 
-    /// Whether documents of the type are JSON, by name or by structured suffix (RFC 6839 §3.1).
+    /// True if documents of the type are JSON, by name or by structured suffix (RFC 6839 §3.1).
     package static func isJSON(_ essence: String) -> Bool {
         essence == "application/json" || essence == "text/json" || essence.hasSuffix("+json")
     }
 
-    /// The types as which documents of a type with a structured suffix can be read too: JSON's for `+json` (RFC 6839
-    /// §3.1), XML's two for `+xml` (RFC 7303 §4.2 and §9.2); none for others.
+    /// Returns the more general types as which documents of a type with a structured suffix can be read: JSON's for `+json`
+    /// (RFC 6839 §3.1), the two of XML for `+xml` (RFC 7303 §4.2 and §9.2), none for others.
     static func typesBehindSuffix(of essence: String) -> [String] {
         guard let slash = essence.utf8.firstIndex(of: UInt8(ascii: "/")) else { return [] }
         let subtype = essence[essence.utf8.index(after: slash)...]
-        // Something stands before the suffix.
+        // The suffix alone is not enough.
         if subtype.utf8.count > 5, subtype.hasSuffix("+json") { return ["application/json"] }
         if subtype.utf8.count > 4, subtype.hasSuffix("+xml") { return ["application/xml", "text/xml"] }
         return []
     }
 
-    /// The type and what follows it, split at semicolons that stand outside of quotes.
+    /// Splits the value at semicolons outside quotes: the type, then its parameters.
     private static func parameters(of value: [UInt8]) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         var (start, index, isQuoted) = (0, 0, false)
@@ -59,7 +59,7 @@ package enum MediaType {
         return parts
     }
 
-    /// The text of a quoted string (RFC 9110 §5.6.4), or `bytes` where they are none.
+    /// Returns the text of a quoted string (RFC 9110 §5.6.4), or `bytes` unchanged if they are not one.
     private static func unquoted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else {
             return Array(bytes)
@@ -75,7 +75,7 @@ package enum MediaType {
 }
 
 extension Fields {
-    /// The encoding that Content-Type names, or UTF-8 where it names none that is known.
+    /// The encoding that Content-Type names; UTF-8 if it names none or an unknown one.
     package var textEncoding: TextEncoding {
         self[.contentType].flatMap(MediaType.charset).flatMap { try? TextEncoding($0) } ?? .utf8
     }

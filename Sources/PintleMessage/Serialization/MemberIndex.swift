@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hash table of nodes of a ``FormTree``, for the members of dictionaries that have too many to look at one by one.
+/// A hash table of the nodes of a ``FormTree``, for members of dictionaries that are too large for a linear search.
 struct MemberIndex {
-    /// The most members that are not in the table.
+    /// The maximum number of members of a dictionary that is not in the table.
     static let threshold = 64
 
     private struct Slot {

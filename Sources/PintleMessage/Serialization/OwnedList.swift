@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Plain values that grow at their end, with one owner: what an `Array` is without asking at each change whether it is
-/// shared.
+/// A growing list of plain values with one owner. It is an `Array` without the check for shared storage at each change.
 struct OwnedList<Element: BitwiseCopyable>: ~Copyable {
-    /// Of `capacity` values, of which `count` are written. Owned: nothing else keeps it, and it goes with the list.
+    /// Storage of `capacity` values, of which `count` are written. Owned by the list alone, and freed with it.
     private var base: UnsafeMutablePointer<Element>
     private var capacity: Int
     private(set) var count = 0

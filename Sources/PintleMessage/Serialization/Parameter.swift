@@ -2,8 +2,8 @@
 
 /// A value that a serializer can turn into a query, a form or a document.
 ///
-/// Two values are equal when they have the same members in the same order; that holds for sets and dictionaries too,
-/// because the order in which they were written is the order in which JSON writes them.
+/// Two values are equal if they have the same members in the same order. This holds for sets and dictionaries, too, because
+/// JSON writes members in the order in which they were added.
 public enum Parameter: Sendable, Equatable {
     /// The absence of a value: `null` in JSON, a name without `=` in a query.
     case null
@@ -19,14 +19,13 @@ public enum Parameter: Sendable, Equatable {
     case string(String)
     /// Bytes. Neither a query nor JSON has a form for them.
     case data([UInt8])
-    /// A moment, in seconds since 1970 began (UTC). Only property lists have a form for it.
+    /// A point in time, in seconds since the beginning of 1970 (UTC). Only property lists have a form for it.
     case date(Double)
     /// A file. Only multipart has a form for it.
     indirect case file(FilePart)
     /// Values in order.
     case array([Parameter])
-    /// Values that a query sorts and writes under one repeated name. The writer keeps the members distinct; JSON has
-    /// no form for sets.
+    /// Values that a query sorts and writes under one repeated name; duplicates are not removed. JSON has no form for sets.
     case set([Parameter])
     /// Named values, in the order in which JSON writes them; a query sorts them by name. Names may repeat.
     case dictionary([Entry])
@@ -52,18 +51,19 @@ public enum Parameter: Sendable, Equatable {
     }
 }
 
-/// A file as a form carries it (RFC 7578 §4.2, §4.4): bytes that are in memory, with a name and a type.
+/// A file in a form (RFC 7578 §4.2, §4.4): bytes in memory, with a name and a type.
 public struct FilePart: Sendable, Equatable {
-    /// What is in the file.
+    /// The content of the file.
     public var bytes: [UInt8]
-    /// What the sender calls it. It is not to be trusted as a path.
+    /// The file name from the sender. Not to be trusted as a path.
     public var fileName: String
-    /// The media type that the sender gives it, with its parameters.
+    /// The media type from the sender, with its parameters.
     public var mediaType: String
 
     /// Makes a file.
     ///
-    /// - Parameter mediaType: told by the extension of `fileName` unless given, and else `application/octet-stream`.
+    /// - Parameter mediaType: the media type; by default that of the extension of `fileName`, or
+    ///   `application/octet-stream`.
     public init(_ bytes: [UInt8], fileName: String, mediaType: String? = nil) {
         self.bytes = bytes
         self.fileName = fileName
@@ -91,14 +91,14 @@ extension Parameter: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension String {
-    /// Whether `self` sorts before `other` by UTF-16 code units: case-sensitive and the same in every locale.
+    /// True if `self` sorts before `other` by UTF-16 code units: case-sensitive and the same in every locale.
     func precedesByCodeUnit(_ other: String) -> Bool {
         var (left, right) = (self, other)
         return left.withUTF8 { left in right.withUTF8 { Self.precedes(left, $0) } }
     }
 
-    /// The order of UTF-8 is that of UTF-16, but that the pairs which stand for characters beyond U+FFFF (from 0xF0 in
-    /// UTF-8) come before U+E000 to U+FFFF (0xEE and 0xEF).
+    /// Compares bytes of UTF-8 in the order of UTF-16. The orders differ in one point: characters beyond U+FFFF (from 0xF0
+    /// in UTF-8) come before U+E000 to U+FFFF (0xEE and 0xEF), because they are pairs of surrogates in UTF-16.
     private static func precedes(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         for index in 0..<Swift.min(left.count, right.count) where left[index] != right[index] {
             if left[index] >= 0xEE, right[index] >= 0xEE, (left[index] < 0xF0) != (right[index] < 0xF0) {
@@ -109,7 +109,7 @@ extension String {
         return left.count < right.count
     }
 
-    /// Copies bytes that are known to be UTF-8, without looking at them again.
+    /// Copies bytes that are known to be UTF-8, without checking them again.
     init(checkedUTF8 bytes: Span<UInt8>) {
         self.init(copying: UTF8Span(unchecked: bytes))
     }

@@ -6,13 +6,13 @@ enum ParameterStep {
     case index(Int)
 }
 
-/// A value that a format has no form for, on its way up through the containers that hold it.
+/// An error about a value that a format has no form for, on its way up through the containers around the value.
 ///
-/// Each container adds its own step as the error passes, so paths cost nothing where everything has a form.
+/// Each container adds its own step as the error passes, so that paths cost nothing if there is no error.
 struct Misfit: Error {
     private let code: SerializationError.Code
     private let message: String
-    /// The innermost first.
+    /// The steps to the value, the innermost first.
     private var steps: [ParameterStep] = []
     private let hasPath: Bool
 
@@ -26,12 +26,12 @@ struct Misfit: Error {
         self.hasPath = hasPath
     }
 
-    /// Too many levels of containers. A path to the last one would help nobody.
+    /// Too many levels of containers. It has no path, because one with so many steps would not help a reader.
     static func nesting(beyond limit: Int) -> Misfit {
         Misfit(.unserializable, "more than \(limit) levels of nesting.", hasPath: false)
     }
 
-    /// Names that are long because they are written again for every value below them.
+    /// Names that are too long in total, because each is written again for every value below it.
     static func names(beyond limit: Int) -> Misfit {
         Misfit(
             .unserializable, "the names in it are more than \(limit >> 20) MiB; use shorter keys, or nest less deeply.",
@@ -45,7 +45,7 @@ struct Misfit: Error {
         return outer
     }
 
-    /// The error, with the whole path.
+    /// The error with the whole path.
     var error: SerializationError {
         SerializationError(self.code, self.message, path: Self.path(self.steps.reversed()))
     }
@@ -68,7 +68,7 @@ struct Misfit: Error {
             }
     }
 
-    /// A key can be as long as a body, and the path is for a line of a log.
+    /// A key in quotes, shortened: it can be as long as a body, but the path must fit into a line of a log.
     private static func quoted(_ key: String) -> String {
         guard key.utf8.count > Self.longestKey else { return key.debugDescription }
         return (key.unicodeScalars.prefix(Self.longestKey).reduce(into: "") { $0.unicodeScalars.append($1) } + "…")

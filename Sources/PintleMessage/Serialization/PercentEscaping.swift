@@ -2,9 +2,9 @@
 
 /// Percent-encoding of names and values in queries and forms (RFC 3986 §2.1).
 public enum PercentEscaping {
-    /// Escapes every UTF-8 byte of `text` but ASCII letters, digits and `-._~/?`, with upper-case digits.
+    /// Escapes every UTF-8 byte of `text` except ASCII letters, digits and `-._~/?`, with upper-case digits.
     ///
-    /// Text that is already escaped is escaped again; a space becomes `%20`. The result is ASCII.
+    /// Escapes in the text are escaped again; a space becomes `%20`. The result is ASCII.
     public static func escape(_ text: String) -> String {
         var bytes: [UInt8] = []
         Self.escape(text, into: &bytes)
@@ -13,8 +13,8 @@ public enum PercentEscaping {
 
     /// Appends `text`, escaped as by ``escape(_:)``, to `bytes`.
     public static func escape(_ text: String, into bytes: inout [UInt8]) {
-        // No room is reserved: it would be exactly as much as asked for, so each of a million short texts would move all
-        // that came before it.
+        // No capacity is reserved: `reserveCapacity` allocates exactly as much as asked for, so each of a million short
+        // texts would copy all the bytes before it.
         for byte in text.utf8 {
             if Self.isUnescaped[Int(byte)] {
                 bytes.append(byte)
@@ -24,7 +24,7 @@ public enum PercentEscaping {
         }
     }
 
-    /// Appends `%XX`, whatever the byte is.
+    /// Appends `%XX` for any byte.
     static func escape(byte: UInt8, into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "%"))
         bytes.append(Self.hexDigits[Int(byte >> 4)])
@@ -33,8 +33,8 @@ public enum PercentEscaping {
 
     /// Replaces each `%XX` by its byte.
     ///
-    /// - Parameter plusIsSpace: whether `+` means a space, as HTML forms write it.
-    /// - Returns: nil where a `%` is not followed by two hexadecimal digits.
+    /// - Parameter plusIsSpace: true if `+` stands for a space, as in HTML forms.
+    /// - Returns: nil if a `%` is not followed by two hexadecimal digits.
     public static func unescape(_ bytes: some Collection<UInt8>, plusIsSpace: Bool = false) -> [UInt8]? {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -53,15 +53,14 @@ public enum PercentEscaping {
 
     /// Replaces each `%XX` of `text` by its byte and reads the bytes as UTF-8.
     ///
-    /// A Swift string cannot hold half a surrogate pair, so escaping always succeeds; the way back is where broken text
-    /// shows itself.
+    /// A Swift string cannot hold half a surrogate pair, so escaping always succeeds; only unescaping can meet broken text.
     ///
     /// - Returns: nil for a broken escape and for bytes that are not UTF-8.
     public static func unescape(_ text: String, plusIsSpace: Bool = false) -> String? {
         Self.unescape(text.utf8, plusIsSpace: plusIsSpace).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Replaces each `%XX` by its byte and leaves broken escapes as they are.
+    /// Replaces each `%XX` by its byte, and keeps broken escapes unchanged.
     package static func unescapeWhole(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         var result: [UInt8] = []
         var rest = bytes

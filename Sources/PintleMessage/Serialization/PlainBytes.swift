@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Runs of text that need no look.
+/// A fast search for the bytes of a text that need a closer look.
 enum PlainBytes {
-    /// Skips ASCII that needs no look, eight bytes at a time.
+    /// Skips plain ASCII bytes, eight at a time.
     ///
-    /// Each test sets the top bit of a byte that matches, and perhaps of bytes above it, never of one below the first
-    /// match; so the lowest bit set is right.
+    /// Each test sets the highest bit of every byte that matches, and perhaps of bytes above it, but never of one below the
+    /// first match. So the lowest bit that is set is right.
     ///
-    /// - Returns: where the first control byte, byte beyond ASCII, or one of the three is; or a place among the last
-    ///   seven bytes, from where on they have to be looked at one by one.
+    /// - Returns: the index of the first control byte, byte beyond ASCII, or one of the three given bytes; or an index
+    ///   within the last seven bytes, from which the caller must check them one by one.
     @inline(__always)
     static func end(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, before first: UInt8, _ second: UInt8, _ third: UInt8

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The `name=value&name=value` text that queries and forms carry, with nesting written as `a[b][]`.
+/// The `name=value&name=value` text of queries and forms, with nesting written as `a[b][]`.
 public enum QueryString {
-    /// One flattened value: a name as nesting built it, not escaped, and a value that is no container.
+    /// One flattened value: the unescaped name that results from nesting, and a value that is not a container.
     public struct Pair: Sendable, Equatable {
-        /// `a`, `a[b]`, `a[]`; empty for a value that stands alone.
+        /// The name: `a`, `a[b]`, `a[]`; empty for a value without a container.
         public var name: String
-        /// Never an array, set or dictionary.
+        /// The value; never an array, set or dictionary.
         public var value: Parameter
 
         /// Makes a pair.
@@ -16,24 +16,25 @@ public enum QueryString {
         }
     }
 
-    /// The most levels of containers that a query writes.
+    /// The maximum number of levels of containers in a query.
     public static let nestingLimit = 512
-    /// The most bytes that the names of a query have together, before they are escaped, those of containers included. Each
-    /// value has its whole name, so one long key around many values would be a query without end.
+    /// The maximum size of all names in a query together, in bytes before escaping, including those of containers. Each
+    /// value has its whole name, so one long key around many values would make a huge query.
     public static let nameLimit = 32 << 20
 
     /// Flattens `parameter` into pairs.
     ///
-    /// Dictionaries are visited by key in the order of UTF-16 code units and name their values `name[key]`; arrays in
-    /// their own order, as `name[]`; sets by the text of their members, under the same name. Empty containers vanish.
+    /// Dictionaries are visited by key in the order of UTF-16 code units, and name their values `name[key]`; arrays are
+    /// visited in their own order, and name their elements `name[]`; sets are sorted by the text of their members, which
+    /// all have the name of the set. Empty containers produce no pair.
     ///
-    /// - Throws: `.unserializable` for an array or set that has no name to repeat, which is the top one, for
-    ///   nesting beyond ``nestingLimit``, and for names beyond ``nameLimit``.
+    /// - Throws: `.unserializable` for an array or set at the top, which has no name to repeat, for nesting beyond
+    ///   ``nestingLimit``, and for names beyond ``nameLimit``.
     public static func pairs(of parameter: Parameter) throws(SerializationError) -> [Pair] {
         try Self.pairs(of: parameter) { (_) throws(Misfit) in }
     }
 
-    /// Flattens `parameter` into pairs, each of which `check` has seen; what it throws gets the path of the value.
+    /// Flattens `parameter` into pairs. Calls `check` for each value, and adds the value's path to its error.
     static func pairs(
         of parameter: Parameter, check: (Parameter) throws(Misfit) -> Void
     ) throws(SerializationError) -> [Pair] {
@@ -84,7 +85,7 @@ public enum QueryString {
         check: (Parameter) throws(Misfit) -> Void
     ) throws(Misfit) {
         guard depth <= Self.nestingLimit else { throw .nesting(beyond: Self.nestingLimit) }
-        // Containers count as well: an empty one leaves nothing behind, but its name has been put together.
+        // Containers count as well: an empty one produces no pair, but its name has been built.
         room -= name?.utf8.count ?? 0
         guard room >= 0 else { throw .names(beyond: Self.nameLimit) }
         switch parameter {
@@ -115,8 +116,8 @@ public enum QueryString {
         }
     }
 
-    /// The pairs of a set: members by their text, a member that is a container by the text of the pairs it becomes.
-    /// Members without text, and those of the same text, stay in their order.
+    /// Returns the pairs of a set, sorted by the text of its members; the text of a container is that of its pairs. Members
+    /// without text, and those with equal text, keep their order.
     private static func sorted(
         _ members: [Parameter], name: String, depth: Int, room: inout Int, check: (Parameter) throws(Misfit) -> Void
     ) throws(Misfit) -> [Pair] {
@@ -144,9 +145,9 @@ public enum QueryString {
 }
 
 extension Parameter {
-    /// The value as plain text, as queries and multipart forms write it; nil for bytes, dates, files and containers.
+    /// The value as plain text, as in queries and multipart forms; nil for bytes, dates, files and containers.
     ///
-    /// Null is empty. A whole `Double` is written without a fraction, as JSON clients write it: `2`, not `2.0`.
+    /// Null is empty. A whole `Double` has no fraction, as in JSON clients: `2`, not `2.0`.
     public var text: String? {
         switch self {
         case .null: ""

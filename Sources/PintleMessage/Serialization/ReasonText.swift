@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What status codes mean, in lower case, for sentences: the phrases of the IANA registry (RFC 9110 §15).
+/// The meanings of status codes in lower case, for use in sentences: the phrases of the IANA registry (RFC 9110 §15).
 package enum ReasonText {
-    /// `not found` for 404; for a code that is not registered, the name of its class.
+    /// Returns, for example, `not found` for 404; for a code that is not registered, the name of its class.
     package static func text(for status: UInt16) -> String {
         if let text = Self.registered[status] { return text }
         switch status / 100 {

@@ -2,20 +2,20 @@
 
 /// Writes parameters into a request.
 public protocol RequestSerializer: Sendable {
-    /// Makes a request like `head` that carries `parameters`; the argument itself is not changed.
+    /// Returns a request like `head` with `parameters`.
     ///
-    /// - Parameter parameters: nil where there are none, which is not the same as an empty dictionary.
+    /// - Parameter parameters: nil if there are none, which is not the same as an empty dictionary.
     /// - Throws: `.unserializable` with the path of the value that has no form in the format, `.unencodable`,
-    ///   `.unsupportedTarget`, or what a query block threw.
+    ///   `.unsupportedTarget`, or the error of a query block.
     func serialize(_ head: RequestHead, parameters: Parameter?) throws(SerializationError) -> SerializedRequest
 }
 
-/// A request as a serializer made it.
+/// The result of serializing a request.
 public struct SerializedRequest: Sendable, Equatable {
-    /// The head with target and fields as they are to be sent. Fields that frame the body, such as Content-Length, are
-    /// left as they were: whoever sends the request writes them.
+    /// The head with the target and fields to send. Fields that frame the body, such as Content-Length, are unchanged: the
+    /// sender of the request writes them.
     public var head: RequestHead
-    /// The body that the serializer made; nil where it made none, and whatever body the request had still holds.
+    /// The body that the serializer made; nil if it made none, and the original body of the request stays.
     public var body: [UInt8]?
 
     /// Makes a serialized request.

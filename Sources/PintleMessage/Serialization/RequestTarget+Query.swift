@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RequestTarget {
-    /// The target with `query` added: after `?`, or after `&` where the path already has a `?`.
+    /// Returns the target with `query` added after `?`, or after `&` if the path already has a `?`.
     ///
-    /// - Parameter query: not empty.
-    /// - Throws: `.unsupportedTarget` for authority and asterisk form, which have no query, and for a path with a
-    ///   fragment, after which a query would not be one; `.unserializable` for a query with bytes that may not stand
-    ///   in a target, as only a query block can make it.
+    /// - Parameter query: must not be empty.
+    /// - Throws: `.unsupportedTarget` for authority and asterisk form, which have no query, and for a path with a fragment,
+    ///   because a query cannot follow it; `.unserializable` for a query with bytes that a target must not have, which only
+    ///   a query block can produce.
     func appending(query: String) throws(SerializationError) -> RequestTarget {
         guard query.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }) else {
             throw SerializationError(

@@ -2,7 +2,7 @@
 
 internal import PintleCoding
 
-/// What is wrong with a body, in words that follow `Request failed: `.
+/// The reason why a body breaks the contract, in words that follow `Request failed: `.
 struct BodyProblem: Error {
     let kind: ValidationError.Kind
     let message: String
@@ -28,19 +28,20 @@ struct BodyProblem: Error {
 }
 
 extension ResponseContract {
-    /// Holds the head to the contract and lets `decode` say whether the body keeps it.
+    /// Checks the head against the contract, and calls `decode` to check and decode the body.
     ///
-    /// After a wrong type `decode` is not asked; after a wrong status it is, and what it finds comes first.
+    /// After a wrong type `decode` is not called; after a wrong status it is, and its error comes first.
     ///
-    /// - Parameter decode: is given the body with its content codings undone.
-    /// - Returns: what `decode` made of the body; nil where there can be no body, and under a JSON rule for a blank one.
-    /// - Throws: the violation, with the one found earlier behind it.
+    /// - Parameter decode: receives the body after its content codings are undone.
+    /// - Returns: the result of `decode`; nil if the response cannot have a body, and for a blank body under a JSON rule
+    ///   that accepts it.
+    /// - Throws: the violation; one of the head becomes its underlying error.
     func read<Result>(
         _ body: [UInt8], of head: ResponseHead, requestMethod: String, within budget: WorkBudget = .unlimited,
         with decode: ([UInt8]) throws(BodyProblem) -> Result
     ) throws(ValidationError) -> Result? {
         let earlier = self.headError(head, requestMethod, hasBody: !body.isEmpty)
-        // What is not of the right type is not worth parsing.
+        // A body of the wrong type is not worth parsing.
         if let earlier, earlier.has(.responseContentType) { throw earlier }
         var result: Result?
         if !head.forbidsBody(to: requestMethod) {
@@ -63,7 +64,7 @@ extension ResponseContract {
             contentType: head.fields[.contentType], details: problem.details, underlying: underlying)
     }
 
-    /// The body without its content codings.
+    /// Returns the body after undoing its content codings.
     private func plain(
         _ body: [UInt8], of head: ResponseHead, within budget: WorkBudget
     ) throws(BodyProblem) -> [UInt8] {
@@ -85,29 +86,29 @@ extension ResponseContract {
 }
 
 extension WorkBudget {
-    /// How many bytes are scanned in the time of a step.
+    /// The number of bytes that can be scanned in the time of one step.
     private static let bytesPerStep = 16
-    /// The steps of making a value out of its bytes.
+    /// The number of steps for making one value from its bytes.
     private static let stepsPerValue = 4
 
-    /// Pays for a piece that a content coding has unfolded to.
+    /// Charges the budget for a decoded piece of a body.
     ///
-    /// - Returns: whether it may be kept.
+    /// - Returns: true if the piece may be kept.
     package func admits(decoded count: Int) -> Bool { self.reserve(count) && self.spend(count / Self.bytesPerStep) }
 
-    /// Pays for a pass over a body.
+    /// Charges the budget for one pass over a body.
     func admit(scanning body: [UInt8]) throws(BodyProblem) {
         guard self.spend(body.count / Self.bytesPerStep) else { throw BodyProblem("it was not looked at to the end") }
     }
 
-    /// Pays for making a tree of a body before it is made.
+    /// Charges the budget for the tree of a body before it is made.
     func admit(reading body: [UInt8]) throws(BodyProblem) {
         guard self.admits(reading: body) else { throw BodyProblem("it was not looked at to the end") }
     }
 
-    /// Pays for making a tree of a body before it is made.
+    /// Charges the budget for the tree of a body before it is made.
     ///
-    /// - Returns: whether it may be made.
+    /// - Returns: true if it may be made.
     package func admits(reading body: [UInt8]) -> Bool {
         guard self.isBounded else { return true }
         let weight = DocumentWeight(of: body)
@@ -117,7 +118,7 @@ extension WorkBudget {
 }
 
 extension ResponseContract.BodyRule {
-    /// Holds a body without content codings to the rule.
+    /// Checks a body without content codings against the rule.
     func check(_ body: [UInt8], within budget: WorkBudget = .unlimited) throws(BodyProblem) -> CheckedBody {
         try budget.admit(scanning: body)
         switch self {
@@ -154,16 +155,16 @@ extension ResponseContract.BodyRule {
 }
 
 extension ResponseContract.JSONRule {
-    /// How many of a document's violations stand in the message; all are in ``ValidationError/details``.
+    /// The number of a document's violations in the message; all of them are in ``ValidationError/details``.
     private static let toldViolations = 3
 
-    /// Whether the body is what JSON services send for "nothing": no byte, or the single space of some frameworks.
+    /// True if the body is one that JSON services send for "nothing": empty, or the single space of some frameworks.
     static func isBlank(_ body: [UInt8]) -> Bool { body.isEmpty || body == [0x20] }
 
-    /// Whether the body passes without being a document.
+    /// True if the rule accepts the body although it is blank, and thus not a document.
     func isNothing(_ body: [UInt8]) -> Bool { self.takesNothing && Self.isBlank(body) }
 
-    /// - Returns: the document without nulls, where that is asked and there are any.
+    /// - Returns: the document without nulls, if the rule removes them and there are any.
     func check(_ body: [UInt8], within budget: WorkBudget = .unlimited) throws(BodyProblem) -> [UInt8]? {
         if self.isNothing(body) { return nil }
         do throws(JSONSyntaxError) {
@@ -178,9 +179,9 @@ extension ResponseContract.JSONRule {
         return try self.read(body, within: budget).replacement
     }
 
-    /// Holds a document to the rule and reads it.
+    /// Checks a document against the rule, and reads it.
     ///
-    /// - Returns: its value, and its bytes without nulls where there were some to take out.
+    /// - Returns: its value, and its bytes without nulls if any were removed.
     func read(
         _ body: [UInt8], within budget: WorkBudget = .unlimited
     ) throws(BodyProblem) -> (value: Parameter, replacement: [UInt8]?) {

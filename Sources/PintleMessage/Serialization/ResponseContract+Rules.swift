@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ResponseContract {
-    /// What the body must be. Content codings are undone before it is looked at.
+    /// The requirement for the body. Content codings are undone before the check.
     public enum BodyRule: Sendable, Equatable {
-        /// Anything. The body is not looked at, and its codings are not undone.
+        /// Anything. The body is not checked, and its codings are not undone.
         case any
-        /// A JSON document. Unless there is a rule for documents, an empty body, or one single space, also passes.
+        /// A JSON document. Without a rule for documents, an empty body and a single space also pass.
         case json(JSONRule)
-        /// An XML document as the scanner takes it.
+        /// An XML document that the scanner accepts.
         case xml(XMLScanner)
-        /// A property list, in XML or binary, as ``PropertyListResponseSerializer`` takes it.
+        /// A property list, XML or binary, that ``PropertyListResponseSerializer`` accepts.
         case propertyList
         /// An image that can be decoded.
         case image(ImageRule)
-        /// What one of the rules takes. They are asked in order and the first that takes the body decides what becomes of
-        /// it; an empty list takes nothing.
+        /// A body that one of the rules accepts. The first rule that accepts the body also determines the result; an empty
+        /// list accepts nothing.
         case compound([BodyRule])
 
-        /// The media types that such bodies are served as, those of a compound rule being the union of its rules'; nil
-        /// for any.
+        /// The media types of such bodies; for a compound rule, those of all its rules; nil for any.
         public var mediaTypes: Set<String>? {
             switch self {
             case .any: return nil
@@ -36,7 +35,7 @@ extension ResponseContract {
             }
         }
 
-        /// Whether a body may be replaced, as by JSON without nulls.
+        /// True if a body may be replaced, for example by JSON without nulls.
         public var replacesBodies: Bool {
             switch self {
             case .any, .xml, .propertyList, .image: false
@@ -45,12 +44,12 @@ extension ResponseContract {
             }
         }
 
-        /// Whether the rule looks at the body.
+        /// True if the rule checks the body.
         public var readsBody: Bool {
             if case .any = self { false } else { true }
         }
 
-        /// Whether a body without a byte keeps the rule.
+        /// True if an empty body passes the rule.
         var takesNothing: Bool {
             switch self {
             case .any: true
@@ -61,13 +60,13 @@ extension ResponseContract {
         }
     }
 
-    /// The rule that a body is JSON.
+    /// The rule for a body in JSON.
     public struct JSONRule: Sendable, Equatable {
-        /// What is accepted as a document.
+        /// The rules for the syntax of a document.
         public var scanner: JSONScanner
-        /// Whether nulls are taken out, as ``JSONScanner/removingNulls(from:)`` does. Default false.
+        /// True if nulls are removed, as by ``JSONScanner/removingNulls(from:)``. Default false.
         public var removesNulls: Bool
-        /// What the document must be like beyond being JSON; it sees it without the nulls that are taken out. Default nil.
+        /// A further rule for the document; it sees the document after nulls are removed. Default nil.
         public var document: (any JSONDocumentRule)?
 
         /// Makes a rule.
@@ -79,11 +78,11 @@ extension ResponseContract {
             self.document = document
         }
 
-        /// Whether a body without a byte, or of one single space, passes: what JSON services send for "nothing" is no
-        /// document, and so keeps no rule for documents.
+        /// True if an empty body, or a single space, passes. JSON services send these for "nothing"; they are not
+        /// documents, so they fail any rule for documents.
         var takesNothing: Bool { self.document == nil }
 
-        /// Two rules are equal when all that they ask is.
+        /// Two rules are equal if all their requirements are equal.
         public static func == (left: JSONRule, right: JSONRule) -> Bool {
             guard left.scanner == right.scanner, left.removesNulls == right.removesNulls else { return false }
             guard let document = left.document, let other = right.document else {
@@ -94,19 +93,18 @@ extension ResponseContract {
     }
 }
 
-/// What a JSON document must be like, such as a schema says it.
+/// A rule for JSON documents, such as a schema.
 public protocol JSONDocumentRule: Sendable, Equatable {
-    /// Holds a document to the rule.
+    /// Checks a document against the rule.
     ///
-    /// - Returns: a sentence for each violation, with the place where it is, such as
-    ///   `at /items/3/price: must be at least 0, is -1`; empty where the document keeps the rule. How many there are at
-    ///   most is up to the rule.
+    /// - Returns: a sentence for each violation, with its place, such as `at /items/3/price: must be at least 0, is -1`;
+    ///   empty if the document passes. The rule may limit their number.
     func violations(of document: Parameter) -> [String]
 }
 
-/// A rule for documents whose work can be bounded, and given up.
+/// A rule for documents with a check that can be bounded and interrupted.
 package protocol MeteredDocumentRule: JSONDocumentRule {
-    /// Holds a document to the rule as far as `budget` lets it. After an interruption the result means nothing.
+    /// Checks a document against the rule within `budget`. After an interruption, the result is meaningless.
     func violations(of document: Parameter, within budget: WorkBudget) -> [String]
 }
 
@@ -114,22 +112,22 @@ extension JSONDocumentRule {
     fileprivate func equals(_ other: any JSONDocumentRule) -> Bool { other as? Self == self }
 }
 
-/// What was found out about a response that keeps its contract.
+/// The result of checking a response that meets its contract.
 public struct CheckedBody: Sendable, Equatable {
-    /// The bytes to pass on in place of the body; nil where it stays as it is, content codings included. They have no
-    /// content coding.
+    /// The bytes to forward instead of the body; nil if the body stays unchanged, content codings included. The new bytes
+    /// have no content coding.
     public var replacement: [UInt8]?
-    /// The size of the image that the body is, under a rule for images.
+    /// The size of the image in the body, under a rule for images.
     public var imageSize: ImageSize?
 
-    /// Makes a finding.
+    /// Makes a result.
     public init(replacement: [UInt8]? = nil, imageSize: ImageSize? = nil) {
         self.replacement = replacement
         self.imageSize = imageSize
     }
 
-    /// Takes out what the fields of the response say about bytes that are replaced: the coding, what was computed from
-    /// them, and parts of them. It does nothing where they stay.
+    /// Removes the fields that describe the replaced bytes: the coding, values that were computed from the bytes, and
+    /// ranges of them. Does nothing if the body is not replaced.
     public func removeStaleFields(from fields: inout Fields) {
         guard self.replacement != nil else { return }
         for name in Self.fieldsAboutBytes { fields.remove(name) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a response must be like to be passed on.
+/// The requirements that a response must meet to be forwarded.
 ///
-/// A value: a copy shares nothing with its original.
+/// A value type: a copy shares nothing with its original.
 public struct ResponseContract: Sendable, Equatable {
-    /// How much of the body ``validate(head:body:requestMethod:)`` has to see for a given head.
+    /// The part of the body that ``validate(head:body:requestMethod:)`` needs for a given head.
     public enum BodyNeed: Sendable, Equatable {
-        /// Nothing: ``validateHead(_:requestMethod:)`` has said it all.
+        /// Nothing: the result of ``validateHead(_:requestMethod:)`` is final.
         case nothing
-        /// Whether there is a byte: a response without Content-Type passes only when it is empty.
+        /// The first byte, if there is one: a response without Content-Type passes only if it is empty.
         case firstByte
-        /// All of it.
+        /// The whole body.
         case whole
     }
 
@@ -19,7 +19,7 @@ public struct ResponseContract: Sendable, Equatable {
 
     /// The acceptable media types, without parameters; nil accepts any. Default nil.
     ///
-    /// They compare without regard to case (RFC 9110 §8.3.1), and are kept in lower case.
+    /// They are compared without regard to case (RFC 9110 §8.3.1), and stored in lower case.
     public var acceptableContentTypes: Set<String>? {
         didSet { self.acceptableContentTypes = self.acceptableContentTypes.map(Self.normalized) }
     }
@@ -27,15 +27,15 @@ public struct ResponseContract: Sendable, Equatable {
     /// The rule for the body. Default any.
     public var body: BodyRule
 
-    /// Whether a type with a structured suffix is acceptable where the plain one is: `application/problem+json` as
+    /// True if a type with a structured suffix is acceptable if the plain one is: `application/problem+json` as
     /// `application/json`, `image/svg+xml` as `application/xml` or `text/xml`. Default false.
     public var acceptsStructuredSuffixes: Bool
 
-    /// The most bytes that a body may have when its content codings are undone, and that any of several codings may
-    /// unfold to. Default 64 MiB. It says nothing about bodies without a coding.
+    /// The maximum size of a body after its content codings are undone, and after each of several codings, in bytes.
+    /// Default 64 MiB. It does not limit bodies without a coding.
     public var decodedLimit: Int
 
-    /// The media types that JSON is served as.
+    /// The media types of JSON.
     public static let jsonTypes: Set<String> = ["application/json", "text/json", "text/javascript"]
 
     /// Makes a contract.
@@ -51,35 +51,34 @@ public struct ResponseContract: Sendable, Equatable {
         self.decodedLimit = decodedLimit
     }
 
-    /// The media types that XML is served as.
+    /// The media types of XML.
     public static let xmlTypes: Set<String> = ["application/xml", "text/xml"]
 
-    /// The media type that property lists are served as.
+    /// The media type of property lists.
     public static let propertyListTypes: Set<String> = ["application/x-plist"]
 
-    /// The media types that images are served as.
+    /// The media types of images.
     public static let imageTypes: Set<String> = [
         "image/tiff", "image/jpeg", "image/gif", "image/png", "image/ico", "image/x-icon", "image/bmp", "image/x-bmp",
         "image/x-xbitmap", "image/x-win-bitmap",
     ]
 
-    /// Status 200…299, one of ``jsonTypes``, and a JSON body.
+    /// Requires status 200…299, one of ``jsonTypes``, and a JSON body.
     public static let json = ResponseContract(acceptableContentTypes: Self.jsonTypes, body: .json(JSONRule()))
 
-    /// Checks what the head alone can tell.
+    /// Checks the head alone.
     ///
-    /// - Returns: nil where the head keeps the contract, which is the final word when
-    ///   ``bodyNeed(for:requestMethod:)`` is `.nothing`. A wrong status with a wrong type is the status's error, with
-    ///   the type's behind it.
+    /// - Returns: nil if the head meets the contract; this is final if ``bodyNeed(for:requestMethod:)`` is `.nothing`. For
+    ///   a wrong status and a wrong type, the error of the status, with that of the type as its underlying error.
     public func validateHead(_ head: ResponseHead, requestMethod: String) -> ValidationError? {
         self.headError(head, requestMethod, hasBody: Self.announcesBody(head, requestMethod))
     }
 
-    /// How much of the body has to be seen beyond what ``validateHead(_:requestMethod:)`` has seen.
+    /// Returns the part of the body that is needed in addition to the head that ``validateHead(_:requestMethod:)`` checks.
     public func bodyNeed(for head: ResponseHead, requestMethod: String) -> BodyNeed {
         guard !head.forbidsBody(to: requestMethod) else { return .nothing }
         let announced = Self.announcesBody(head, requestMethod)
-        // Where no document is empty, that counts too.
+        // If an empty body is not a valid document, it must be checked, too.
         if self.body.readsBody { return announced == false && self.body.takesNothing ? .nothing : .whole }
         let isUndecided = self.acceptableContentTypes != nil && !head.fields.contains(.contentType) && announced == nil
         return isUndecided ? .firstByte : .nothing
@@ -87,22 +86,22 @@ public struct ResponseContract: Sendable, Equatable {
 
     /// Checks a whole response.
     ///
-    /// A response that may not have a body (to HEAD, 1xx, 204, 304) passes whatever its type. Otherwise a type that is
-    /// not acceptable is a violation even when the body is empty; no Content-Type at all is one only with a body. After
-    /// a wrong type the body is not looked at; after a wrong status it is, and what is wrong with it comes first.
+    /// A response that may not have a body (to HEAD, 1xx, 204, 304) passes with any type. Otherwise an unacceptable type is
+    /// a violation even if the body is empty; a missing Content-Type is one only if there is a body. After a wrong type the
+    /// body is not checked; after a wrong status it is, and a violation of the body comes first.
     ///
-    /// A rule that looks at the body sees it without its content codings (gzip, deflate, br, zstd, up to four of them). A
-    /// coding that cannot be undone is a violation.
+    /// A rule that checks the body sees it after its content codings (gzip, deflate, br, zstd, up to four of them) are
+    /// undone. A coding that cannot be undone is a violation.
     ///
-    /// - Returns: what was found out, and above all the bytes to pass on where they are not those that came.
-    /// - Throws: the violation, with the one found earlier behind it.
+    /// - Returns: the result, above all the bytes to forward if they differ from the original body.
+    /// - Throws: the violation; one of the head becomes its underlying error.
     public func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> CheckedBody {
         try self.validate(head: head, body: body, requestMethod: requestMethod, within: .unlimited)
     }
 
-    /// Checks a whole response as far as `budget` lets it. After an interruption neither result nor error means anything.
+    /// Checks a whole response within `budget`. After an interruption, both result and error are meaningless.
     package func validate(
         head: ResponseHead, body: [UInt8], requestMethod: String, within budget: WorkBudget
     ) throws(ValidationError) -> CheckedBody {
@@ -121,7 +120,7 @@ public struct ResponseContract: Sendable, Equatable {
 
     // MARK: Inside
 
-    /// - Parameter hasBody: nil where that is not known yet, which is no violation yet.
+    /// - Parameter hasBody: nil if not known yet; this alone is no violation.
     func headError(_ head: ResponseHead, _ method: String, hasBody: Bool?) -> ValidationError? {
         let typeError = head.forbidsBody(to: method) ? nil : self.typeError(head, hasBody: hasBody)
         guard let acceptable = self.acceptableStatusCodes, !acceptable.contains(where: { $0.contains(head.status) })
@@ -131,7 +130,7 @@ public struct ResponseContract: Sendable, Equatable {
         return Self.error(.responseStatus, message, head, underlying: typeError)
     }
 
-    /// Says which status codes are demanded; empty for those of any success, which go without saying (RSP-14).
+    /// Returns text for the required status codes; empty for 200…299, which is the usual requirement (RSP-14).
     private static func expectation(_ acceptable: [ClosedRange<UInt16>]) -> String {
         guard acceptable != [200...299] else { return "" }
         let ranges = acceptable.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
@@ -146,7 +145,7 @@ public struct ResponseContract: Sendable, Equatable {
             guard hasBody == true else { return nil }
             return Self.error(.responseContentType, "Request failed: no content-type", head)
         }
-        // A response that announces two types is judged by both: recipients differ in which one they believe.
+        // A response with two types must have two acceptable ones: recipients differ in which one they use.
         guard let wrong = values.first(where: { !self.accepts(MediaType.essence(of: $0), acceptable) }) else {
             return nil
         }
@@ -160,7 +159,7 @@ public struct ResponseContract: Sendable, Equatable {
             && MediaType.typesBehindSuffix(of: type).contains(where: acceptable.contains)
     }
 
-    /// Whether the head says that there is a body, or that there is none; nil where it leaves that open.
+    /// True if the head says that there is a body, false if it says that there is none; nil if it leaves this open.
     private static func announcesBody(_ head: ResponseHead, _ method: String) -> Bool? {
         if head.forbidsBody(to: method) { return false }
         guard !head.fields.contains(.transferEncoding), let length = head.fields[.contentLength].flatMap({ Int($0) })

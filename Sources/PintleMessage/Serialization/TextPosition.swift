@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A place in a text of which only a piece is in memory, for errors to name.
+/// A position in a text of which only a piece is in memory, for use in errors.
 struct TextPosition: Equatable {
-    /// Bytes before it.
+    /// The number of bytes before it.
     var offset = 0
-    /// From 1; lines end with a line feed.
+    /// The line, from 1; lines end with a line feed.
     var line = 1
-    /// Where its line begins, in bytes.
+    /// The number of bytes before its line.
     var lineStart = 0
 
-    /// From 1, in bytes from the start of the line.
+    /// The column, from 1, in bytes from the start of the line.
     var column: Int { self.offset - self.lineStart + 1 }
 
-    /// Goes on by what was read.
+    /// Moves the position past `bytes`, which follow it.
     mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
-        // Most pieces have lines or none at all; counting without a branch is what the compiler can make wide.
+        // Most pieces have many lines or none. Counting without a branch lets the compiler use SIMD instructions.
         var lines = 0
         for byte in bytes { lines &+= byte == 0x0A ? 1 : 0 }
         if lines > 0, let last = bytes.lastIndex(of: 0x0A) {
@@ -24,7 +24,7 @@ struct TextPosition: Equatable {
         self.offset += bytes.count
     }
 
-    /// The place `count` bytes into `bytes`, which follow.
+    /// Returns the position `count` bytes further, where `bytes` follow this position.
     func advanced(by count: Int, into bytes: UnsafeBufferPointer<UInt8>) -> TextPosition {
         var position = self
         position.advance(over: UnsafeBufferPointer(rebasing: bytes.prefix(count)))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which Unicode encoding a document is in whose first character, or first two, are ASCII.
+/// The Unicode encoding of a document whose first one or two characters are ASCII.
 ///
-/// That is every JSON and every XML document, and neither has zero bytes; so zeros among the first four bytes tell
-/// (RFC 4627 §3, XML 1.0 appendix F).
+/// This holds for every JSON and every XML document. Neither has zero bytes in UTF-8, so zeros among the first four bytes
+/// show the encoding (RFC 4627 §3, XML 1.0 appendix F).
 enum UnicodeForm: Equatable {
-    /// UTF-8, or another encoding that has no zero bytes, after a byte order mark of so many bytes.
+    /// UTF-8, or another encoding without zero bytes, after a byte order mark of `mark` bytes.
     case utf8(mark: Int)
     case utf16(mark: Int, bigEndian: Bool)
     case utf32(mark: Int, bigEndian: Bool)
 
-    /// How many bytes are enough to tell.
+    /// The number of bytes that are enough to recognise the encoding.
     static let headCount = 4
 
     init(of bytes: some Collection<UInt8>) {
@@ -42,7 +42,7 @@ enum UnicodeForm: Equatable {
         }
     }
 
-    /// How many bytes the byte order mark has.
+    /// The length of the byte order mark in bytes.
     var mark: Int {
         switch self {
         case .utf8(let mark), .utf16(let mark, _), .utf32(let mark, _): mark

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes UTF-8 without byte order mark of a document that comes in pieces, in whichever ``UnicodeForm`` it is.
+/// Converts a document that arrives in pieces, in any ``UnicodeForm``, to UTF-8 without byte order mark.
 ///
-/// UTF-8 is handed on as it comes and is not checked. Of the others, what is no text ends the document.
+/// UTF-8 is passed on unchanged and unchecked. In the other forms, invalid bytes end the document.
 struct UnicodeTranscoder {
-    /// Nil until four bytes have come, or all.
+    /// Nil until four bytes have arrived, or the whole document if it is shorter.
     private var form: UnicodeForm?
     private var head: [UInt8] = []
-    /// A code unit of which so many bytes have come.
+    /// The code unit that is being read; `filled` is the number of its bytes so far.
     private var unit: UInt32 = 0
     private var filled = 0
     /// The first half of a surrogate pair.
@@ -16,9 +16,11 @@ struct UnicodeTranscoder {
     /// Takes the next piece.
     ///
     /// - Parameters:
-    ///   - isLast: whether the document ends with it.
-    ///   - pass: takes UTF-8, what it was, and whether that is the end of the document; once for the last piece, if it is text.
-    /// - Returns: whether all of it was text. If not, what came before has been passed on, and nothing may follow.
+    ///   - isLast: true if the document ends with it.
+    ///   - pass: receives UTF-8, the original form, and true at the end of the document; called at least once for the last
+    ///     piece if it is text.
+    /// - Returns: true if the whole piece was text. If not, the text before the invalid bytes has been passed on, and no
+    ///   piece may follow.
     mutating func take<Problem: Error>(
         _ piece: UnsafeBufferPointer<UInt8>, isLast: Bool,
         pass: (UnsafeBufferPointer<UInt8>, UnicodeForm, _ isLast: Bool) throws(Problem) -> Void
@@ -61,7 +63,7 @@ struct UnicodeTranscoder {
         }
     }
 
-    /// What a byte completes.
+    /// The result of adding a byte.
     private enum Step {
         case nothing
         case scalar(UnicodeScalar)

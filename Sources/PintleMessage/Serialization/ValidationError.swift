@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a response breaks its contract, with the violation behind it where there are two.
+/// The reason why a response breaks its contract; if there are two, the other one is ``underlying``.
 public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of violation, spelled as problem types and in the Pintle-Violation field.
+    /// The kinds of violation, in the spelling of problem types and of the Pintle-Violation field.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
         /// The status is not acceptable.
         case responseStatus = "response-status"
         /// The media type is not acceptable, or there is a body without one.
         case responseContentType = "response-content-type"
-        /// The body is not what it has to be.
+        /// The body breaks its rule.
         case responseBody = "response-body"
-        /// The body is more than may be held or decoded to be checked.
+        /// The body is too large to be held or decoded for a check.
         case bodyTooLarge = "body-too-large"
     }
 
@@ -19,16 +19,16 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
         case error(ValidationError)
     }
 
-    /// What is violated.
+    /// The kind of violation.
     public let kind: Kind
-    /// One sentence for people, such as `Request failed: not found (404)`.
+    /// One sentence for users, such as `Request failed: not found (404)`.
     public let message: String
     /// The status of the response.
     public let status: UInt16
-    /// The Content-Type of the response as it came; nil where it has none.
+    /// The Content-Type of the response, unchanged; nil if it has none.
     public let contentType: String?
-    /// One sentence for each thing that is wrong with the body, where ``message`` sums several up: what a document rule
-    /// found, or what each rule of a compound one said. Otherwise empty.
+    /// One sentence for each problem with the body if ``message`` sums up several: those of a document rule, or one of each
+    /// rule of a compound. Otherwise empty.
     public let details: [String]
     private var link: Link = .none
 
@@ -51,23 +51,23 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
         if let underlying { self.link = .error(underlying) }
     }
 
-    /// `error` with `underlying` behind it.
+    /// Returns `error` with `underlying` as its underlying error.
     ///
-    /// Where one is nil the result is the other. An error that already has one behind it stays as it is, and
-    /// `underlying` is lost.
+    /// If one is nil, the result is the other. If `error` already has an underlying error, it stays unchanged, and
+    /// `underlying` is dropped.
     public static func combine(_ error: ValidationError?, underlying: ValidationError?) -> ValidationError? {
         guard var error else { return underlying }
         if let underlying, error.link == .none { error.link = .error(underlying) }
         return error
     }
 
-    /// Chains all errors, and those behind them, in the order status, type, body: the head is read before the body, and
-    /// who fixes a service begins with its status.
+    /// Chains all errors, and their underlying ones, in the order status, type, body: the head is read before the body, and
+    /// the status is the first thing to fix in a service.
     ///
-    /// The errors of AFNetworking stand in the order in which they were found instead (JRS-08). A sentence that was found
-    /// twice, as by two contracts that demand the same, is told once.
+    /// In AFNetworking the errors are in the order of detection instead (JRS-08). Equal errors, such as from two contracts
+    /// with the same requirement, are kept once.
     ///
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     public static func ordered(_ errors: [ValidationError?]) -> ValidationError? {
         var single: [ValidationError] = []
         for var error in errors.compactMap(\.self).flatMap(\.chain) {
@@ -79,10 +79,10 @@ public struct ValidationError: Error, Sendable, Equatable, CustomStringConvertib
         return sorted.reversed().reduce(nil) { behind, error in Self.combine(error, underlying: behind) }
     }
 
-    /// Whether this error, or one behind it at any depth, is of `kind`.
+    /// True if this error, or one under it at any depth, is of `kind`.
     public func has(_ kind: Kind) -> Bool { self.chain.contains { $0.kind == kind } }
 
-    /// This error and those behind it.
+    /// This error and the errors under it.
     public var chain: [ValidationError] {
         var chain = [self]
         while let next = chain.last?.underlying { chain.append(next) }

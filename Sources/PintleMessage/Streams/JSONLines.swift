@@ -2,22 +2,22 @@
 
 internal import FoundationEssentials
 
-/// Decodes each line of JSON Lines (NDJSON). A line of white space alone is passed over.
+/// Decodes each line of JSON Lines (NDJSON). A line with nothing but white space is skipped.
 ///
-/// A line is any JSON value, strictly as ``JSONScanner`` has it, in UTF-8.
+/// A line is any JSON value that ``JSONScanner`` accepts, in UTF-8.
 package struct JSONLines<Value: Decodable & Sendable>: LineConsumer {
-    /// Makes the decoder for one text.
+    /// A closure that makes the decoder for one text.
     package typealias DecoderMaker = DecodableResponseSerializer<Value>.DecoderMaker
 
-    // The format has line feeds; a carriage return before one is white space of the JSON before it.
+    // The format has line feeds; a carriage return before one is white space after the JSON.
     package let ending = LineEnding.lineFeed
     package let limit: Int
     package let takesUnendedLine = true
     private let decoder: JSONDecoder
 
-    /// Takes lines of at most `limit` bytes.
+    /// Accepts lines of at most `limit` bytes.
     ///
-    /// - Parameter makeDecoder: default one with Foundation's settings.
+    /// - Parameter makeDecoder: by default, makes a decoder with Foundation's settings.
     package init(limit: Int, decoder makeDecoder: DecoderMaker? = nil) {
         self.limit = limit
         self.decoder = makeDecoder?() ?? JSONDecoder()
@@ -25,7 +25,7 @@ package struct JSONLines<Value: Decodable & Sendable>: LineConsumer {
 
     package func take(_ line: UnsafeRawBufferPointer, number: Int) throws(TextStreamError) -> Value? {
         if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
-        // JSON in UTF-16 would be cut in the middle of characters.
+        // JSON in UTF-16 would be cut in the middle of a character.
         guard UnicodeForm(of: line) == .utf8(mark: 0) else {
             throw TextStreamError(.notUTF8, line: number, "the line is not UTF-8 without byte order mark")
         }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ends that lines have.
+/// The ends of lines.
 public enum LineEnding: String, Sendable, Hashable, CaseIterable {
-    /// A line feed, with or without a carriage return before it: what protocols and logs write.
+    /// A line feed, with or without a carriage return before it, as in protocols and logs.
     case lineFeed = "line-feed"
-    /// A line feed, a carriage return, or both in this order: as in event streams and the texts of old systems.
+    /// A line feed, a carriage return, or both in this order, as in event streams and the texts of old systems.
     case any
 }
 
-/// Cuts a text in UTF-8 that comes in pieces into its lines, and keeps no more of it than the line under way.
+/// Cuts a UTF-8 text that arrives in pieces into lines. It keeps no more of the text than the current line.
 ///
 /// A byte order mark at the start of the text belongs to no line.
 struct LineCutter: Sendable {
@@ -18,25 +18,25 @@ struct LineCutter: Sendable {
 
     private let ending: LineEnding
     private let limit: Int
-    /// Which line is under way, from 1.
+    /// The number of the current line, from 1.
     private var number = 1
-    /// The bytes of it that came in earlier pieces.
+    /// The bytes of the current line from earlier pieces.
     private var held: [UInt8] = []
-    /// How much of a byte order mark has come; nil where none can come any more.
+    /// The number of bytes of a byte order mark so far; nil once no mark can follow.
     private var markCount: Int? = 0
-    /// Set after a carriage return that has ended a line: a line feed that follows belongs to it. The line is given
+    /// True after a carriage return has ended a line: a line feed that follows belongs to it. The consumer gets the line
     /// without waiting for that.
     private var skipsLineFeed = false
 
-    /// - Parameter limit: the most bytes of a line, without its end.
+    /// - Parameter limit: the maximum size of a line in bytes, without its end.
     init(_ ending: LineEnding, limit: Int) {
         self.ending = ending
         self.limit = limit
     }
 
-    /// Takes what belongs to one line, and gives it to `consumer` when it is whole.
+    /// Reads up to the end of the line, and gives the whole line to `consumer`.
     ///
-    /// - Returns: how many bytes were taken, and the result of `consumer`; nil where all were taken and the line goes on.
+    /// - Returns: the number of bytes read, and the result of `consumer`; nil if all were read and the line continues.
     mutating func take<Consumer: LineConsumer>(
         _ bytes: UnsafeRawBufferPointer, for consumer: inout Consumer
     ) throws(TextStreamError) -> (taken: Int, result: Consumer.Item??) {
@@ -55,7 +55,7 @@ struct LineCutter: Sendable {
         return (end + 1, .some(item))
     }
 
-    /// Gives the line that has no end, where there is one, to `consumer`.
+    /// Gives the last line to `consumer` if it has no end.
     mutating func finish<Consumer: LineConsumer>(
         for consumer: inout Consumer
     ) throws(TextStreamError) -> Consumer.Item? {
@@ -69,10 +69,10 @@ struct LineCutter: Sendable {
         TextStreamError(.tooLong, line: self.number, "more than \(self.limit) bytes")
     }
 
-    /// True where `byte` may turn out to be part of the line's end.
+    /// True if `byte` may turn out to be part of the line's end.
     private func mayEnd(with byte: UInt8?) -> Bool { self.ending == .lineFeed && byte == Self.carriageReturn }
 
-    /// How many bytes belong to a byte order mark, or to the end of the line before.
+    /// Returns the number of bytes that belong to a byte order mark, or to the end of the previous line.
     private mutating func skipped(of bytes: UnsafeRawBufferPointer) -> Int {
         var index = 0
         while let count = self.markCount, index < bytes.count {
@@ -98,12 +98,12 @@ struct LineCutter: Sendable {
         }
     }
 
-    /// Gives what was held and `rest` to `consumer`, and begins the next line.
+    /// Gives the held bytes and `rest` to `consumer`, and begins the next line.
     private mutating func give<Consumer: LineConsumer>(
         _ rest: Slice<UnsafeRawBufferPointer>, to consumer: inout Consumer, isEnded: Bool
     ) throws(TextStreamError) -> Consumer.Item? {
         if self.held.isEmpty {
-            // Most lines lie in one piece, and are not copied.
+            // Most lines lie in one piece, and need no copy.
             return try self.give(UnsafeRawBufferPointer(rebasing: rest), isEnded: isEnded, to: &consumer)
         }
         var line: [UInt8] = []

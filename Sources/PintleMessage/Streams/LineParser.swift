@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes items of lines.
+/// Turns lines into items.
 package protocol LineConsumer<Item> {
-    /// The items that it makes.
+    /// The type of the items.
     associatedtype Item: Sendable
 
-    /// The ends of its lines.
+    /// The ends of the lines.
     var ending: LineEnding { get }
-    /// The most bytes of a line, without its end.
+    /// The maximum size of a line in bytes, without its end.
     var limit: Int { get }
-    /// True where what stands behind the last end of a line is a line.
+    /// True if bytes after the last line end count as a line.
     var takesUnendedLine: Bool { get }
 
-    /// Takes the next line, without its end; it is valid during the call only.
+    /// Takes the next line, without its end. The bytes are valid during the call only.
     ///
-    /// - Returns: the item that it completes; nil where more lines are needed, or where it means nothing.
+    /// - Returns: the item that the line completes; nil if more lines are needed, or the line has no meaning.
     mutating func take(_ line: UnsafeRawBufferPointer, number: Int) throws(TextStreamError) -> Item?
 }
 
-/// Makes items of a text that comes in pieces of any size: the same ones however it is cut. It keeps no more than the item
-/// under way.
+/// Turns a text that arrives in pieces of any size into items, which do not depend on the pieces. It keeps no more than the
+/// current item.
 ///
-/// After an error it is of no use.
+/// After an error it must not be used any more.
 package struct LineParser<Consumer: LineConsumer> {
-    /// Makes the items.
+    /// The consumer that makes the items.
     package private(set) var consumer: Consumer
     private var cutter: LineCutter
 
@@ -33,9 +33,9 @@ package struct LineParser<Consumer: LineConsumer> {
         self.cutter = LineCutter(consumer.ending, limit: consumer.limit)
     }
 
-    /// Takes bytes up to the end of the next item.
+    /// Reads bytes up to the end of the next item.
     ///
-    /// - Returns: how many bytes were taken, and the item; nil where all were taken and there is none yet.
+    /// - Returns: the number of bytes read, and the item; nil if all were read and there is no item yet.
     package mutating func take(
         _ bytes: UnsafeRawBufferPointer
     ) throws(TextStreamError) -> (taken: Int, item: Consumer.Item?) {
@@ -49,9 +49,9 @@ package struct LineParser<Consumer: LineConsumer> {
         return (start, nil)
     }
 
-    /// Tells that the text ends here.
+    /// Ends the text.
     ///
-    /// - Returns: the item that its last line completes, where that has no end.
+    /// - Returns: the item that the last line completes if it has no line end.
     package mutating func finish() throws(TextStreamError) -> Consumer.Item? {
         guard self.consumer.takesUnendedLine else { return nil }
         return try self.cutter.finish(for: &self.consumer)

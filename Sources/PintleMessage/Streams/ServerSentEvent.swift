@@ -2,13 +2,13 @@
 
 /// An event of an event stream (WHATWG HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event; `message` where the stream names none.
+    /// The type of the event; `message` if the stream names none.
     public var event: String
-    /// The data, whose lines are separated by line feeds. Bytes that are not UTF-8 are replaced.
+    /// The data; line feeds separate its lines. Bytes that are not UTF-8 are replaced.
     public var data: String
-    /// The last event ID as of this event, which may have come with an earlier one; empty where there is none.
+    /// The last event ID up to this event, perhaps from an earlier one; empty if there is none.
     public var id: String
-    /// The time to wait before reconnecting, where the stream told it together with this event.
+    /// The time to wait before reconnecting, if the stream named it together with this event.
     public var retry: Duration?
 
     /// Makes an event.

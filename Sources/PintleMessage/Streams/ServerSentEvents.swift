@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes events of the lines of an event stream (WHATWG HTML §9.2.6).
+/// Turns the lines of an event stream into events (WHATWG HTML §9.2.6).
 ///
-/// Lines behind the last empty one, when the stream ends, are no event.
+/// Lines after the last empty line are dropped when the stream ends.
 package struct ServerSentEvents: LineConsumer {
     package let ending = LineEnding.any
-    /// The most bytes of a line, and of the fields of an event together.
+    /// The maximum size of a line, and of all fields of an event together, in bytes.
     package let limit: Int
     package let takesUnendedLine = false
 
-    /// The value of Last-Event-ID for a new connection: the ID of the last event that was complete, with data or without.
+    /// The value of Last-Event-ID for a new connection: the ID of the last complete event, with data or without.
     package private(set) var lastEventID: String
-    /// The time to wait before a new connection, where the stream has told one.
+    /// The time to wait before a new connection, if the stream named one.
     package private(set) var retry: Duration?
 
-    /// What has come of the event under way: its type, its data with a line feed behind each line, the ID as of it,
-    /// and the waiting time.
+    /// The current event so far: its type, its data with a line feed after each line, the last ID up to it, the size of its
+    /// own ID in bytes, and its waiting time.
     private var type: [UInt8] = []
     private var data: [UInt8] = []
     private var id: String
     private var ownIDCount = 0
     private var ownRetry: Duration?
 
-    /// Takes events of at most `limit` bytes.
+    /// Accepts events of at most `limit` bytes.
     ///
-    /// - Parameter lastEventID: as of the connection before. It goes on to count until there is another one.
+    /// - Parameter lastEventID: the value from the previous connection. It stays valid until the stream names another one.
     package init(limit: Int, lastEventID: String = "") {
         self.limit = limit
         self.lastEventID = lastEventID
@@ -39,14 +39,14 @@ package struct ServerSentEvents: LineConsumer {
         var value = line.dropFirst(colon + 1)
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         self.take(UnsafeRawBufferPointer(rebasing: line[..<colon]), UnsafeRawBufferPointer(rebasing: value))
-        // The line feed behind the last line of the data does not count: the event will not have it.
+        // The line feed after the last line of the data does not count: the event will not include it.
         guard self.type.count + max(0, self.data.count - 1) + self.ownIDCount <= self.limit else {
             throw TextStreamError(.tooLong, line: number, "an event of more than \(self.limit) bytes")
         }
         return nil
     }
 
-    /// Takes a field; a comment is one without a name. Other names than these mean nothing.
+    /// Takes a field. Fields with unknown names, and comments, which have an empty name, are ignored.
     private mutating func take(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
         if name.elementsEqual("data".utf8) {
             self.data.append(contentsOf: value)
@@ -63,13 +63,13 @@ package struct ServerSentEvents: LineConsumer {
         }
     }
 
-    /// - Returns: the value of ASCII digits, `Int64.max` where that is more; nil where there is anything else, or nothing.
+    /// - Returns: the value of ASCII digits, at most `Int64.max`; nil if `digits` is empty or has other bytes.
     private static func number(_ digits: UnsafeRawBufferPointer) -> Int64? {
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
         return Int64(String(decoding: digits, as: UTF8.self)) ?? .max
     }
 
-    /// An empty line: what has come is an event where there are data, and counts for reconnecting in any case.
+    /// Handles an empty line: the fields so far form an event if there are data; they count for reconnecting in any case.
     private mutating func complete() -> ServerSentEvent? {
         self.lastEventID = self.id
         defer {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives each line as text.
+/// Returns each line as text.
 package struct TextLines: LineConsumer {
     package let ending: LineEnding
     package let limit: Int
     package let takesUnendedLine = true
 
-    /// Takes lines of at most `limit` bytes.
+    /// Accepts lines of at most `limit` bytes.
     package init(ending: LineEnding, limit: Int) {
         self.ending = ending
         self.limit = limit

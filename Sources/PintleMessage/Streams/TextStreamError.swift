@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why no more items can be made of a text that comes in pieces. Those before it are as they should be.
+/// The reason why no more items can be read from a text that arrives in pieces. The items before are valid.
 public struct TextStreamError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
-        /// An item, or a line of it, has more bytes than are accepted.
+        /// An item, or a line of it, is larger than accepted.
         case tooLong = "too-long"
         /// A line is not UTF-8.
         case notUTF8 = "not-utf-8"
-        /// A line is not JSON, or not JSON of the type that is expected.
+        /// A line is not JSON, or not JSON of the expected type.
         case invalidJSON = "invalid-json"
     }
 
     /// The kind of failure.
     public let code: Code
-    /// Where it is, from 1.
+    /// The line of the problem, from 1.
     public let line: Int
-    /// What is wrong there, in words that follow `line 7: `.
+    /// The problem, in words that follow `line 7: `.
     public let problem: String
 
     /// Makes an error.

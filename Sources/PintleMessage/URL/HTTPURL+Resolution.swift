@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HTTPURL {
-    /// The URL that `reference` means where this one is the base (RFC 3986 §5.2, strict).
+    /// Returns the URL of `reference`, resolved against this URL as the base (RFC 3986 §5.2, strict).
     ///
     /// Dot segments of the result's path are removed; those that would climb above the root are dropped. A dot that is
-    /// written `%2e` is no dot segment. An empty reference, and one that is only a fragment, means the base itself,
-    /// with its query.
+    /// written `%2e` does not make a dot segment. An empty reference, or one that is only a fragment, means the base
+    /// itself, with its query.
     ///
     /// - Parameter reference: an absolute URL, `//host/path`, `/path`, `path`, or `?query`; read as by ``init(_:)``.
-    /// - Throws: what ``init(_:)`` throws, but for `.relative`; `http:path`, which has no host, is `.invalidHost`.
+    /// - Throws: the errors of ``init(_:)`` except `.relative`; `http:path`, which has no host, is `.invalidHost`.
     public func resolving(_ reference: String) throws(HTTPURLError) -> HTTPURL {
         let reference = try URLReference(reference, schemeOfBase: self.scheme)
         let query = reference.query.map { "?\($0)" } ?? ""
@@ -27,10 +27,10 @@ extension HTTPURL {
         return self.replacing(path: Self.removingDotSegments(merged) + query)
     }
 
-    /// The URL as a base for relative references: with a slash at the end of its path.
+    /// Returns the URL as a base for relative references: with a slash at the end of its path.
     ///
-    /// `http://example.com/v1` becomes `http://example.com/v1/`, so that `foo` is resolved to something below `v1`, not
-    /// beside it. A query stays; only an empty reference takes it over.
+    /// `http://example.com/v1` becomes `http://example.com/v1/`, so that `foo` is resolved to a path below `v1`, not beside
+    /// it. A query stays, but only an empty reference inherits it.
     public func asBase() -> HTTPURL {
         let path = self.pathWithoutQuery
         guard !path.hasSuffix("/") else { return self }
@@ -41,7 +41,7 @@ extension HTTPURL {
         HTTPURL(scheme: self.scheme, authority: self.authority, path: String(path))
     }
 
-    /// RFC 3986 §5.2.4 for a path that begins with a slash.
+    /// Removes dot segments from a path that begins with a slash (RFC 3986 §5.2.4).
     private static func removingDotSegments(_ path: String) -> String {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         guard segments.contains(where: { $0 == "." || $0 == ".." }) else { return path }
@@ -53,7 +53,7 @@ extension HTTPURL {
                 kept.append(segment)
             }
         }
-        // A dot segment at the end names a folder.
+        // A dot segment at the end stands for a folder.
         if segments.last == "." || segments.last == ".." { kept.append("") }
         return "/" + kept.joined(separator: "/")
     }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An absolute http or https URL (RFC 9110 §4.2): what a request is sent to.
+/// An absolute http or https URL (RFC 9110 §4.2), to which a request can be sent.
 ///
-/// It never has user information, which would put a password where URLs are logged, nor a fragment, which is never
+/// It has no user information, so that no password gets into logs of URLs, and no fragment, because fragments are never
 /// sent (RFC 9110 §7.1).
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
     /// http or https.
     public let scheme: Scheme
-    /// The host in lower case, and the port, which is the scheme's own where the text had none.
+    /// The host in lower case, and the port; the default port of the scheme if the text has none.
     public let authority: Authority
-    /// Path and query as on the wire: visible ASCII that begins with a slash.
+    /// Path and query in their wire form: visible ASCII that begins with a slash.
     public let path: String
 
     package init(scheme: Scheme, authority: Authority, path: String) {
@@ -20,13 +20,13 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an absolute URL.
     ///
-    /// Scheme and host are compared without regard to case, an empty path becomes `/`, a fragment is dropped.
-    /// Characters that a path or query may not have, such as `ä`, `"` or `|`, are percent-encoded as UTF-8; a `%` is
-    /// never touched. Dot segments stay: only a reference that is resolved loses them.
+    /// Scheme and host are converted to lower case, an empty path becomes `/`, a fragment is dropped. Characters that a
+    /// path or query may not have, such as `ä`, `"` or `|`, are percent-encoded as UTF-8; a `%` is never changed. Dot
+    /// segments stay: only resolving a reference removes them.
     ///
-    /// - Throws: `.illegalCharacter` for white space, control characters and backslashes anywhere, since readers
-    ///   disagree about what they mean; `.relative`, `.unknownScheme`, `.userInformation`, `.invalidHost` and
-    ///   `.invalidPort` for what the names say.
+    /// - Throws: `.illegalCharacter` for white space, control characters and backslashes anywhere, because recipients
+    ///   disagree about their meaning; `.relative`, `.unknownScheme`, `.userInformation`, `.invalidHost` and `.invalidPort`
+    ///   as their names say.
     public init(_ text: String) throws(HTTPURLError) {
         let reference = try URLReference(text, schemeOfBase: nil)
         guard let (scheme, authority) = reference.origin else {
@@ -36,26 +36,26 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         self.init(scheme: scheme, authority: authority, path: path + (reference.query.map { "?\($0)" } ?? ""))
     }
 
-    /// Whether requests go over TLS.
+    /// True if requests go over TLS.
     public var isSecure: Bool { self.scheme == .https }
 
-    /// Whether scheme, host and port are those of `other` (RFC 9110 §4.3.1).
+    /// True if scheme, host and port equal those of `other` (RFC 9110 §4.3.1).
     public func isSameOrigin(as other: HTTPURL) -> Bool { self.origin == other.origin }
 
-    /// Its scheme, host and port.
+    /// The URL's scheme, host and port.
     public var origin: Origin { Origin(self.scheme, self.authority) }
 
-    /// The URL in normal form: a port only where it is not the scheme's own.
+    /// The URL in normal form: with a port only if it is not the default of the scheme.
     public var description: String {
         "\(self.scheme.rawValue)://\(self.authority.description(for: self.scheme))\(self.path)"
     }
 
-    /// The name that a file with this URL's content could be saved under: the last segment of the path, decoded.
+    /// A name for saving the content of this URL as a file: the last segment of the path, decoded.
     ///
-    /// It is 1 to 255 bytes of UTF-8, names no folder, and has neither slashes nor control characters. It may still be
-    /// the name of a file that exists, or begin with a dot.
+    /// It is 1 to 255 bytes of UTF-8, is neither `.` nor `..`, and has neither slashes nor control characters. A file with
+    /// this name may exist, and the name may begin with a dot.
     ///
-    /// - Returns: nil where the path ends with a slash, or its last segment makes no such name.
+    /// - Returns: nil if the path ends with a slash, or its last segment makes no such name.
     public var fileName: String? {
         let segment = self.pathWithoutQuery.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
         guard let name = PercentEscaping.unescape(String(segment)), (1...255).contains(name.utf8.count),
@@ -65,11 +65,11 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
         return name
     }
 
-    /// The path up to its query.
+    /// The path without its query.
     var pathWithoutQuery: Substring { self.path.prefix { $0 != "?" } }
 }
 
-/// Why a text is no URL that a request can be sent to.
+/// The reason why a text is not a URL that a request can be sent to.
 public struct HTTPURLError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
@@ -81,17 +81,17 @@ public struct HTTPURLError: Error, Sendable, Equatable, CustomStringConvertible 
         case userInformation = "user-information"
         /// There is no host, or it has characters that no host may have.
         case invalidHost = "invalid-host"
-        /// The port is not 1…65535.
+        /// The port is not a number from 1 to 65535.
         case invalidPort = "invalid-port"
-        /// White space, a control character or a backslash.
+        /// The text has white space, a control character or a backslash.
         case illegalCharacter = "illegal-character"
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What is wrong and what to do, without a word of the text itself: it may hold a secret.
+    /// The problem and its solution, without any part of the text: it may contain a secret.
     public let message: String
-    /// Where: UTF-8 bytes from the beginning of the text, counted from zero.
+    /// The place of the problem: the number of UTF-8 bytes before it in the text.
     public let offset: Int
 
     /// Makes an error.

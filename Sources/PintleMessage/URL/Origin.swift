@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A scheme, a host and a port: who is asked, and whether in clear text (RFC 9110 §4.3.1).
+/// A scheme, a host and a port (RFC 9110 §4.3.1).
 public struct Origin: Sendable, Hashable, CustomStringConvertible {
     /// http or https.
     public let scheme: Scheme
@@ -13,6 +13,6 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
         self.authority = authority
     }
 
-    /// As in a URL, without a path.
+    /// The origin as in a URL, without a path.
     public var description: String { "\(self.scheme.rawValue)://\(self.authority.description(for: self.scheme))" }
 }

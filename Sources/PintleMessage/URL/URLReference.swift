@@ -2,16 +2,16 @@
 
 /// The parts of a URL or of a relative reference (RFC 3986 §4.1), without the fragment.
 struct URLReference {
-    /// Scheme and authority where the text has an authority; nil where a base lends both.
+    /// Scheme and authority if the text has an authority; nil if both come from a base.
     let origin: (scheme: Scheme, authority: Authority)?
-    /// As on the wire; may be empty.
+    /// The path in its wire form; may be empty.
     let path: String
-    /// As on the wire, without the question mark; nil where there is none.
+    /// The query in its wire form, without the question mark; nil if there is none.
     let query: String?
 
-    /// Takes `text` apart.
+    /// Splits `text` into its parts.
     ///
-    /// - Parameter schemeOfBase: the scheme for `//host/path`, which has none of its own; nil where there is no base.
+    /// - Parameter schemeOfBase: the scheme for `//host/path`, which has none of its own; nil if there is no base.
     init(_ text: String, schemeOfBase: Scheme?) throws(HTTPURLError) {
         let bytes = Array(text.utf8)
         try Self.checkCharacters(bytes)
@@ -47,7 +47,7 @@ struct URLReference {
         throw HTTPURLError(.illegalCharacter, "the URL has \(fact)", offset: offset)
     }
 
-    /// Takes a scheme and its colon off the beginning of `rest` (RFC 3986 §3.1); nil where there is none.
+    /// Removes a scheme and its colon from the beginning of `rest` (RFC 3986 §3.1); nil if there is none.
     private static func scheme(takenFrom rest: inout ArraySlice<UInt8>) throws(HTTPURLError) -> Scheme? {
         let name = rest.prefix { Self.isLetter($0) || ASCII.isDigit($0) || "+-.".utf8.contains($0) }
         guard let first = name.first, Self.isLetter(first), name.endIndex < rest.endIndex,
@@ -89,7 +89,7 @@ struct URLReference {
             offset: bytes.startIndex)
     }
 
-    /// `bytes` with each byte that neither a path nor a query may have percent-encoded (RFC 3986 §3.3, §3.4).
+    /// Returns `bytes`, with each byte percent-encoded that neither a path nor a query may have (RFC 3986 §3.3, §3.4).
     private static func escaped(_ bytes: ArraySlice<UInt8>) -> String {
         if bytes.allSatisfy(Self.isAllowed) { return String(decoding: bytes, as: UTF8.self) }
         var escaped: [UInt8] = []
@@ -103,7 +103,8 @@ struct URLReference {
         return String(decoding: escaped, as: UTF8.self)
     }
 
-    /// The bytes of paths and queries, and the percent sign: an escape is never escaped again, nor a broken one mended.
+    /// True for the bytes of paths and queries, and for the percent sign: escapes are not escaped again, and broken ones
+    /// are not repaired.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         Self.isLetter(byte) || ASCII.isDigit(byte) || "-._~!$&'()*+,;=:@/?%".utf8.contains(byte)
     }

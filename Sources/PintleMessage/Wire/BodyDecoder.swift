@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the body of one message out of bytes as they are on the wire.
+/// Extracts the body of one message from the bytes on the wire.
 package struct BodyDecoder: Sendable {
-    /// The end of the body, as far as it is known.
+    /// The framing of the rest of the body.
     private enum State: Sendable {
         case unlimited
         case length(left: UInt64)
         case chunks(ChunkedDecoder)
-        /// The end was there, and perhaps something behind it.
+        /// The end of the body has been read; `hasExcess` is true if bytes follow it.
         case over(hasExcess: Bool)
     }
 
     private var state: State
-    /// The fields behind the body.
+    /// The fields after the body.
     package private(set) var trailers = Fields()
 
     /// - Parameters:
-    ///   - kind: of the message.
-    ///   - limits: for what stands between chunks and behind them.
+    ///   - kind: the kind of the message.
+    ///   - limits: limits for the bytes between chunks and for the trailers.
     package init(_ framing: BodyFraming, of kind: MessageKind, limits: HeadLimits) {
         switch framing {
         case .none, .length(0): self.state = .over(hasExcess: false)
@@ -27,8 +27,8 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// Takes the next piece out of `bytes` from `offset` on, which is moved past what was understood; nil when there is no
-    /// more in them.
+    /// Returns the next piece of the body in `bytes` from `offset` on, and moves `offset` past the bytes it has read; nil
+    /// if there is no more in them.
     package mutating func next(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(WireError) -> Range<Int>? {
@@ -63,10 +63,10 @@ package struct BodyDecoder: Sendable {
         }
     }
 
-    /// The bytes that are missing of a body whose length is known; nil where there is none, or no end of it is known.
+    /// The number of missing bytes of a body with a known length; nil if none are missing, or the length is unknown.
     package var missingBytes: UInt64? { if case .length(let left) = self.state { left } else { nil } }
 
-    /// Notes that so many bytes went another way, at most those that are missing.
+    /// Notes that `count` bytes of the body, at most the missing ones, were transferred without this decoder.
     package mutating func skip(_ count: Int) {
         guard case .length(let left) = self.state, UInt64(count) <= left else {
             preconditionFailure("BUG: bytes are left out that are not missing")
@@ -74,15 +74,15 @@ package struct BodyDecoder: Sendable {
         self.state = left > UInt64(count) ? .length(left: left - UInt64(count)) : .over(hasExcess: false)
     }
 
-    /// True where the end of the connection is the end of the body.
+    /// True if the body ends when the connection ends.
     package var isUnlimited: Bool { if case .unlimited = self.state { true } else { false } }
 
-    /// True where chunks are missing.
+    /// True if chunks are missing.
     package var lacksChunks: Bool { if case .chunks = self.state { true } else { false } }
 
-    /// True where the end of the body was there, by its length or in its chunks.
+    /// True if the end of the body was read, by its length or in its chunks.
     package var isOver: Bool { if case .over = self.state { true } else { false } }
 
-    /// True where bytes were looked at that are behind the end of the body.
+    /// True if there were bytes after the end of the body.
     package var hasExcess: Bool { if case .over(hasExcess: true) = self.state { true } else { false } }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the end of a body is known.
+/// The way to find the end of a body.
 package enum BodyFraming: Sendable, Equatable {
     /// There is no body.
     case none
-    /// Exactly so many bytes.
+    /// Exactly this number of bytes.
     case length(UInt64)
     /// Chunks, then trailers (RFC 9112 §7.1).
     case chunked
@@ -15,7 +15,7 @@ package enum BodyFraming: Sendable, Equatable {
 extension RequestHead {
     /// The framing of this request's body (RFC 9112 §6.3).
     ///
-    /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, codings after
+    /// - Throws: ``WireError`` if framing is ambiguous: both fields, differing or malformed lengths, codings other than one
     ///   chunked, transfer codings on HTTP/1.0.
     package func bodyFraming() throws(WireError) -> BodyFraming {
         let length = try self.fields.contentLength()
@@ -40,8 +40,8 @@ extension RequestHead {
 extension ResponseHead {
     /// The framing of the body of this response to `method` (RFC 9112 §6.3).
     ///
-    /// - Throws: ``WireError`` where framing is ambiguous: both fields, differing or malformed lengths, a coding that is not
-    ///   chunked alone.
+    /// - Throws: ``WireError`` if framing is ambiguous: both fields, differing or malformed lengths, a coding other than
+    ///   one chunked.
     package func bodyFraming(to method: String) throws(WireError) -> BodyFraming {
         let length = try self.fields.contentLength()
         if self.forbidsBody(to: method) { return .none }
@@ -57,7 +57,7 @@ extension ResponseHead {
 }
 
 extension Fields {
-    /// How many transfer codings there are, and how many of them are chunked.
+    /// The number of transfer codings, and the number of those that are chunked.
     fileprivate var transferCodings: (count: Int, chunked: Int) {
         var codings = (count: 0, chunked: 0)
         // Compared as bytes: `String` compares runs of combining marks in quadratic time.
@@ -68,7 +68,7 @@ extension Fields {
         return codings
     }
 
-    /// The value of Content-Length: digits only, alike in every line.
+    /// Returns the value of Content-Length: digits only, equal in every line.
     func contentLength() throws(WireError) -> UInt64? {
         var found: UInt64?
         for line in self.lines where line.name == .contentLength {
@@ -78,7 +78,7 @@ extension Fields {
                 throw WireError(.malformed, "a Content-Length is not a number of at most 19 digits")
             }
             let length = digits.reduce(UInt64(0)) { $0 * 10 + UInt64($1 - 0x30) }
-            // What others would take for a negative number, or for none at all.
+            // Other programs could take a larger number for a negative one, or for no number.
             guard length <= UInt64(Int64.max) else {
                 throw WireError(.malformed, "a Content-Length is larger than any body can be")
             }
@@ -92,9 +92,10 @@ extension Fields {
 }
 
 extension Fields {
-    /// True where another request may follow on the connection, as far as the sender of these fields goes (RFC 9112 §9.3).
+    /// True if the connection can be used for another request, as far as the sender of these fields is concerned (RFC 9112
+    /// §9.3).
     ///
-    /// - Parameter minorVersion: of the sender's HTTP/1.
+    /// - Parameter minorVersion: the sender's minor version of HTTP/1.
     package func keepsConnection(minorVersion: UInt8) -> Bool {
         guard self.contains(.connection) else { return minorVersion == 1 }
         if self.hasToken("close", in: .connection) { return false }

@@ -3,22 +3,22 @@
 internal import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// The first place of `byte` at or after `start`; memchr is several times faster than a loop.
+    /// Returns the first place of `byte` at or after `start`; memchr is several times faster than a loop.
     func firstIndex(of byte: UInt8, from start: Int) -> Int? {
         guard start < self.count, let base = self.baseAddress else { return nil }
         guard let found = memchr(base + start, Int32(byte), self.count - start) else { return nil }
         return UnsafeRawPointer(found) - base
     }
 
-    /// True if the first bytes are those of `text`.
+    /// True if the bytes begin with `text`.
     @inline(__always)
     func starts(with text: StaticString) -> Bool {
         guard let base = self.baseAddress, self.count >= text.utf8CodeUnitCount else { return false }
         return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 
-    /// The first place of `pattern` at or after `start`. It takes time in proportion to the bytes that are
-    /// searched and, where the first byte of the pattern comes again within it, to the pattern's length.
+    /// Returns the first place of `pattern` at or after `start`. The time grows with the number of searched bytes and, if
+    /// the first byte of the pattern occurs again within it, with the length of the pattern.
     package func firstIndex(of pattern: [UInt8], from start: Int) -> Int? {
         guard let first = pattern.first else { return nil }
         var place = start

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Takes the chunked transfer coding apart (RFC 9112 §7.1), strictly, in whatever pieces it arrives.
+/// Decodes the chunked transfer coding (RFC 9112 §7.1) strictly, from pieces of any size.
 package struct ChunkedDecoder: Sendable {
-    /// What a step found.
+    /// The result of a step.
     package enum Step: Sendable, Equatable {
         /// These bytes of the input belong to the body.
         case data(Range<Int>)
         /// The body is complete; the input after this offset belongs to the next message.
         case end(offset: Int, trailers: Fields)
-        /// The input is used up.
+        /// The input is consumed.
         case needMore
     }
 
@@ -29,14 +29,14 @@ package struct ChunkedDecoder: Sendable {
     private let kind: MessageKind
     private let limits: HeadLimits
 
-    /// Makes a decoder for a body of a message of that kind; `limits` bound the trailers, and `limits.line` a chunk's
-    /// extensions.
+    /// Makes a decoder for a body of a message of this kind; `limits` bound the trailers, and `limits.line` the extensions
+    /// of a chunk.
     package init(of kind: MessageKind = .request, limits: HeadLimits) {
         self.kind = kind
         self.limits = limits
     }
 
-    /// Reads on in `bytes` from `offset`, which is moved past what was understood.
+    /// Reads the next step from `bytes` at `offset`, and moves `offset` past the bytes it has read.
     package mutating func next(_ bytes: UnsafeRawBufferPointer, from offset: inout Int) throws(WireError) -> Step {
         while offset < bytes.count {
             let byte = bytes[offset]
@@ -58,7 +58,7 @@ package struct ChunkedDecoder: Sendable {
                 offset += 1
             case .spaceBeforeExtension(let length):
                 guard length < self.limits.line else { throw WireError(.malformed, "a chunk extension is too long") }
-                // Bad white space, which a recipient must understand (RFC 9112 §7.1.1), but only in front of an extension.
+                // Bad white space: a recipient must accept it (RFC 9112 §7.1.1), but only before an extension.
                 switch byte {
                 case UInt8(ascii: ";"): self.state = .chunkExtension(length: length)
                 case .space, 0x09: self.state = .spaceBeforeExtension(length: length + 1)
@@ -95,7 +95,7 @@ package struct ChunkedDecoder: Sendable {
                 self.state = .size(digits: 0, value: 0)
                 offset += 1
             case .trailers:
-                // A line feed may never come that it could be waited for.
+                // Checked here, because a line feed to wait for may never come.
                 if self.trailerBytes.last == .cr, byte != .lf {
                     throw WireError(.malformed, "a trailer has a bare carriage return")
                 }
@@ -112,7 +112,7 @@ package struct ChunkedDecoder: Sendable {
         return .needMore
     }
 
-    /// The trailers, when the bytes end with an empty line.
+    /// Returns the trailers if the bytes end with an empty line, else nil.
     private func finishedTrailers() throws(WireError) -> Fields? {
         let bytes = self.trailerBytes
         guard bytes.count >= 2, bytes[bytes.count - 2] == .cr else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads field lines (RFC 9112 §5): of a request's head, of a response's, or of trailers.
+/// Reads field lines (RFC 9112 §5) of requests, responses and trailers.
 enum HeadReader {
     /// Reads the field lines up to the empty line.
     static func fields(
         _ lines: inout LineReader, of kind: MessageKind, limits: HeadLimits
     ) throws(WireError) -> Fields {
-        // One copy of all lines, with room for what a proxy adds, such as its Via.
+        // One copy of all lines, with room for fields that a proxy adds, such as Via.
         var fields = Fields(copying: lines.rest, reservingBytes: 64)
         let length = lines.rest.count
         while true {
@@ -33,7 +33,7 @@ enum HeadReader {
 
     /// Appends one line, `name: value` without its line end.
     ///
-    /// - Parameter hasLineEnd: whether CRLF stands behind the line in memory.
+    /// - Parameter hasLineEnd: true if CRLF follows the line in memory.
     static func append(
         _ line: UnsafeRawBufferPointer, of kind: MessageKind, to fields: inout Fields, hasLineEnd: Bool = false
     ) throws(WireError) {
@@ -49,7 +49,8 @@ enum HeadReader {
     private struct Parts {
         let nameLength: Int
         let value: Range<Int>
-        /// True for most lines: they are spelled as they are kept, with one space behind the colon and none elsewhere.
+        /// True for most lines: they have the stored form, with one space after the colon and no other white space around
+        /// it.
         let isSpelledAsKept: Bool
 
         init(of line: UnsafeRawBufferPointer, _ kind: MessageKind) throws(WireError) {
@@ -58,7 +59,8 @@ enum HeadReader {
             }
             let nameEnd = ASCII.tokenLength(line)
             var colon = nameEnd
-            // A request is refused: servers differ in how they read its name (RFC 9112 §5.1). Of a response a proxy removes it.
+            // White space before the colon is refused in requests, because servers read such names differently (RFC 9112
+            // §5.1), and skipped in responses, because a proxy must remove it.
             if kind == .response {
                 while colon < line.count, line[colon] == 0x20 || line[colon] == 0x09 { colon += 1 }
             }
@@ -88,22 +90,22 @@ enum HeadReader {
     }
 }
 
-/// The two kinds of messages, whose field lines are not read alike.
+/// The two kinds of messages; their field lines are read differently.
 package enum MessageKind: Sendable {
     case request, response
 }
 
-/// Takes lines that end with CRLF from a block that is known to end with an empty one.
+/// Reads lines that end with CRLF from a block that is known to end with an empty line.
 struct LineReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The bytes that were not taken yet.
+    /// The bytes that were not read yet.
     var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self.bytes[self.position...]) }
 
-    /// The next line without its end.
+    /// Returns the next line without its end.
     mutating func next() throws(WireError) -> UnsafeRawBufferPointer {
         guard let lineFeed = self.bytes.firstIndex(of: .lf, from: self.position), lineFeed > self.position,
             self.bytes[lineFeed - 1] == .cr
@@ -121,9 +123,9 @@ extension UInt8 {
 }
 
 extension ResponseHead {
-    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or the like for HTTP/2.
+    /// Reads a status line without its end: `HTTP/1.1 200 OK`, or its counterpart for HTTP/2.
     ///
-    /// - Throws: ``WireError`` when it is not one.
+    /// - Throws: ``WireError`` if it is not a status line.
     package init(statusLine line: UnsafeRawBufferPointer) throws(WireError) {
         guard line.starts(with: "HTTP/"), let first = line.firstIndex(of: .space, from: 0), line.count >= first + 4
         else { throw WireError(.malformed, "the status line is not version, status and reason") }
@@ -142,21 +144,22 @@ extension ResponseHead {
 extension Fields {
     /// Appends one line, `name: value` without its line end.
     ///
-    /// - Parameter kind: of the message; a field of HTTP/2 is read as one of a request, without white space in its name.
-    /// - Throws: ``WireError`` when it is not a field line.
+    /// - Parameter kind: the kind of the message. Fields of HTTP/2 are read like those of a request, without white space in
+    ///   their names.
+    /// - Throws: ``WireError`` if it is not a field line.
     package mutating func append(
         line: UnsafeRawBufferPointer, of kind: MessageKind = .request
     ) throws(WireError) {
         try HeadReader.append(line, of: kind, to: &self)
     }
 
-    /// Refuses what ``append(line:)`` cannot: lists that are too long as a whole.
+    /// Checks the section as a whole, which ``append(line:of:)`` cannot do: refuses lists that are too long.
     ///
-    /// - Throws: ``WireError`` for a section that a peer could use to keep a loop busy.
+    /// - Throws: ``WireError`` for a section with which a peer could keep an event loop busy.
     package func checkSection() throws(WireError) { try self.checkListLengths() }
 
-    /// The length that a message declares for its body, nil where it has none.
+    /// Returns the length that a message declares for its body; nil if it declares none.
     ///
-    /// - Throws: ``WireError`` when Content-Length is malformed or there are two that differ.
+    /// - Throws: ``WireError`` if Content-Length is malformed, or there are several that differ.
     package func declaredLength() throws(WireError) -> UInt64? { try self.contentLength() }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Fields {
-    /// The most members of a list that says how a connection goes on. Real ones have one to five; each member is looked at,
+    /// The maximum number of members in Connection and in Upgrade. Real lists have one to five. Each member is processed,
     /// and a header section of 64 KiB has room for thirty thousand.
     static let memberLimit = 32
 
-    /// Refuses Connection and Upgrade with more than ``memberLimit`` members, repeated ones counted and empty ones not.
+    /// Refuses Connection and Upgrade with more than ``memberLimit`` members; repeated members count, empty ones do not.
     ///
     /// - Throws: ``WireError`` `.malformed` with the field's name.
     func checkListLengths() throws(WireError) {
-        // Most sections have neither field, and one pass over their lines says so.
+        // Most sections have neither field; one pass over their lines shows it.
         guard self.lines.contains(where: { $0.name == .connection || $0.name == .upgrade }) else { return }
         for name in [FieldName.connection, .upgrade] {
             var count = 0

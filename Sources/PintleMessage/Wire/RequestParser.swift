@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads request heads (RFC 9112 §2–§6), strictly: what two implementations could understand in two ways is refused.
+/// Reads request heads (RFC 9112 §2–§6) strictly: bytes that two implementations could understand differently are refused.
 ///
-/// llhttp, which SwiftNIO carries, knows a closed list of methods and has no limit on a whole head; a proxy must pass any
-/// method and say which limit was met. The rules that a peer could use to smuggle are all in this folder.
+/// llhttp, which SwiftNIO includes, knows a closed list of methods and has no limit for a whole head. A proxy must forward
+/// any method, and must name the limit that a head exceeds. All rules against request smuggling are in this folder.
 package struct RequestParser: Sendable {
     /// The limits for the head that is read.
     package var limits: HeadLimits
-    /// How many bytes of the waiting head were searched for its end already.
+    /// The number of bytes of the incomplete head that were already searched for its end.
     private var searched = 0
 
-    /// Makes a parser that keeps to `limits`.
+    /// Makes a parser with these limits.
     package init(limits: HeadLimits) { self.limits = limits }
 
     /// Reads one head from the start of `bytes`.
     ///
-    /// - Returns: the head and the number of bytes that it took, or nil when its end has not arrived. Call again with
-    ///   the same bytes and more behind them.
+    /// - Returns: the head and its length in bytes; nil if its end has not arrived. Then call this again with the same
+    ///   bytes and those that follow.
     /// - Throws: ``WireError`` as soon as the bytes cannot become an acceptable head, or go over a limit.
     package mutating func parse(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> (head: RequestHead, length: Int)?
     {
@@ -24,15 +24,15 @@ package struct RequestParser: Sendable {
         return (try self.read(UnsafeRawBufferPointer(rebasing: bytes[place])), place.upperBound)
     }
 
-    /// Finds the first head in `bytes`, with the empty line that ends it and behind empty lines that may stand before it.
+    /// Finds the first head in `bytes`: after any empty lines before it, up to and including the empty line that ends it.
     ///
-    /// - Returns: nil when its end has not arrived. Call again with the same bytes and more behind them.
-    /// - Throws: as ``parse(_:)``.
+    /// - Returns: nil if its end has not arrived. Then call this again with the same bytes and those that follow.
+    /// - Throws: the errors of ``parse(_:)``.
     package mutating func findHead(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> Range<Int>? {
         // A client may send an empty line after the body of an earlier request (RFC 9112 §2.2).
         var start = 0
         while bytes.count >= start + 2, start < 4, bytes[start] == .cr, bytes[start + 1] == .lf { start += 2 }
-        // Line feeds come in a ClientHello, too, and its sender should be told of more than those.
+        // A TLS ClientHello. Checked here, before its line feeds cause an error that would not name the real problem.
         if start < bytes.count, bytes[start] == 0x16 {
             throw WireError(.malformed, "this port speaks HTTP without TLS; give the proxy's address as http://")
         }
@@ -43,7 +43,7 @@ package struct RequestParser: Sendable {
 
     /// Reads a head that ``findHead(_:)`` has found.
     ///
-    /// - Throws: ``WireError`` when it is not an acceptable one.
+    /// - Throws: ``WireError`` if the head is not acceptable.
     package func read(_ bytes: UnsafeRawBufferPointer) throws(WireError) -> RequestHead {
         var lines = LineReader(bytes)
         var head = try self.requestLine(try lines.next())
@@ -55,7 +55,7 @@ package struct RequestParser: Sendable {
         return head
     }
 
-    /// Finds the empty line that ends the head, checking lengths and line ends on the way.
+    /// Finds the empty line that ends the head, and checks lengths and line ends on the way.
     private mutating func endOfHead(_ bytes: UnsafeRawBufferPointer, from start: Int) throws(WireError) -> Int? {
         var index = max(self.searched, start)
         while index < bytes.count {
@@ -78,8 +78,8 @@ package struct RequestParser: Sendable {
         return nil
     }
 
-    /// Refuses at once what never becomes a request line: who speaks another protocol waits for an answer, not for the
-    /// end of a line.
+    /// Refuses at once bytes that can never become a request line: a client of another protocol waits for an answer, and
+    /// may never send a line end.
     private static func checkBeginning(_ line: UnsafeRawBufferPointer) throws(WireError) {
         // It may be the first half of an empty line.
         guard let first = line.first, first != .cr else { return }
@@ -130,7 +130,7 @@ package struct RequestParser: Sendable {
         return bytes[7] == UInt8(ascii: "0") ? 0 : 1
     }
 
-    /// RFC 9112 §3.2: exactly one Host on 1.1; it has no weight beside an absolute target.
+    /// Requires exactly one Host in HTTP/1.1 (RFC 9112 §3.2), and at most one in 1.0. An absolute target overrides it.
     private static func checkHost(_ head: inout RequestHead) throws(WireError) {
         switch head.fields.count(of: .host) {
         case 0:

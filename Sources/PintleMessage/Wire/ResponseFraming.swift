@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a response is framed for the client; written anew, never copied from the origin.
+/// The framing of a response to the client; chosen anew, never copied from the origin.
 package enum ResponseFraming: Sendable, Equatable {
-    /// The response has no body by its nature; a Content-Length only says what it would have been.
+    /// The response cannot have a body; a Content-Length only says how long it would have been.
     case none(wouldBe: UInt64?)
     case length(UInt64)
     case chunked
-    /// For HTTP/1.0 clients: the end of the connection is the end of the body.
+    /// For HTTP/1.0 clients: the body ends when the connection ends.
     case untilClose
 
     /// The framing for a response to `method` from a client of HTTP/1.`minorVersion`.
     ///
-    /// - Parameter length: of the body, or of the one that there would be.
+    /// - Parameter length: the length of the body, or of the one that there would be; nil if unknown.
     package init(method: String, minorVersion: UInt8, head: ResponseHead, length: UInt64?) {
         if head.forbidsBody(to: method) {
             // 1xx and 204 must not have one at all (RFC 9110 §8.6).

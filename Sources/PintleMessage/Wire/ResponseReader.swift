@@ -1,59 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a response of HTTP/1.1 as strictly as a request, but for white space before colons: its head line by line, then
-/// its body.
+/// Reads a response of HTTP/1.1: its head line by line, then its body. It is as strict as for requests, except that it
+/// accepts white space before colons.
 package struct ResponseReader: Sendable {
-    /// What a line has completed.
+    /// The part of a response that a line completes.
     package enum Found: Sendable {
         /// Nothing yet.
         case more
         /// An interim response.
         case interim(ResponseHead)
-        /// The head of the final response, or of a 101; `length` is what it says of a body that it may have.
+        /// The head of the final response, or of a 101; `length` is the length it declares for its body, if it can have
+        /// one.
         case head(ResponseHead, length: UInt64?)
     }
 
     private var head = Self.emptyHead
     private var hasStatusLine = false
     private let limits: HeadLimits
-    /// The bytes and lines of the head and of the interim responses before it.
+    /// The number of bytes and lines of the head and of the interim responses before it.
     private var byteCount = 0
     private var lineCount = 0
     private var body: BodyDecoder
     /// `1.0` or `1.1`.
     package private(set) var version = "1.1"
-    /// True where the peer takes another request behind this one (RFC 9112 §9.3).
+    /// True if the peer accepts another request after this one (RFC 9112 §9.3).
     package private(set) var keepsConnection = false
-    /// True where the final head was delivered.
+    /// True if the final head was delivered.
     package private(set) var isComplete = false
 
-    // Kept here because to ask for more than what is stored copies the reader, and a connection asks for these all the time.
+    // Stored properties: a computed one would copy the whole reader, and a connection reads these all the time.
 
-    /// True where the end of the body was there, by its length or in its chunks.
+    /// True if the end of the body was read, by its length or in its chunks.
     package private(set) var isBodyOver = false
-    /// True where bytes came behind the end of the body.
+    /// True if there were bytes after the end of the body.
     package private(set) var hasExcess = false
-    /// The fields behind the body.
+    /// The fields after the body.
     package private(set) var trailers = Fields()
 
     private static var noHead: ResponseHead { ResponseHead(status: 0) }
-    /// Room for what most responses have, so that it does not grow line by line.
+    /// A head with capacity for most responses, so that it does not grow line by line.
     private static var emptyHead: ResponseHead {
         ResponseHead(status: 0, fields: Fields(reservingBytes: 512, lines: 16))
     }
 
-    /// Makes a reader for the answer to one request.
+    /// Makes a reader for the response to one request.
     package init(limits: HeadLimits) {
         self.limits = limits
         self.body = BodyDecoder(.untilClose, of: .response, limits: limits)
     }
 
-    /// Takes lines out of bytes as they are on the wire, up to the end of a head, or of what is here.
+    /// Reads lines from the bytes on the wire, up to the end of a head, or of `bytes`.
     ///
     /// - Parameters:
-    ///   - offset: of the first byte that was not taken; moved.
-    ///   - method: of the request.
-    /// - Throws: ``WireError`` where a line is malformed, or goes over the limits together with those before it.
+    ///   - offset: the index of the first byte to read; moved past the lines that were read.
+    ///   - method: the method of the request.
+    /// - Throws: ``WireError`` if a line is malformed, or exceeds the limits together with those before it.
     package mutating func head(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int, method: String
     ) throws(WireError) -> Found {
@@ -71,10 +72,10 @@ package struct ResponseReader: Sendable {
         return .more
     }
 
-    /// Takes a line with its line end.
+    /// Reads one line with its line end.
     ///
-    /// - Parameter method: of the request.
-    /// - Throws: ``WireError`` where it is malformed, or goes over the limits together with those before it.
+    /// - Parameter method: the method of the request.
+    /// - Throws: ``WireError`` if the line is malformed, or exceeds the limits together with those before it.
     package mutating func line(_ line: UnsafeRawBufferPointer, method: String) throws(WireError) -> Found {
         precondition(!self.isComplete, "BUG: a head is read on behind its end")
         let line = try Self.withoutLineEnd(line)
@@ -111,7 +112,7 @@ package struct ResponseReader: Sendable {
 
     // MARK: The body
 
-    /// Takes the next piece out of bytes as they are on the wire; nil when there is no more in them.
+    /// Returns the next piece of the body in the bytes on the wire; nil if there is no more in them.
     package mutating func nextBody(
         _ bytes: UnsafeRawBufferPointer, from offset: inout Int
     ) throws(WireError) -> Range<Int>? {
@@ -119,24 +120,24 @@ package struct ResponseReader: Sendable {
         return try self.body.next(bytes, from: &offset)
     }
 
-    /// The bytes that are missing of a body whose length is known; nil where there is none, or no end of it is known.
+    /// The number of missing bytes of a body with a known length; nil if none are missing, or the length is unknown.
     package var missingBytes: UInt64? { self.body.missingBytes }
 
-    /// Notes that so many bytes of the body went another way, at most those that are missing.
+    /// Notes that `count` bytes of the body, at most the missing ones, were transferred without this reader.
     package mutating func skip(_ count: Int) {
         self.body.skip(count)
         self.noteEndOfBody()
     }
 
-    /// True where the end of the connection is the end of the body.
+    /// True if the body ends when the connection ends.
     package var isBodyUnlimited: Bool { self.isComplete && self.body.isUnlimited }
 
-    /// True where chunks are missing.
+    /// True if chunks are missing.
     package var lacksChunks: Bool { self.body.lacksChunks }
 
     // MARK: Inside
 
-    /// Keeps what the decoder tells of the end of the body, once that is there.
+    /// Copies the decoder's results to the stored properties once the body has ended.
     private mutating func noteEndOfBody() {
         self.isBodyOver = self.body.isOver
         guard self.isBodyOver else { return }
@@ -144,7 +145,7 @@ package struct ResponseReader: Sendable {
         if !self.body.trailers.isEmpty { self.trailers = self.body.trailers }
     }
 
-    /// An origin could otherwise keep a loop busy, and memory growing, with a head that never ends.
+    /// Counts a line against the limits. Otherwise an endless head could keep an event loop busy, and memory growing.
     private mutating func count(_ line: UnsafeRawBufferPointer) throws(WireError) {
         self.byteCount += line.count + 2
         self.lineCount += 1
@@ -155,7 +156,7 @@ package struct ResponseReader: Sendable {
 
     private static var tooLarge: WireError { WireError(.headerTooLarge, "its head or trailers are over the limits") }
 
-    /// Of a line that was understood as a status line.
+    /// Returns the version in a valid status line.
     private func version(of line: UnsafeRawBufferPointer) throws(WireError) -> String {
         if line.starts(with: "HTTP/1.1 ") { return "1.1" }
         if line.starts(with: "HTTP/1.0 ") { return "1.0" }

@@ -2,7 +2,7 @@
 
 /// Reads request targets (RFC 9112 §3.2, RFC 3986 §3).
 enum TargetReader {
-    /// Reads the target of a request whose method is `method`; the bytes are visible ASCII.
+    /// Reads the target of a request with this method; the bytes must be visible ASCII.
     static func target(_ bytes: UnsafeRawBufferPointer, method: String) throws(WireError) -> RequestTarget {
         if bytes.firstIndex(of: UInt8(ascii: "#"), from: 0) != nil {
             throw WireError(.malformed, "the request target has a fragment")
@@ -21,7 +21,7 @@ enum TargetReader {
         return try Self.absolute(bytes, method: method)
     }
 
-    /// Whether a target in absolute form has the scheme ws or wss.
+    /// True if a target in absolute form has the scheme ws or wss.
     static func hasWebSocketScheme(_ bytes: UnsafeRawBufferPointer) -> Bool {
         self.hasPrefix(bytes, "ws://") || self.hasPrefix(bytes, "wss://")
     }
@@ -53,7 +53,7 @@ enum TargetReader {
         }
         var path = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[end...]), as: UTF8.self)
         if end == bytes.count, method == "OPTIONS" {
-            // To the origin server as a whole (RFC 9112 §3.2.4).
+            // The target means the origin server as a whole (RFC 9112 §3.2.4).
             path = "*"
         } else if end == bytes.count || bytes[end] == UInt8(ascii: "?") {
             path = "/" + path

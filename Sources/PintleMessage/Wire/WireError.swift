@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message that cannot be taken as it is; the connection that it came on has no known position any more and closes.
+/// A message that cannot be accepted. The position of the next message is unknown then, so the connection closes.
 package struct WireError: Error, Sendable, Equatable {
-    /// What to answer.
+    /// The kinds of error; each has a status for the response.
     package enum Code: Sendable, Equatable {
         /// 400: the message is malformed or ambiguous.
         case malformed
-        /// 431: a limit on the header section.
+        /// 431: the header section exceeds a limit.
         case headerTooLarge
-        /// 501: a transfer coding that nobody here knows.
+        /// 501: an unknown transfer coding.
         case unknownTransferCoding
         /// 505: a major version other than 1.
         case versionNotSupported
 
-        /// The status of the answer.
+        /// The status of the response.
         package var status: UInt16 {
             switch self {
             case .malformed: 400
@@ -24,9 +24,9 @@ package struct WireError: Error, Sendable, Equatable {
         }
     }
 
-    /// What to answer.
+    /// The kind of error, and thus the status of the response.
     package let code: Code
-    /// What is wrong, as a sentence without the offending bytes: they may be hostile.
+    /// The problem, as a sentence without the offending bytes: they may be hostile.
     package let message: String
 
     /// Makes an error.
@@ -36,16 +36,16 @@ package struct WireError: Error, Sendable, Equatable {
     }
 }
 
-/// Limits on a header section, and so on the memory that a client can take before it is known.
+/// Limits of a header section, and thus of the memory that an unknown client can occupy.
 public struct HeadLimits: Sendable, Equatable {
-    /// The whole head in bytes, the request line included.
+    /// The maximum size of the head in bytes, including the request line.
     public var bytes: Int
-    /// One line in bytes, the request line included.
+    /// The maximum size of a line in bytes, also of the request line.
     public var line: Int
-    /// The number of field lines.
+    /// The maximum number of field lines.
     public var count: Int
 
-    /// Makes limits; the defaults are the configuration's.
+    /// Makes limits; the defaults are those of the configuration.
     public init(bytes: Int = 64 * 1024, line: Int = 16 * 1024, count: Int = 256) {
         self.bytes = bytes
         self.line = line

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An upper bound of the values in a document, taken from its bytes before anything reads them: each value of JSON, of a form,
-/// of XML or of a multipart body needs one of a few separators of its own.
+/// An upper bound of the number of values in a document, computed from its bytes before they are parsed: each value in
+/// JSON, a form, XML or a multipart body needs one of a few separators of its own.
 package struct DocumentWeight: Sendable, Equatable {
-    /// Bytes of the document.
+    /// The size of the document in bytes.
     package let byteCount: Int
-    /// The most values that it can have.
+    /// The maximum number of values that it can have.
     package let valueCount: Int
 
-    /// A value in a tree: itself, its share of its container's storage, its key, and what a set of values keeps of it.
+    /// The memory of a value in a tree, in bytes: itself, its share of its container's storage, its key, and its copy in a
+    /// set.
     private static let bytesPerValue = 128
-    /// A binary property list needs a byte for an object, one for its place and one for a reference to it.
+    /// The size of a value in a binary property list: at least one byte each for the object, its place and a reference to
+    /// it.
     private static let bytesPerPackedValue = 3
 
     /// Counts the separators of `bytes`.
@@ -27,7 +29,7 @@ package struct DocumentWeight: Sendable, Equatable {
             case UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ":"), UInt8(ascii: "<"),
                 UInt8(ascii: "&"), UInt8(ascii: "="), UInt8(ascii: "\n"):
                 separators += 1
-            // A form's "[" is spelled "%5B", and each opens a level.
+            // Forms spell "[" as "%5B"; each one opens a level.
             case UInt8(ascii: "5") where last == UInt8(ascii: "%"): separators += 1
             default: break
             }
@@ -37,6 +39,6 @@ package struct DocumentWeight: Sendable, Equatable {
             start.elementsEqual("bplist".utf8) ? byteCount / Self.bytesPerPackedValue + 1 : separators + 1
     }
 
-    /// How much memory the document takes as a tree of values, in bytes, with the copies that are made on the way.
+    /// The approximate memory of the document as a tree of values, in bytes, including temporary copies.
     package var treeBytes: Int { 2 * self.byteCount + Self.bytesPerValue * self.valueCount }
 }

@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds one piece of work on bytes that somebody else has sent: its steps, its time, its memory, and whether anybody still
-/// waits for it.
+/// Bounds one piece of work on bytes from outside: its steps, its time and its memory. It also stops work whose result is
+/// no longer needed.
 ///
-/// A step is an elementary operation of some 50 ns, such as applying one keyword of a schema to one value. Evaluators spend
-/// steps before they work, reserve memory before they take it, and stop as soon as they are told to. Their result is of no
-/// worth then: who made the budget looks at ``interruption`` before it looks at the result. Threads and clocks are known to
-/// the maker alone.
+/// A step is an elementary operation of about 50 ns, such as applying one keyword of a schema to one value. Evaluators
+/// spend steps before they work, reserve memory before they use it, and stop as soon as the budget says so. Their result is
+/// meaningless then: the maker of the budget must check ``interruption`` before it uses the result. Only the maker deals
+/// with threads and clocks.
 package final class WorkBudget {
-    /// Why work must stop.
+    /// The reason why work must stop.
     package enum Interruption: Sendable, Equatable {
-        /// It needs more than this many steps.
+        /// The work needs more than this number of steps.
         case steps(Int)
-        /// It has taken as much time as it may.
+        /// The work has taken its maximum time.
         case time
-        /// There is no memory for it.
+        /// There is not enough memory for the work.
         case memory
-        /// Nobody waits for it any more.
+        /// The result is no longer needed.
         case cancelled
     }
 
-    /// Says whether work must stop for a reason that lies outside of it. Called once for every ``interval`` steps.
+    /// Returns a reason outside the work why it must stop, or nil. Called once for every ``interval`` steps.
     package typealias Inspection = () -> Interruption?
 
-    /// Takes this many bytes out of what all work may use, and says whether they were there.
+    /// Reserves this number of bytes from the memory for all work, and returns true if they were available.
     package typealias Reservation = (Int) -> Bool
 
-    /// How many steps may pass between two inspections: some tenths of a millisecond.
+    /// The number of steps between two inspections: some tenths of a millisecond.
     package static let interval = 4096
-    /// The steps that are taken on a loop before work goes elsewhere: less than a millisecond, and enough for most messages.
+    /// The maximum number of steps on an event loop before work moves elsewhere: under a millisecond, enough for most
+    /// messages.
     package static let promptSteps = 2 * WorkBudget.interval
-    /// The longest body, in bytes, that is worth a try on a loop.
+    /// The maximum size in bytes of a body that is worth a try on an event loop.
     package static let promptBytes = 32 * 1024
 
-    /// Why the work must stop; nil as long as it may go on.
+    /// The reason why the work must stop; nil if it may continue.
     package private(set) var interruption: Interruption?
     private let limit: Int
     private var spent = 0
@@ -44,24 +45,24 @@ package final class WorkBudget {
     /// Makes a budget.
     ///
     /// - Parameters:
-    ///   - steps: at most so many.
-    ///   - inspect: asked at intervals whether the work must stop.
-    ///   - reserve: asked for memory; unless given there is as much as is wanted.
+    ///   - steps: the maximum number of steps.
+    ///   - inspect: called at intervals to ask if the work must stop.
+    ///   - reserve: called to reserve memory; nil for no limit.
     package init(steps: Int, inspect: Inspection? = nil, reserve: Reservation? = nil) {
         self.limit = steps
         self.inspection = inspect
         self.reservation = reserve
     }
 
-    /// Makes a budget that never ends, for work whose input is trusted or bounded by other means.
+    /// Makes a budget without limits, for work whose input is trusted or bounded by other means.
     package static var unlimited: WorkBudget { WorkBudget(steps: .max) }
 
-    /// Whether work can be interrupted at all.
+    /// True if the work can be interrupted at all.
     package var isBounded: Bool { self.limit < .max || self.inspection != nil || self.reservation != nil }
 
     /// Spends steps.
     ///
-    /// - Returns: whether the work may go on.
+    /// - Returns: true if the work may continue.
     package func spend(_ steps: Int) -> Bool {
         guard self.interruption == nil else { return false }
         let (sum, isBeyond) = self.spent.addingReportingOverflow(max(0, steps))
@@ -76,7 +77,7 @@ package final class WorkBudget {
         return self.interruption == nil
     }
 
-    /// Asks now whether the work may go on, for work whose cost is known only when it is done.
+    /// Inspects the work now, for work with a cost that is known only afterwards. Returns true if it may continue.
     package func inspect() -> Bool {
         guard self.interruption == nil else { return false }
         self.interruption = self.inspection?()
@@ -85,7 +86,7 @@ package final class WorkBudget {
 
     /// Reserves memory until the work is over.
     ///
-    /// - Returns: whether it is there, and the work may go on.
+    /// - Returns: true if the memory is available, and the work may continue.
     package func reserve(_ bytes: Int) -> Bool {
         guard self.interruption == nil else { return false }
         guard let reservation, bytes > 0, !reservation(bytes) else { return true }

@@ -3,11 +3,11 @@
 internal import Glibc
 internal import PintleSystem
 
-/// How long a file is.
+/// The lengths of files.
 enum FileLength {
-    /// The length of a regular file, or of the one that a symbolic link leads to, in bytes.
+    /// Returns the length of a regular file, or of the one that a symbolic link leads to, in bytes.
     ///
-    /// - Throws: `.unreadableFile` for what is missing, is no regular file, or may not be read.
+    /// - Throws: `.unreadableFile` if the file is missing, not a regular file, or not readable.
     static func ofRegularFile(at path: String) throws(SerializationError) -> UInt64 {
         var attributes = stat()
         guard pathStat(path, &attributes) == 0 else {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The media types of files by their extensions: those of IANA's registry that programs send most.
+/// The media types of files by extension: those in IANA's registry that programs send most.
 public enum FileMediaType {
-    /// The type of what is not known to have another (RFC 2046 §4.5.1).
+    /// The type of files without a known type (RFC 2046 §4.5.1).
     public static let unknown = "application/octet-stream"
 
-    /// The type that the extension of `name` tells, without regard to case; ``unknown`` where it tells nothing.
+    /// Returns the type for the extension of `name`, ignoring case; ``unknown`` if the extension is missing or not known.
     public static func named(_ name: String) -> String {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return Self.unknown }
         let ending = String(decoding: name.utf8[name.utf8.index(after: dot)...].map(ASCII.folded), as: UTF8.self)

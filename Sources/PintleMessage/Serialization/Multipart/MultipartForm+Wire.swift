@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension MultipartForm {
-    /// A stretch of the body as it goes on the wire.
+    /// A section of the body in its wire form.
     package enum Segment: Sendable {
-        /// Boundaries, fields, and the bytes of parts that have them.
+        /// Boundaries, fields, and the bytes of parts that are in memory.
         case bytes([UInt8])
         /// The first `length` bytes of a file.
         case file(path: String, length: UInt64)
-        /// What a stream gives.
+        /// The bytes of a stream.
         case stream(Stream)
     }
 
-    /// The Content-Type of a request that carries this form. The boundary needs no quotes.
+    /// The Content-Type of a request with this form. The boundary needs no quotes.
     public var contentType: String { "multipart/form-data; boundary=\(self.boundary)" }
 
-    /// The length of the whole body in bytes: 0 without parts; nil where a stream does not know its own, and for sums
-    /// beyond `UInt64`.
+    /// The length of the whole body in bytes: 0 without parts; nil if a stream does not know its length, or the sum exceeds
+    /// `UInt64`.
     public var contentLength: UInt64? {
         var sum: UInt64 = 0
         for segment in self.segments {
@@ -33,8 +33,8 @@ extension MultipartForm {
         return sum
     }
 
-    /// The body, in order; empty without parts. Bytes that follow each other are one segment, so a form of fields is
-    /// one segment in all (RFC 2046 §5.1.1).
+    /// The body in order; empty without parts (RFC 2046 §5.1.1). Consecutive bytes are one segment, so a form without files
+    /// and streams is a single segment.
     package var segments: [Segment] {
         guard !self.parts.isEmpty else { return [] }
         var segments: [Segment] = []

@@ -2,18 +2,18 @@
 
 /// A body of type `multipart/form-data` (RFC 7578): named parts of text, bytes, files and streams, in order.
 ///
-/// A value: a copy has the same parts and the same boundary and shares nothing else. Files and streams are named here
-/// and read where the body is sent, so a form is small whatever it carries.
+/// A value type: a copy has the same parts and the same boundary, and shares nothing else. A form only refers to files and
+/// streams, which are read when the body is sent, so it stays small whatever it contains.
 public struct MultipartForm: Sendable {
     /// The line between parts, without its hyphens: 128 random bits in hexadecimal after `pintle-`.
     ///
-    /// It never depends on what is sent, and nobody can guess it, so what is sent is not searched for it.
+    /// It is random, not derived from the content, so no sender can guess it, and the content is not searched for it.
     public let boundary: String
 
     /// The parts, in the order in which they are sent.
     public private(set) var parts: [Part] = []
 
-    /// Makes a form without parts, with a boundary of its own.
+    /// Makes a form without parts and with a new boundary.
     public init() {
         var source = SystemRandomNumberGenerator()
         let digits = (0..<4).map { _ in
@@ -23,16 +23,16 @@ public struct MultipartForm: Sendable {
         self.init(boundary: "pintle-\(digits.joined())")
     }
 
-    /// Makes a form of parameters: a part for each of ``QueryString/pairs(of:)``, with names as nesting built them.
+    /// Makes a form from parameters: a part for each of ``QueryString/pairs(of:)``, with its nested name.
     ///
-    /// Files are files with name and type; bytes stay bytes, null is empty, everything else is its text.
+    /// Files have a name and a type; bytes stay bytes, null is empty, every other value becomes its text.
     ///
     /// - Parameters:
     ///   - parameters: nil makes a form without parts.
-    ///   - encoding: of text values only; names are UTF-8.
-    /// - Throws: `.unserializable` as ``QueryString/pairs(of:)`` does, and with the path of the value for dates and for
-    ///   a file whose type may not stand in a field; `.unencodable` with the path of a text that has characters which
-    ///   the encoding lacks.
+    ///   - encoding: the encoding of text values; names are always UTF-8.
+    /// - Throws: `.unserializable` as ``QueryString/pairs(of:)`` does, and with the path of the value for dates;
+    ///   `.invalidField` with the path of a file whose type is not a valid field value; `.unencodable` with the path of a
+    ///   text with characters that the encoding lacks.
     public init(parameters: Parameter?, encoding: TextEncoding = .utf8) throws(SerializationError) {
         self.init()
         guard let parameters else { return }
@@ -49,15 +49,15 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// Makes a form with a boundary that is known beforehand, to compare what is written byte by byte.
+    /// Makes a form with a given boundary, for tests that compare the output byte by byte.
     package init(boundary: String) { self.boundary = boundary }
 
     // MARK: Adding parts
 
-    /// Adds text in UTF-8, as a form's field has it: without file name and type.
+    /// Adds text in UTF-8 as a form field: without file name and type.
     public mutating func append(name: String, text: String) { self.append(name: name, bytes: Array(text.utf8)) }
 
-    /// Adds bytes as a form's field: without file name and type.
+    /// Adds bytes as a form field: without file name and type.
     public mutating func append(name: String, bytes: [UInt8]) {
         self.append(
             Part(fields: ["Content-Disposition": Self.disposition(name, fileName: nil)], content: .bytes(bytes)))
@@ -65,21 +65,21 @@ public struct MultipartForm: Sendable {
 
     /// Adds bytes as a file.
     ///
-    /// - Throws: `.invalidField` for a type that may not stand in a field.
+    /// - Throws: `.invalidField` for a type that is not a valid field value.
     public mutating func append(
         name: String, bytes: [UInt8], fileName: String, type: String
     ) throws(SerializationError) {
         self.append(Part(fields: try Self.fields(name, fileName, type), content: .bytes(bytes)))
     }
 
-    /// Adds a file, which is read when the body is sent; its length is what it is now.
+    /// Adds a file that is read when the body is sent. Its present length is the length that will be sent.
     ///
     /// - Parameters:
-    ///   - path: of a regular file, or of a symbolic link to one.
-    ///   - fileName: what the receiver is told; the last component of `path` unless given.
-    ///   - type: the media type; told by the extension of `path` unless given, and else `application/octet-stream`.
-    /// - Throws: `.unreadableFile` for what is missing, no regular file, or may not be read, and `.invalidField` as
-    ///   above. The form then stays as it was.
+    ///   - path: the path of a regular file, or of a symbolic link to one.
+    ///   - fileName: the name to send; by default the last component of `path`.
+    ///   - type: the media type; by default that of the extension of `path`, or `application/octet-stream`.
+    /// - Throws: `.unreadableFile` if the file is missing, not a regular file, or not readable, and `.invalidField` as
+    ///   above. The form is unchanged then.
     public mutating func append(
         name: String, file path: String, fileName: String? = nil, type: String? = nil
     ) throws(SerializationError) {
@@ -89,19 +89,19 @@ public struct MultipartForm: Sendable {
         self.append(Part(fields: fields, content: .file(path: path, length: length)))
     }
 
-    /// Adds bytes that are made while they are sent.
+    /// Adds bytes that are produced while they are sent.
     ///
     /// - Parameter type: the media type. Default `application/octet-stream`.
-    /// - Throws: `.invalidField` for a type that may not stand in a field.
+    /// - Throws: `.invalidField` for a type that is not a valid field value.
     public mutating func append(
         name: String, stream: Stream, fileName: String, type: String = FileMediaType.unknown
     ) throws(SerializationError) {
         self.append(Part(fields: try Self.fields(name, fileName, type), content: .stream(stream)))
     }
 
-    /// Adds bytes under exactly the given fields.
+    /// Adds bytes with exactly the given fields.
     ///
-    /// - Throws: `.invalidField` for a name or value that may not stand in a field.
+    /// - Throws: `.invalidField` for an invalid field name or value.
     public mutating func append(fields: Fields, bytes: [UInt8]) throws(SerializationError) {
         for (name, value) in fields.pairs where !FieldSyntax.isName(name) || !FieldSyntax.isValue(value) {
             throw SerializationError(.invalidField, "\(name.debugDescription) of a part is no valid field.")
@@ -109,7 +109,7 @@ public struct MultipartForm: Sendable {
         self.append(Part(fields: fields, content: .bytes(bytes)))
     }
 
-    /// Adds the parts of another form behind those of this one.
+    /// Adds the parts of another form after those of this one.
     public mutating func append(_ other: MultipartForm) { self.parts += other.parts }
 
     // MARK: Inside
@@ -135,8 +135,8 @@ public struct MultipartForm: Sendable {
         return fileName.map { "\(start); filename=\"\(Self.escaped($0))\"" } ?? start
     }
 
-    /// What stands between quotes, as the WHATWG's HTML standard encodes multipart/form-data: three bytes are escaped
-    /// and `%` is not, so this is the only form that browsers and servers agree on.
+    /// Escapes the text of a quoted string as multipart/form-data in the WHATWG's HTML standard: three bytes are escaped,
+    /// `%` is not. This is the only form that browsers and servers agree on.
     private static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -151,7 +151,7 @@ public struct MultipartForm: Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What can be wrong is found while there is a path to tell.
+    /// Checks a value before it is written, because its path is still known here.
     private static func check(_ value: Parameter, in encoding: TextEncoding) throws(Misfit) {
         do throws(SerializationError) {
             switch value {
@@ -170,22 +170,22 @@ public struct MultipartForm: Sendable {
 extension MultipartForm {
     /// One part of a form.
     public struct Part: Sendable {
-        /// Content-Disposition and, for files, Content-Type; or what was given instead.
+        /// Content-Disposition and, for files, Content-Type; or the fields given by the caller.
         public let fields: Fields
-        /// What follows the fields.
+        /// The content after the fields.
         public let content: Content
     }
 
-    /// The bytes of a part, or where they come from.
+    /// The bytes of a part, or their source.
     public enum Content: Sendable {
         /// Bytes.
         case bytes([UInt8])
-        /// A regular file and the length that it had when it was added.
+        /// A regular file, and its length when it was added.
         case file(path: String, length: UInt64)
-        /// Bytes that are made while they are sent.
+        /// Bytes that are produced while they are sent.
         case stream(Stream)
 
-        /// In bytes; nil for a stream that does not know.
+        /// The length in bytes; nil for a stream of unknown length.
         public var length: UInt64? {
             switch self {
             case .bytes(let bytes): UInt64(bytes.count)
@@ -195,12 +195,12 @@ extension MultipartForm {
         }
     }
 
-    /// Bytes that are made while they are sent, as often as the body is sent.
+    /// Bytes that are produced while they are sent, each time that the body is sent.
     public struct Stream: Sendable {
-        /// The number of bytes, as promised; nil where it is not known. It is not compared with what really comes.
+        /// The declared number of bytes; nil if unknown. It is not compared with the number of bytes produced.
         public let length: UInt64?
-        /// Begins at the first byte, each time that it is called: a body is sent again after an authentication
-        /// challenge or on another connection.
+        /// Opens the stream at its first byte. It may be called several times, because a body is sent again after an
+        /// authentication challenge or on another connection.
         public let open: @Sendable () throws -> any AsyncSequence<[UInt8], any Error> & Sendable
 
         /// Makes a stream.

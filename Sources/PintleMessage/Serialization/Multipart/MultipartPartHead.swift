@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the fields of one part of a form say (RFC 7578 §4).
+/// The values in the fields of one part of a form (RFC 7578 §4).
 struct MultipartPartHead {
-    /// As it was sent, without escapes.
+    /// The name in its sent bytes, without escapes.
     let name: [UInt8]
-    /// As it was sent, without escapes; nil for what is no file.
+    /// The file name in its sent bytes, without escapes; nil if the part is not a file.
     let fileName: [UInt8]?
     /// The value of Content-Type.
     let type: String?
     /// The `charset` of Content-Type.
     let charset: String?
 
-    /// Whether the part tells the charset of the others (RFC 7578 §4.6).
+    /// True if the part names the charset of the other parts (RFC 7578 §4.6).
     var isCharset: Bool { self.fileName == nil && self.name.elementsEqual("_charset_".utf8) }
 
     /// Reads field lines.
     ///
     /// - Parameters:
-    ///   - bytes: without the empty line, and without the end of the last one.
-    ///   - number: of the part, from 1, for messages.
-    /// - Throws: `.malformedBody` for what is no field line, fields of this part's that are there twice, a disposition
-    ///   that is not `form-data` with a name, and bytes that would have to be decoded.
+    ///   - bytes: the lines without the final empty line, and without the end of the last one.
+    ///   - number: the number of the part, from 1, for messages.
+    /// - Throws: `.malformedBody` for a malformed field line, a repeated field of the ones read here, a disposition other
+    ///   than `form-data` with a name, and a transfer encoding that would have to be decoded.
     init(_ bytes: ArraySlice<UInt8>, number: Int) throws(SerializationError) {
         let fields = try Self.fields(bytes, number: number)
         for name in ["Content-Disposition", "Content-Type", "Content-Transfer-Encoding"]
@@ -41,7 +41,7 @@ struct MultipartPartHead {
         SerializationError(.malformedBody, "part \(number) of the form \(problem)")
     }
 
-    /// What leaves bytes as they are (RFC 2045 §6.2).
+    /// The transfer encodings that leave bytes unchanged (RFC 2045 §6.2).
     private static let plainCodings: Set<String> = ["7bit", "8bit", "binary"]
 
     private static func fields(_ bytes: ArraySlice<UInt8>, number: Int) throws(SerializationError) -> Fields {
@@ -66,8 +66,8 @@ struct MultipartPartHead {
                 ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: line[..<colon]), "content-disposition")
             else { return }
             let value = line[(colon + 2)...]
-            // As browsers write it, with a backslash that is itself, wherever that can be read: the other reading would
-            // take two backslashes for one.
+            // Browsers write a backslash as itself, so this reading is tried first: the other one would reduce two
+            // backslashes to one.
             disposition =
                 FieldParameters(value, quoting: .percent) ?? FieldParameters(value, quoting: .percentOrBackslash)
         }

@@ -2,22 +2,22 @@
 
 /// Reads a body of type `multipart/form-data` (RFC 7578) into parameters: the inverse of ``MultipartForm``.
 ///
-/// Names nest as in a query: `a[b]`, `a[]`. A part with a file name is a file; one without is text or, where its bytes
-/// are no text in its charset, bytes. The part `_charset_` names the charset of all others (RFC 7578 §4.6) and is no
-/// parameter. What a form cannot have is an error and never guessed at: another program could read it in another way.
+/// Names nest as in a query: `a[b]`, `a[]`. A part with a file name is a file. A part without one is text, or bytes if they
+/// are not text in its charset. The part `_charset_` names the charset of all others (RFC 7578 §4.6) and is not a
+/// parameter. Malformed forms are errors: the reader guesses nothing, because other programs could guess differently.
 package enum MultipartReader {
-    /// The most parts of a form.
+    /// The maximum number of parts in a form.
     package static let partLimit = 1000
-    /// The most bytes of the head of a part.
+    /// The maximum size of the head of a part, in bytes.
     package static let headLimit = 16 * 1024
 
     /// Reads a whole body.
     ///
     /// - Parameters:
-    ///   - contentType: the field of the request, with the boundary.
-    ///   - encoding: of text whose charset neither its part nor `_charset_` names.
-    /// - Throws: `.malformedBody` for what is no form, and for more than ``partLimit`` parts or ``headLimit`` bytes of a
-    ///   head; `.unknownEncoding` for a charset that is not known.
+    ///   - contentType: the Content-Type of the request, with the boundary.
+    ///   - encoding: the encoding of text for which neither its part nor `_charset_` names a charset.
+    /// - Throws: `.malformedBody` for a malformed form, and for more than ``partLimit`` parts or ``headLimit`` bytes in a
+    ///   head; `.unknownEncoding` for an unknown charset.
     package static func read(
         _ bytes: [UInt8], contentType: String, encoding: TextEncoding = .utf8
     ) throws(SerializationError) -> Parameter {
@@ -31,7 +31,7 @@ package enum MultipartReader {
         return tree.parameter
     }
 
-    /// What is between two delimiters.
+    /// The head and the content between two delimiters.
     private struct Part {
         let head: MultipartPartHead
         let content: Range<Int>
@@ -39,7 +39,7 @@ package enum MultipartReader {
 
     // MARK: Delimiters
 
-    /// 1 to 70 of the characters of RFC 2046 §5.1.1, the last no space.
+    /// Returns the boundary: 1 to 70 of the characters of RFC 2046 §5.1.1, the last one not a space.
     private static func boundary(in contentType: String) throws(SerializationError) -> [UInt8] {
         guard let fields = FieldParameters(contentType.utf8, quoting: .backslash),
             fields.value == "multipart/form-data", let boundary = fields["boundary"]
@@ -63,7 +63,7 @@ package enum MultipartReader {
     private static func parts(of bytes: [UInt8], boundary: [UInt8]) throws(SerializationError) -> [Part] {
         let delimiter = Array("\r\n--".utf8) + boundary
         var parts: [Part] = []
-        // The first line end may be missing, where nothing stands before the first part.
+        // If nothing precedes the first part, its delimiter may lack the line end.
         guard
             var place = bytes.starts(with: delimiter[2...])
                 ? delimiter.count - 2 : Self.end(of: delimiter, in: bytes, from: 0)
@@ -82,9 +82,9 @@ package enum MultipartReader {
         return parts
     }
 
-    /// What follows a delimiter: white space and a line end where a part begins, two hyphens behind the last one.
+    /// Checks the bytes after a delimiter: white space and a line end before a part, or two hyphens after the last part.
     ///
-    /// - Returns: where the part begins, or nil at the end.
+    /// - Returns: the start of the part, or nil at the end of the form.
     private static func contentStart(in bytes: [UInt8], after place: Int) throws(SerializationError) -> Int? {
         var place = place
         let isLast = bytes[place...].starts(with: "--".utf8)
@@ -133,14 +133,15 @@ package enum MultipartReader {
         let content = Array(bytes[part.content])
         if let fileName = part.head.fileName {
             let name = try Self.text(fileName, encoding, part: number)
-            // Without a type it is text (RFC 7578 §4.4).
+            // A file without a type is text (RFC 7578 §4.4).
             return .file(FilePart(content, fileName: name, mediaType: part.head.type ?? "text/plain"))
         }
         let own = try part.head.charset.map { (charset) throws(SerializationError) in try TextEncoding(charset) }
         return (own ?? encoding).decode(content).map { .string($0) } ?? .data(content)
     }
 
-    /// Names are UTF-8 whatever the values are (as ``MultipartForm`` writes them), or in the charset of the form.
+    /// Returns a name as text. Names are UTF-8 in any form, as ``MultipartForm`` writes them, or in the charset of the
+    /// form.
     private static func text(
         _ bytes: [UInt8], _ encoding: TextEncoding, part number: Int
     ) throws(SerializationError) -> String {

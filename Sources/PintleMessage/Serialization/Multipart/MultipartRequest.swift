@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that carries a form, as a serializer made it.
+/// A request with a form, as made by a serializer.
 public struct MultipartRequest: Sendable {
-    /// What follows the head.
+    /// The content after the head.
     public enum Body: Sendable {
-        /// Nothing, or what the serializer makes without parameters: the form had no parts.
+        /// No form, because it had no parts: the body that the serializer makes without parameters, if any.
         case bytes([UInt8]?)
         /// The parts.
         case form(MultipartForm)
     }
 
-    /// The head with the form's Content-Type. Fields that frame the body are left as they were: whoever sends the
-    /// request writes them, from ``MultipartForm/contentLength``.
+    /// The head with the form's Content-Type. Fields that frame the body are unchanged: the sender of the request writes
+    /// them, using ``MultipartForm/contentLength``.
     public var head: RequestHead
     /// The body.
     public var body: Body
 }
 
 extension RequestSerializer {
-    /// Makes a request like `head`, with this serializer's default fields, that carries `form` in place of parameters.
+    /// Returns a request like `head`, with this serializer's default fields, and with `form` instead of parameters.
     ///
-    /// The form's Content-Type replaces any that is there. A form without parts leaves the request as it is without
+    /// The form's Content-Type replaces an existing one. With a form without parts, the request is the one without
     /// parameters.
     ///
-    /// - Throws: `.unsupportedMethod` for GET and HEAD, in any case of letters, whose content has no meaning (RFC 9110
+    /// - Throws: `.unsupportedMethod` for GET and HEAD, ignoring case, because their content has no meaning (RFC 9110
     ///   §9.3.1, §9.3.2); `.unsupportedTarget` for CONNECT.
     public func serialize(_ head: RequestHead, form: MultipartForm) throws(SerializationError) -> MultipartRequest {
         let method = head.method.uppercased()

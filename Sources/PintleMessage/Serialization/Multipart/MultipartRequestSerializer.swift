@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes parameters into a body of type `multipart/form-data` (RFC 7578), or into the query for the methods that have
-/// none.
+/// Writes parameters into a body of type `multipart/form-data` (RFC 7578), or into the query for methods without a body.
 ///
-/// The whole body is in memory, since the parameters are. A form with files that are read while they are sent is a
+/// The whole body is in memory, because the parameters are. For files that are read while they are sent, use a
 /// ``MultipartForm``.
 public struct MultipartRequestSerializer: RequestSerializer {
     /// Default fields, URI methods, the query of requests without a body, and the encoding of text values.
@@ -12,14 +11,15 @@ public struct MultipartRequestSerializer: RequestSerializer {
     /// Makes a serializer.
     public init(http: HTTPRequestSerializer = HTTPRequestSerializer()) { self.http = http }
 
-    /// Adds the default fields that `head` lacks and places the parameters.
+    /// Adds the missing default fields to `head`, and places the parameters.
     ///
-    /// Requests with one of the URI methods are serialized as ``HTTPRequestSerializer`` does. Without parameters no body
-    /// is made and no Content-Type set; otherwise Content-Type is the form's, with its boundary, whatever it was before.
-    /// Parameters without a value to send, such as an empty dictionary, are a form without parts: only its end.
+    /// Requests with one of the URI methods are serialized as by ``HTTPRequestSerializer``. Without parameters, there is no
+    /// body, and Content-Type is not set. Otherwise Content-Type is that of the form, with its boundary, and replaces an
+    /// existing one. Parameters without a value to send, such as an empty dictionary, make a form without parts: only its
+    /// end.
     ///
-    /// - Throws: as ``MultipartForm/init(parameters:encoding:)`` does; `.unsupportedMethod` for GET and HEAD that are no
-    ///   URI methods here.
+    /// - Throws: the errors of ``MultipartForm/init(parameters:encoding:)``; `.unsupportedMethod` for GET and HEAD if they
+    ///   are not URI methods here.
     public func serialize(
         _ head: RequestHead, parameters: Parameter?
     ) throws(SerializationError) -> SerializedRequest {

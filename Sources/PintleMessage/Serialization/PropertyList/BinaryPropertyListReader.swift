@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads binary property lists, version 00: objects, then a table of where each begins, then 32 bytes about the table.
+/// Reads binary property lists, version 00: objects, then a table with the place of each, then 32 bytes about the table.
 ///
-/// Foundation's reader is not used, because it believes what it reads. Containers name their members by number, so two
-/// may have the same one, and thirty arrays of which each has the next one twice are a thousand million values, or a
-/// thousand entries the same megabyte of text; and a set with a member ends the process.
+/// Foundation's reader is not used, because it trusts the document. Containers refer to their members by number, so several
+/// can share one: thirty arrays, each of which has the next one twice, make a thousand million values, and a thousand
+/// entries can share one megabyte of text. A set with a member ends the process in Foundation.
 struct BinaryPropertyListReader {
-    /// The most values for each byte of the document. A document without shared containers has fewer values than bytes;
-    /// some writers share equal ones.
+    /// The maximum number of values for each byte of the document. A document without shared containers has fewer values
+    /// than bytes, but some writers share equal containers.
     private static let valuesPerByte = 8
-    /// The most bytes of text and data for each byte of the document, where that is more than ``textFloor``. Keys are
-    /// shared by every writer, so there may be many more than the document has.
+    /// The maximum size of text and data for each byte of the document, if that is more than ``textFloor``. Every writer
+    /// shares keys, so their total size can be far larger than the document.
     private static let textPerByte = 16
-    /// The bytes of text and data that even a small document may have.
+    /// The size of text and data that even a small document may have, in bytes.
     private static let textFloor = 1 << 20
-    /// The most levels of containers.
+    /// The maximum number of levels of containers.
     private static let nestingLimit = 512
-    /// The first moment of 2001, from which dates count, in seconds since 1970 began.
+    /// The beginning of 2001, from which dates count, in seconds since the beginning of 1970.
     static let epoch = 978_307_200.0
 
     private let bytes: [UInt8]
@@ -77,7 +77,7 @@ struct BinaryPropertyListReader {
     }
 
     private func whole(at offset: Int, size: Int) throws(PropertyListError) -> PropertyListValue {
-        // Up to four bytes there is no sign, eight have one, and sixteen are what needs more than eight.
+        // Numbers of up to four bytes are unsigned, those of eight are signed, and larger ones have sixteen.
         guard size == 16 else { return .integer(Int64(bitPattern: try self.bits(at: offset, size: size))) }
         guard try self.bits(at: offset, size: 8) == 0 else {
             throw PropertyListError("the document has a whole number that needs more than 64 bits")
@@ -128,7 +128,7 @@ struct BinaryPropertyListReader {
 
     private static let broken = PropertyListError("the document has values that lie outside of it")
 
-    /// The object numbers in a container.
+    /// Returns the object numbers in a container.
     private func references(of start: Int, perItem: Int) throws(PropertyListError) -> [Int] {
         let run = try self.run(of: start, itemSize: perItem * self.referenceSize)
         var result: [Int] = []
@@ -139,7 +139,7 @@ struct BinaryPropertyListReader {
         return result
     }
 
-    /// The bytes of text or data, which will be copied.
+    /// Returns the bytes of text or data, and counts them against ``remainingText``, because the caller copies them.
     private mutating func text(of start: Int, itemSize: Int) throws(PropertyListError) -> ArraySlice<UInt8> {
         let run = try self.run(of: start, itemSize: itemSize)
         self.remainingText -= run.count
@@ -147,8 +147,8 @@ struct BinaryPropertyListReader {
         return run
     }
 
-    /// What follows the marker of an object: as many items as its low half says or, where that is 15, the number that
-    /// comes first.
+    /// Returns the items after the marker of an object. Their number is the low half of the marker or, if that is 15, the
+    /// number that follows the marker.
     private func run(of start: Int, itemSize: Int) throws(PropertyListError) -> ArraySlice<UInt8> {
         var (first, count) = (start + 1, Int(self.bytes[start] & 0xF))
         if count == 0xF {
@@ -161,7 +161,7 @@ struct BinaryPropertyListReader {
         return self.bytes[first..<first + count * itemSize]
     }
 
-    /// A number that counts bytes or values, so it is never larger than the document.
+    /// Reads a number of bytes or values, which is never larger than the document.
     private func integer(at offset: Int, size: Int) throws(PropertyListError) -> Int {
         try Self.integer(in: self.bytes, at: offset, size: size)
     }
@@ -178,7 +178,7 @@ struct BinaryPropertyListReader {
         try Self.bits(in: self.bytes, at: offset, size: size)
     }
 
-    /// Big-endian.
+    /// Reads a big-endian number.
     private static func bits(in bytes: [UInt8], at offset: Int, size: Int) throws(PropertyListError) -> UInt64 {
         guard offset >= 0, offset <= bytes.count - size else { throw Self.broken }
         return bytes[offset..<offset + size].reduce(0) { $0 << 8 | UInt64($1) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes binary property lists, version 00, as ``BinaryPropertyListReader`` describes them. ``PropertyListWriter`` has
-/// seen that all has a form.
+/// already checked that every value has a form.
 ///
-/// Equal texts are written once. Containers are not shared, so nothing that was small becomes large when it is read.
+/// Equal texts are written once. Containers are not shared, so the document cannot expand when it is read.
 struct BinaryPropertyListWriter {
     private enum Object {
         case value([UInt8])
-        /// The marker's high half, and the numbers of keys and members.
+        /// The high half of the marker, and the object numbers of keys and members.
         case container(UInt8, [Int])
     }
 
@@ -29,7 +29,7 @@ struct BinaryPropertyListWriter {
         case .integer(let value): return self.add(Self.integer(value))
         case .decimal(let text):
             guard let value = UInt64(text) else { preconditionFailure("BUG: a number without a form") }
-            // Of eight bytes the first bit is the sign, so larger numbers have sixteen.
+            // Numbers of eight bytes are signed, so larger ones have sixteen bytes.
             return self.add(
                 Int64(exactly: value).map(Self.integer) ?? [0x14] + Self.bytes(0, 8) + Self.bytes(value, 8))
         case .number(let value): return self.add([0x23] + Self.bytes(value.bitPattern, 8))
@@ -68,13 +68,13 @@ struct BinaryPropertyListWriter {
         return self.marker(0x60, text.utf16.count) + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     }
 
-    /// Of one, two or four bytes, without sign, or of eight with one.
+    /// The number in one, two or four bytes without sign, or in eight with a sign.
     private static func integer(_ value: Int64) -> [UInt8] {
         let size = value < 0 ? 8 : self.size(UInt64(value))
         return [0x10 | UInt8(size.trailingZeroBitCount)] + self.bytes(UInt64(bitPattern: value), size)
     }
 
-    /// The marker of an object of `count` items; where they are 15 or more, the count follows as a number.
+    /// The marker of an object with `count` items; if there are 15 or more, the count follows as a number.
     private static func marker(_ kind: UInt8, _ count: Int) -> [UInt8] {
         count < 15 ? [kind | UInt8(count)] : [kind | 0xF] + self.integer(Int64(count))
     }
@@ -101,12 +101,12 @@ struct BinaryPropertyListWriter {
         return document + Self.bytes(UInt64(self.objects.count), 8) + Self.bytes(0, 8) + Self.bytes(UInt64(table), 8)
     }
 
-    /// The fewest bytes that hold the number: 1, 2, 4 or 8.
+    /// The smallest sufficient number of bytes: 1, 2, 4 or 8.
     private static func size(_ value: UInt64) -> Int {
         value <= 0xFF ? 1 : value <= 0xFFFF ? 2 : value <= 0xFFFF_FFFF ? 4 : 8
     }
 
-    /// Big-endian.
+    /// The number in `size` bytes, big-endian.
     private static func bytes(_ value: UInt64, _ size: Int) -> [UInt8] {
         (0..<size).reversed().map { UInt8(truncatingIfNeeded: value >> UInt64($0 * 8)) }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Parameter {
-    /// The same value as a parameter; nothing is lost.
+    /// Makes a parameter with the same value, without loss.
     ///
-    /// A property list keeps no order of keys, so they are sorted by UTF-16 code units: the same document gives the same
-    /// request every time. Whole numbers above `Int64.max` become `.decimal`.
+    /// A property list keeps no order of keys, so they are sorted by UTF-16 code units: one document always makes the same
+    /// request. Whole numbers above `Int64.max` become `.decimal`.
     public init(_ value: PropertyListValue) {
         switch value {
         case .bool(let value): self = .bool(value)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes parameters into a body of type `application/x-plist`, or into the query for the methods that have none.
+/// Writes parameters into a body of type `application/x-plist`, or into the query for methods without a body.
 public struct PropertyListRequestSerializer: RequestSerializer {
     /// Default fields, URI methods and the query of requests without a body.
     public var http: HTTPRequestSerializer
-    /// How the document is written. Default XML.
+    /// The format of the document. Default XML.
     public var format: PropertyListWriter.Format
 
     /// Makes a serializer.
@@ -13,12 +13,12 @@ public struct PropertyListRequestSerializer: RequestSerializer {
         self.format = format
     }
 
-    /// Adds the default fields that `head` lacks and places the parameters.
+    /// Adds the missing default fields to `head`, and places the parameters.
     ///
-    /// Requests with one of the URI methods are serialized as ``HTTPRequestSerializer`` does. Without parameters no body
-    /// is made and no Content-Type set.
+    /// Requests with one of the URI methods are serialized as by ``HTTPRequestSerializer``. Without parameters, there is no
+    /// body, and Content-Type is not set.
     ///
-    /// - Throws: `.unserializable` as ``PropertyListWriter/write(_:format:)`` does.
+    /// - Throws: the errors of ``PropertyListWriter/write(_:format:)``.
     public func serialize(
         _ head: RequestHead, parameters: Parameter?
     ) throws(SerializationError) -> SerializedRequest {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value as property lists have them.
+/// A value in a property list.
 ///
-/// Dictionaries are equal when they have the same members, whatever their order: the format does not keep one.
+/// Dictionaries are equal if they have the same members in any order, because the format keeps no order.
 public indirect enum PropertyListValue: Sendable, Equatable {
-    /// Truth.
+    /// A truth value.
     case bool(Bool)
     /// A whole number.
     case integer(Int64)
-    /// A whole number above what `.integer` holds.
+    /// A whole number above `Int64.max`.
     case unsigned(UInt64)
     /// A floating-point number, which may be NaN or infinite.
     case real(Double)
@@ -16,7 +16,7 @@ public indirect enum PropertyListValue: Sendable, Equatable {
     case string(String)
     /// Bytes.
     case data([UInt8])
-    /// A moment, in seconds since 1970 began (UTC).
+    /// A point in time, in seconds since the beginning of 1970 (UTC).
     case date(Double)
     /// Values in order.
     case array([PropertyListValue])

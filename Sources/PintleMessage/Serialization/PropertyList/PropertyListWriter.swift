@@ -2,7 +2,7 @@
 
 /// Writes property lists.
 public struct PropertyListWriter {
-    /// The formats that are written.
+    /// The formats of property lists.
     public enum Format: Sendable, Hashable {
         /// XML 1.0 with Apple's document type, in UTF-8.
         case xml
@@ -10,18 +10,18 @@ public struct PropertyListWriter {
         case binary
     }
 
-    /// The most levels of containers that are written.
+    /// The maximum number of levels of containers.
     public static let nestingLimit = 512
 
     private let format: Format
 
-    /// The document for `parameter`. Dictionaries keep their order.
+    /// Returns the document for `parameter`. Dictionaries keep their order.
     ///
-    /// A date is written in XML to the whole second, which is all that the format has.
+    /// XML has dates in whole seconds only, so fractions are dropped there.
     ///
-    /// - Throws: `.unserializable` with the path of the value for null, sets, files, numbers that neither a 64-bit
-    ///   integer nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat or have over 30 combining
-    ///   marks in a row, nesting beyond ``nestingLimit``, and, in XML, text with control characters.
+    /// - Throws: `.unserializable` with the path of the value for null, sets, files, numbers that neither a 64-bit integer
+    ///   nor a `Double` holds, dates outside the years 1 to 9999, keys that repeat or have over 30 combining marks in a
+    ///   row, and, in XML, text with control characters; also for nesting beyond ``nestingLimit``.
     public static func write(_ parameter: Parameter, format: Format) throws(SerializationError) -> [UInt8] {
         do throws(Misfit) {
             try PropertyListWriter(format: format).check(parameter, depth: 0)
@@ -36,7 +36,7 @@ public struct PropertyListWriter {
 
     private init(format: Format) { self.format = format }
 
-    /// - Throws: what has no form.
+    /// - Throws: ``Misfit`` if a value has no form.
     private func check(_ parameter: Parameter, depth: Int) throws(Misfit) {
         switch parameter {
         case .null: throw Misfit("null has no form in a property list; leave the entry out.")
@@ -82,7 +82,7 @@ public struct PropertyListWriter {
         }
     }
 
-    /// XML has four digits for the year.
+    /// Refuses years that do not have four digits, as XML requires.
     private static func check(date seconds: Double) throws(Misfit) {
         guard -62_135_596_800..<253_402_300_800 ~= seconds else {
             throw Misfit("a date outside the years 1 to 9999 has no form in a property list.")

@@ -3,10 +3,10 @@
 internal import FoundationEssentials
 internal import PintleSystem
 
-/// Reads property lists in XML, as Apple's PropertyList-1.0.dtd has them.
+/// Reads property lists in XML, as Apple's PropertyList-1.0.dtd defines them.
 ///
-/// Foundation's `PropertyListSerialization` is not used: in a program that is linked statically it fails on every array.
-/// Containers nest no deeper than ``XMLScanner`` lets elements do.
+/// Foundation's `PropertyListSerialization` is not used, because it fails on every array in a statically linked program.
+/// Containers nest no deeper than ``XMLScanner`` allows for elements.
 struct XMLPropertyListReader {
     private var document: XMLCursor
 
@@ -21,7 +21,7 @@ struct XMLPropertyListReader {
         return try reader.root()
     }
 
-    /// The one value within `<plist>`. Foundation also reads documents that are the value alone.
+    /// Reads the one value within `<plist>`. As in Foundation, a document may also be the value alone.
     private mutating func root() throws(PropertyListError) -> PropertyListValue {
         guard let name = try self.element() else { throw Self.foreign }
         guard name == "plist" else { return try self.value(name) }
@@ -31,7 +31,7 @@ struct XMLPropertyListReader {
         return value
     }
 
-    /// The value of the element that has begun; its end is read.
+    /// Reads the value of the open element, up to the element's end.
     private mutating func value(_ name: String) throws(PropertyListError) -> PropertyListValue {
         switch name {
         case "dict": return .dictionary(try self.members())
@@ -71,7 +71,7 @@ struct XMLPropertyListReader {
 
     private static let foreign = PropertyListError("the document has something that no property list has")
 
-    /// The name of the next element within the one that is open; nil where that one ends.
+    /// Returns the name of the next element within the open one; nil at the end of the open one.
     private mutating func element() throws(PropertyListError) -> String? {
         while let part = self.document.next() {
             switch part {
@@ -87,7 +87,7 @@ struct XMLPropertyListReader {
         return nil
     }
 
-    /// The text of the element that has begun; its end is read.
+    /// Reads the text of the open element, up to the element's end.
     private mutating func text() throws(PropertyListError) -> String {
         var text: [UInt8] = []
         while let part = self.document.next() {
@@ -111,14 +111,14 @@ struct XMLPropertyListReader {
 
     // MARK: Texts
 
-    /// Decimal, or hexadecimal after `0x`, with or without a sign.
+    /// Reads a number: decimal, or hexadecimal after `0x`, with or without a sign.
     private static func integer(_ text: String) throws(PropertyListError) -> PropertyListValue {
         var digits = self.trimmed(text)
         let isNegative = digits.first == UInt8(ascii: "-")
         if isNegative || digits.first == UInt8(ascii: "+") { digits = digits.dropFirst() }
         let isHexadecimal = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
         if isHexadecimal { digits = digits.dropFirst(2) }
-        // A second sign would be read, too.
+        // Otherwise `UInt64.init` would accept a second sign.
         guard let first = digits.first, ASCII.hexValue(first) != nil,
             let magnitude = UInt64(String(decoding: digits, as: UTF8.self), radix: isHexadecimal ? 16 : 10)
         else { throw PropertyListError("the document has an integer that is none, or needs more than 64 bits") }
@@ -131,14 +131,14 @@ struct XMLPropertyListReader {
 
     private static func real(_ text: String) throws(PropertyListError) -> Double {
         let number = String(decoding: self.trimmed(text), as: UTF8.self)
-        // Hexadecimal, which Swift reads and no property list has.
+        // Swift reads hexadecimal numbers, too, but property lists have none.
         guard !number.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let value = Double(number) else {
             throw PropertyListError("the document has a real that is no number")
         }
         return value
     }
 
-    /// `2001-01-01T00:00:00Z`, in whole seconds.
+    /// Reads a date such as `2001-01-01T00:00:00Z`, in whole seconds.
     private static func date(_ text: String) throws(PropertyListError) -> Double {
         let text = Array(self.trimmed(text))
         func number(_ range: Range<Int>) -> Int64? {

@@ -3,7 +3,8 @@
 internal import FoundationEssentials
 internal import PintleSystem
 
-/// Writes property lists in XML, with tabs, as Apple's tools do. ``PropertyListWriter`` has seen that all has a form.
+/// Writes property lists in XML, with tabs, as Apple's tools do. ``PropertyListWriter`` has already checked that every
+/// value has a form.
 struct XMLPropertyListWriter {
     private static let opening = """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -61,7 +62,7 @@ struct XMLPropertyListWriter {
             case UInt8(ascii: "&"): self.document += "&amp;".utf8
             case UInt8(ascii: "<"): self.document += "&lt;".utf8
             case UInt8(ascii: ">"): self.document += "&gt;".utf8
-            // As it is, a reader would take it for a line feed (XML 1.0 §2.11).
+            // Escaped, because a reader would turn a carriage return into a line feed (XML 1.0 §2.11).
             case 0x0D: self.document += "&#13;".utf8
             default: self.document.append(byte)
             }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tries serializers in order: the first one that takes the response wins.
+/// Tries serializers in order; the first one that accepts the response decodes it.
 ///
-/// Serializers of different outputs are brought to one with ``ResponseSerializer/map(_:)``.
+/// Serializers with different outputs can be brought to a common one with ``ResponseSerializer/map(_:)``.
 public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
-    /// What became of a response.
+    /// The result of decoding a response.
     public enum Decoded: Sendable {
-        /// What a member made of it.
+        /// The value from a member.
         case value(Value)
-        /// The body as it is: no member took the response, but it keeps the contract.
+        /// The unchanged body: no member accepts the response, but it meets the contract.
         case bytes([UInt8])
     }
 
     /// The members, in the order in which they are tried.
     public let members: [any ResponseSerializer<Value>]
-    /// What a response that no member takes must be like. Default status 200…299.
+    /// The contract for responses that no member accepts. Default status 200…299.
     public var contract: ResponseContract
 
     /// Makes a serializer.
@@ -23,9 +23,9 @@ public struct CompoundResponseSerializer<Value: Sendable>: ResponseSerializer {
         self.contract = contract
     }
 
-    /// Decodes with the first member that throws nothing, and else holds the response to ``contract``.
+    /// Decodes with the first member that throws no error; otherwise checks the response against ``contract``.
     ///
-    /// - Throws: the violation of ``contract``; those of the members are no errors, they only pass the response on.
+    /// - Throws: the violation of ``contract``. Errors of members only lead to the next member.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Decoded {

@@ -2,17 +2,17 @@
 
 public import FoundationEssentials
 
-/// Reads JSON into a type of the program.
+/// Decodes JSON into a type of the program.
 public struct DecodableResponseSerializer<Value: Decodable & Sendable>: ResponseSerializer {
-    /// Makes the decoder for one response; default one with Foundation's settings. Decoders have settings that change,
-    /// so they are made, not shared.
+    /// Makes the decoder for one response; by default, one with Foundation's settings. Decoders have mutable settings, so
+    /// each response gets a new one.
     public typealias DecoderMaker = @Sendable () -> JSONDecoder
 
     /// The acceptable status codes; nil accepts any. Default 200…299.
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// What is accepted as a document. Nulls that it takes out are not there to be decoded.
+    /// The rule for documents. If it removes nulls, the decoder does not see them.
     public var rule: ResponseContract.JSONRule
     private let makeDecoder: DecoderMaker
 
@@ -28,18 +28,18 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         self.makeDecoder = decoder
     }
 
-    /// The contract that the properties make.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .json(self.rule))
     }
 
-    /// Holds the response to the contract and decodes the document.
+    /// Checks the response against the contract, and decodes the document.
     ///
-    /// - Returns: nil where there can be no body, as with status 204, and for a body that is empty or one space, if the
-    ///   type is optional.
-    /// - Throws: the violation; where there is no document, and the type is not optional, that is one.
+    /// - Returns: the value. If the type is optional, nil for a response that cannot have a body, such as status 204, and
+    ///   for a body that is empty or a single space.
+    /// - Throws: the violation; also if there is no document and the type is not optional.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Value {
@@ -51,7 +51,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         return value
     }
 
-    /// The value that stands for a document that is not there: nil of an optional type.
+    /// The value for a missing document: nil of an optional type.
     private static var absent: Value? { (Value.self as? any OptionalValue.Type)?.absent as? Value }
 
     private func decodedDocument(
@@ -67,7 +67,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
         }
     }
 
-    /// `orders[2].id: no value for this key`, as far as the decoder tells.
+    /// Returns, for example, `orders[2].id: there is no “price”`, as far as the decoder names path and problem.
     static func words(for error: any Error) -> String {
         let (context, problem): (DecodingError.Context, String)
         switch error as? DecodingError {
@@ -75,7 +75,7 @@ public struct DecodableResponseSerializer<Value: Decodable & Sendable>: Response
             (context, problem) = (found, "this is no \(type)")
         case .valueNotFound(let type, let found):
             (context, problem) = (found, "this is null, and not a \(type)")
-        // Said by the type that is decoded, where it is one of the program's.
+        // The text comes from the decoded type if it is one of the program's.
         case .dataCorrupted(let found):
             (context, problem) = (found, found.debugDescription)
         case .keyNotFound(let key, let found):

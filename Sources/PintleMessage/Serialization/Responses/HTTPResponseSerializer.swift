@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives the bytes of the body: as they came where the contract has no rule for them, and else as the rule sees them, without
-/// content codings and, where it says so, without nulls.
+/// Returns the bytes of the body: unchanged if the contract has no rule for the body; otherwise without content codings
+/// and, if the rule says so, without nulls.
 public struct HTTPResponseSerializer: ResponseSerializer, Equatable {
-    /// What a response must be like. Default status 200…299.
+    /// The contract for responses. Default status 200…299.
     public var contract: ResponseContract
 
     /// Makes a serializer.
     public init(contract: ResponseContract = ResponseContract()) { self.contract = contract }
 
-    /// Holds the response to the contract.
+    /// Checks the response against the contract.
     ///
-    /// - Returns: no bytes where there can be none, and for JSON that is one space.
+    /// - Returns: the body; empty if the response cannot have one, and for JSON that is a single space.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> [UInt8] {

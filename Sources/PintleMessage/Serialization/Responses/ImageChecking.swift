@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that can tell whether bytes are an image. The one that Pintle has is in a room of its own, because it needs
-/// a library of the system.
+/// Checks if bytes are an image. Pintle's own implementation is in another module, because it needs a system library.
 public protocol ImageChecking: Sendable, Equatable {
     /// Decodes an image.
     ///
     /// - Returns: its size.
-    /// - Throws: why the bytes are no image that is accepted.
+    /// - Throws: ``ImageError`` with the reason why the image is not accepted.
     func check(_ bytes: [UInt8]) throws(ImageError) -> ImageSize
 }
 
-/// A decoder whose work can be bounded, and given up.
+/// An image check that can be bounded and interrupted.
 package protocol MeteredImageChecking: ImageChecking {
-    /// Decodes an image as far as `budget` lets it. After an interruption neither result nor error means anything.
+    /// Decodes an image within `budget`. After an interruption, both result and error are meaningless.
     func check(_ bytes: [UInt8], within budget: WorkBudget) throws(ImageError) -> ImageSize
 }
 
 /// The size of an image in pixels.
 public struct ImageSize: Sendable, Hashable {
-    /// From left to right.
+    /// The number of pixels in a row.
     public let width: Int
-    /// From top to bottom.
+    /// The number of rows.
     public let height: Int
 
     /// Makes a size.
@@ -30,21 +29,21 @@ public struct ImageSize: Sendable, Hashable {
     }
 }
 
-/// Why there is no image.
+/// The reason why an image is not accepted.
 public struct ImageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failure.
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// Images cannot be decoded on this system: a library is missing.
         case unavailable
-        /// The bytes are no image of a known format, or a broken one.
+        /// The bytes are not an image of a known format, or are damaged.
         case undecodable
         /// The image has more pixels than are accepted.
         case tooLarge = "too-large"
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// One sentence for people.
+    /// One sentence for users.
     public let message: String
 
     /// Makes an error.
@@ -58,15 +57,15 @@ public struct ImageError: Error, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension ResponseContract {
-    /// The rule that a body is an image.
+    /// The rule for a body that is an image.
     public struct ImageRule: Sendable, Equatable {
-        /// What decodes it.
+        /// The decoder that checks the image.
         public let checker: any ImageChecking
 
         /// Makes a rule.
         public init(_ checker: some ImageChecking) { self.checker = checker }
 
-        /// Two rules are equal when their checkers are.
+        /// Two rules are equal if their checkers are.
         public static func == (left: ImageRule, right: ImageRule) -> Bool { left.checker.equals(right.checker) }
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives images that can be decoded: bytes and size, and pixels where they are wanted.
+/// Returns decodable images: bytes and size, and pixels on request.
 public struct ImageResponseSerializer: ResponseSerializer, Equatable {
-    /// An image that has been decoded once.
+    /// An image that was decoded successfully.
     public struct Image: Sendable, Equatable {
-        /// The image, without content codings.
+        /// The encoded image, after content codings of the body are undone.
         public let bytes: [UInt8]
         /// Its size in pixels.
         public let size: ImageSize
-        /// The pixels of a point, in either direction.
+        /// The number of pixels for each point, in either direction.
         public let scale: Double
-        /// The pixels; nil where the serializer does not inflate, or not so large an image.
+        /// The pixels; nil if the serializer does not inflate images, or the image is larger than ``inflationLimit``.
         public let pixels: ImagePixels?
         fileprivate let decoder: (any ImageDecoding)?
 
@@ -19,9 +19,9 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
         /// The height in points.
         public var height: Double { Double(self.size.height) / self.scale }
 
-        /// ``pixels``, or else what decoding again gives.
+        /// Returns ``pixels``, or decodes the image again if they are nil.
         ///
-        /// - Throws: `.unavailable` where the serializer has something that can only check images.
+        /// - Throws: the error of the decoder; `.unavailable` if the serializer's checker cannot make bitmaps.
         public func inflated() throws(ImageError) -> ImagePixels {
             if let pixels { return pixels }
             guard let decoder else {
@@ -30,7 +30,7 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
             return try decoder.pixels(of: self.bytes)
         }
 
-        /// True where bytes and scale are the same, and so all that is made of them.
+        /// True if bytes, size and scale are equal; the pixels follow from these.
         public static func == (left: Image, right: Image) -> Bool {
             left.bytes == right.bytes && left.size == right.size && left.scale == right.scale
         }
@@ -40,19 +40,19 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/imageTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// What decodes images.
+    /// The rule with the decoder of images.
     public var rule: ResponseContract.ImageRule
-    /// The pixels of a point, for ``Image/width`` and ``Image/height``: 2 for images that are made for screens with twice
+    /// The number of pixels for each point, for ``Image/width`` and ``Image/height``: 2 for images for screens with twice
     /// as many pixels. Default 1.
     public var scale: Double
-    /// Whether ``Image/pixels`` are there when the response has been decoded. It needs a ``rule`` that can make bitmaps.
+    /// True if decoding a response also fills ``Image/pixels``. This needs a ``rule`` whose checker can make bitmaps.
     public var inflates: Bool
-    /// The most pixels, width times height, of an image that is inflated; a larger one waits for ``Image/inflated()``.
-    /// The frames of an animation are inflated whatever their number, up to what the decoder accepts. Default 1 Mi, which
+    /// The maximum number of pixels, width times height, of an image that is inflated at once; larger ones need
+    /// ``Image/inflated()``. All frames of an animation are inflated, up to the limits of the decoder. Default 1 Mi, which
     /// is 1024 × 1024.
     public var inflationLimit: Int
 
-    /// Makes a serializer that gives bytes and size.
+    /// Makes a serializer that returns bytes and size.
     public init(
         checker: some ImageChecking, acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
         acceptableContentTypes: Set<String>? = ResponseContract.imageTypes
@@ -65,7 +65,7 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
         self.inflationLimit = 1024 * 1024
     }
 
-    /// Makes a serializer that gives bitmaps.
+    /// Makes a serializer that returns bitmaps.
     public init(
         decoder: some ImageDecoding, scale: Double = 1, inflates: Bool = true, inflationLimit: Int = 1024 * 1024,
         acceptableStatusCodes: [ClosedRange<UInt16>]? = [200...299],
@@ -79,16 +79,16 @@ public struct ImageResponseSerializer: ResponseSerializer, Equatable {
         self.inflationLimit = inflationLimit
     }
 
-    /// What the properties say.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .image(self.rule))
     }
 
-    /// Holds the response to the contract, which no empty body keeps where there can be one.
+    /// Checks the response against the contract. An empty body violates it unless the response cannot have a body.
     ///
-    /// - Returns: nil where there can be no body.
+    /// - Returns: nil if the response cannot have a body.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Image? {

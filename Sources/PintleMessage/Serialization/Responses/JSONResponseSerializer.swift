@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON.
+/// Reads JSON into a ``Parameter``.
 public struct JSONResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/jsonTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// What is accepted as a document, and whether nulls are taken out of it.
+    /// The rule for documents, which may also remove nulls.
     public var rule: ResponseContract.JSONRule
 
     /// Makes a serializer.
@@ -20,16 +20,17 @@ public struct JSONResponseSerializer: ResponseSerializer, Equatable {
         self.rule = rule
     }
 
-    /// What the properties say.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .json(self.rule))
     }
 
-    /// Holds the response to the contract and reads the document.
+    /// Checks the response against the contract, and reads the document.
     ///
-    /// - Returns: nil where there can be no body, as with status 204, and for a body that is empty or one space.
+    /// - Returns: nil if the response cannot have a body, as with status 204, and for a body that is empty or a single
+    ///   space.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Parameter? {

@@ -16,16 +16,17 @@ public struct PropertyListResponseSerializer: ResponseSerializer, Equatable {
         self.acceptableContentTypes = acceptableContentTypes
     }
 
-    /// What the properties say.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .propertyList)
     }
 
-    /// Holds the response to the contract, which no empty body keeps where there can be one, and reads the document.
+    /// Checks the response against the contract, and reads the document. An empty body is a violation unless the response
+    /// cannot have a body.
     ///
-    /// - Returns: nil where there can be no body, as with status 204.
+    /// - Returns: nil if the response cannot have a body, as with status 204.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> PropertyListValue? {

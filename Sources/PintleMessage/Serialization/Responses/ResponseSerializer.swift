@@ -1,33 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Holds a response to a contract and makes a value of its body.
+/// Checks a response against a contract, and makes a value from its body.
 public protocol ResponseSerializer<Output>: Sendable {
-    /// What bodies become.
+    /// The type of the values.
     associatedtype Output: Sendable
 
-    /// What a response must be like. Its media types are those that the serializer takes.
+    /// The contract for responses. Its media types are those that the serializer accepts.
     var contract: ResponseContract { get }
 
-    /// Holds the response to ``contract``, and then decodes its body. Serializers that read bodies undo content codings
-    /// first (gzip, deflate, br, zstd), up to ``ResponseContract/decodedLimit``; no session asks for them by itself.
+    /// Checks the response against ``contract``, and then decodes its body. Serializers that read bodies undo content
+    /// codings first (gzip, deflate, br, zstd), up to ``ResponseContract/decodedLimit``; sessions do not request them on
+    /// their own.
     ///
-    /// - Parameter requestMethod: of the request that was answered: a response to HEAD has no body to decode.
-    /// - Throws: the violation, with the one found earlier behind it. After a wrong media type the body is not looked at;
-    ///   after a wrong status it is, and what is wrong with it comes first. There is no value beside an error.
+    /// - Parameter requestMethod: the method of the request: a response to HEAD has no body to decode.
+    /// - Throws: the violation; one of the head becomes its underlying error. After a wrong media type the body is not
+    ///   checked; after a wrong status it is, and a violation of the body comes first. A response with an error has no
+    ///   value.
     func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> Output
 }
 
 extension ResponseSerializer {
-    /// The serializer whose value is what `transform` makes of this one's.
+    /// Returns a serializer that applies `transform` to the value of this one.
     public func map<Value: Sendable>(
         _ transform: @escaping @Sendable (Output) -> Value
     ) -> some ResponseSerializer<Value> {
         MappedResponseSerializer(base: self, transform: transform)
     }
 
-    /// The serializer for which a response without a value, such as status 204, is a violation.
+    /// Returns a serializer for which a response without a value, such as status 204, is a violation.
     ///
     ///     let pictures = ImageResponseSerializer(decoder: decoder).required()
     public func required<Value: Sendable>() -> some ResponseSerializer<Value> where Output == Value? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives the body as text, in the encoding that Content-Type names.
+/// Returns the body as text, in the encoding that Content-Type names.
 public struct TextResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
@@ -15,17 +15,17 @@ public struct TextResponseSerializer: ResponseSerializer, Equatable {
         self.acceptableContentTypes = acceptableContentTypes
     }
 
-    /// The contract that the properties make.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes)
     }
 
-    /// Holds the response to the contract and decodes the body.
+    /// Checks the response against the contract, and decodes the body.
     ///
-    /// - Returns: the text. Without a charset parameter, or with one that nobody knows, it is UTF-8, in which what is
-    ///   no text becomes the replacement character.
-    /// - Throws: the violation; a body that is not text in the charset that it claims is one.
+    /// - Returns: the text. Without a charset parameter, or with an unknown one, it is read as UTF-8, and invalid bytes
+    ///   become the replacement character.
+    /// - Throws: the violation; a body that is not text in its declared charset is one, too.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> String {

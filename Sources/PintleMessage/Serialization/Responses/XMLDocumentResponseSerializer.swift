@@ -6,11 +6,11 @@ public struct XMLDocumentResponseSerializer: ResponseSerializer, Equatable {
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// The rules of documents. One that defines entities is never accepted.
+    /// The rules for documents. A document that defines entities is never accepted.
     public var scanner: XMLScanner
-    /// How large the tree may be.
+    /// The limits of the tree.
     public var limits: XMLDocument.Limits
-    /// True where the prefixes of names are looked up, and have to be declared. Default true.
+    /// True if the prefixes of names are resolved, and must be declared. Default true.
     public var readsNamespaces: Bool
 
     /// Makes a serializer.
@@ -27,16 +27,17 @@ public struct XMLDocumentResponseSerializer: ResponseSerializer, Equatable {
         self.readsNamespaces = readsNamespaces
     }
 
-    /// The contract that the properties make.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .xml(self.scanner))
     }
 
-    /// Holds the response to the contract, which no empty body keeps where there can be one, and reads the document.
+    /// Checks the response against the contract, and reads the document. An empty body is a violation unless the response
+    /// cannot have a body.
     ///
-    /// - Returns: nil where there can be no body, as with status 204.
+    /// - Returns: nil if the response cannot have a body, as with status 204.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> XMLDocument? {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives a reader of XML, which is asked for one part of the document after another.
+/// Returns a reader that delivers the parts of an XML document one by one.
 public struct XMLReaderResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// The rules of documents. One that defines entities is never accepted.
+    /// The rules for documents. A document that defines entities is never accepted.
     public var scanner: XMLScanner
-    /// The most attributes of an element. Default 1024.
+    /// The maximum number of attributes of an element. Default 1024.
     public var attributeLimit: Int
-    /// True where the prefixes of names are looked up, and have to be declared. Default true.
+    /// True if the prefixes of names are resolved, and must be declared. Default true.
     public var readsNamespaces: Bool
 
     /// Makes a serializer.
@@ -26,17 +26,17 @@ public struct XMLReaderResponseSerializer: ResponseSerializer, Equatable {
         self.readsNamespaces = readsNamespaces
     }
 
-    /// The contract that the properties make.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .xml(self.scanner))
     }
 
-    /// Holds the response to the contract, which no empty body keeps where there can be one, and judges the document to
-    /// its end.
+    /// Checks the response against the contract, and the whole document. An empty body is a violation unless the response
+    /// cannot have a body.
     ///
-    /// - Returns: a reader before the document's first part; nil where there can be no body.
+    /// - Returns: a reader before the first part of the document; nil if the response cannot have a body.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> XMLReader? {

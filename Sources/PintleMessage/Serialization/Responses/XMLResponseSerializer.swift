@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Gives the bytes of well-formed XML, for whichever parser the program has.
+/// Returns the bytes of well-formed XML, for the program's own parser.
 public struct XMLResponseSerializer: ResponseSerializer, Equatable {
     /// The acceptable status codes; nil accepts any. Default 200…299.
     public var acceptableStatusCodes: [ClosedRange<UInt16>]?
     /// The acceptable media types; nil accepts any. Default ``ResponseContract/xmlTypes``.
     public var acceptableContentTypes: Set<String>?
-    /// What is accepted as a document. One that defines entities never is.
+    /// The rules for documents. A document that defines entities is never accepted.
     public var scanner: XMLScanner
 
     /// Makes a serializer.
@@ -20,16 +20,16 @@ public struct XMLResponseSerializer: ResponseSerializer, Equatable {
         self.scanner = scanner
     }
 
-    /// What the properties say.
+    /// The contract made of the other properties.
     public var contract: ResponseContract {
         ResponseContract(
             acceptableStatusCodes: self.acceptableStatusCodes, acceptableContentTypes: self.acceptableContentTypes,
             body: .xml(self.scanner))
     }
 
-    /// Holds the response to the contract, which no empty body keeps where there can be one.
+    /// Checks the response against the contract. An empty body violates it unless the response cannot have a body.
     ///
-    /// - Returns: the document, without content codings; nil where there can be no body.
+    /// - Returns: the document, without content codings; nil if the response cannot have a body.
     public func decode(
         _ head: ResponseHead, body: [UInt8], requestMethod: String
     ) throws(ValidationError) -> [UInt8]? {

@@ -1,57 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The tags, texts and other parts of an XML document, one after another, each by its place.
+/// Walks through the tags, texts and other parts of an XML document, and returns the place of each.
 ///
-/// ``XMLScanner`` has judged the document before and made UTF-8 of it, so this cursor only has to find its way.
+/// ``XMLScanner`` has checked the document and converted it to UTF-8 before, so this cursor needs no checks.
 struct XMLCursor: Sendable {
     enum Token: Equatable {
-        /// `attributes` is all between the name and the end of the tag.
+        /// A start tag; `attributes` is everything between the name and the end of the tag.
         case start(name: Range<Int>, attributes: Range<Int>)
-        /// Also after the start of an element without content, `<a/>`.
+        /// An end tag, or the end of an element without content, `<a/>`.
         case end(name: Range<Int>)
-        /// All text between two parts of other kinds, white space around the document's element left out.
+        /// All text between two other parts; white space outside the root element is left out.
         case text(Range<Int>)
         /// The content of a CDATA section.
         case section(Range<Int>)
         case comment(Range<Int>)
         case instruction(target: Range<Int>, content: Range<Int>)
-        /// All between `<!DOCTYPE` and `>`.
+        /// Everything between `<!DOCTYPE` and `>`.
         case documentType(Range<Int>)
     }
 
-    /// How the bytes of a part become text.
+    /// The conversion from the bytes of a part to its text.
     enum Form {
-        /// References are replaced, and lines end with a line feed (XML 1.0 §2.11).
+        /// References are replaced; line ends become a line feed (XML 1.0 §2.11).
         case text
-        /// References are replaced, and white space is spaces (XML 1.0 §3.3.3).
+        /// References are replaced; each white space becomes a space (XML 1.0 §3.3.3).
         case value
-        /// Lines end with a line feed.
+        /// Line ends become a line feed.
         case literal
     }
 
     let bytes: [UInt8]
     private var index = 0
     private var depth = 0
-    /// The name of an element whose one tag was its start, and is still to be its end.
+    /// The name of an element `<a/>` whose start was returned, but not its end yet.
     private var unended: Range<Int>?
 
-    /// Reads the document that `bytes` are.
+    /// Reads the document in `bytes`.
     ///
-    /// - Throws: what ``XMLScanner/validate(_:)`` throws.
+    /// - Throws: the errors of ``XMLScanner/validate(_:)``.
     init(_ bytes: [UInt8], _ scanner: XMLScanner = XMLScanner()) throws(XMLSyntaxError) {
         self.bytes = try scanner.text(of: bytes)
-        // The declaration is no instruction (XML 1.0 §2.8).
+        // The XML declaration is not an instruction (XML 1.0 §2.8).
         if self.isAt("<?xml"), XMLText.isSpace(self.bytes[5]) { _ = self.skip(through: "?>") }
     }
 
-    /// An error at a place of the document.
+    /// Returns an error at a place in the document.
     func error(_ problem: String, at index: Int) -> XMLSyntaxError {
         self.bytes.withUnsafeBufferPointer { bytes in
             XMLSyntaxError(problem, at: TextPosition().advanced(by: index, into: bytes))
         }
     }
 
-    /// - Returns: nil at the end.
+    /// - Returns: the next part; nil at the end.
     mutating func next() -> Token? {
         if let name = self.unended {
             self.unended = nil
@@ -97,9 +97,9 @@ struct XMLCursor: Sendable {
 
     // MARK: Parts of a tag
 
-    /// Takes the next attribute off what a start tag has after its name.
+    /// Reads the next attribute of a start tag, and removes it from `rest`.
     ///
-    /// - Returns: nil where there is none; the value is without its quotes.
+    /// - Returns: the places of the name and of the value without its quotes; nil if there is no attribute left.
     func attribute(in rest: inout Range<Int>) -> (name: Range<Int>, value: Range<Int>)? {
         guard let start = rest.first(where: { !XMLText.isSpace(self.bytes[$0]) }) else { return nil }
         let isNameByte = { (byte: UInt8) in byte != UInt8(ascii: "=") && !XMLText.isSpace(byte) }
@@ -113,7 +113,7 @@ struct XMLCursor: Sendable {
 
     private static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
-    /// Passes over the rest of a tag. What is in quotes may have a “>”.
+    /// Skips the rest of a tag. Text in quotes may contain a “>”.
     private mutating func restOfTag() -> Range<Int> {
         let start = self.index
         var quote: UInt8?
@@ -131,7 +131,8 @@ struct XMLCursor: Sendable {
         }
     }
 
-    /// - Parameter isTarget: an instruction's may be followed by its end, and a tag's not.
+    /// - Parameter isTarget: true for the target of an instruction, which ends before `?`; a tag's name ends before `/` or
+    ///   `>`.
     private mutating func name(isTarget: Bool = false) -> Range<Int> {
         let start = self.index
         let stops: (UInt8, UInt8) =
@@ -154,7 +155,7 @@ struct XMLCursor: Sendable {
         text.withUTF8Buffer { self.bytes[self.index...].starts(with: $0) }
     }
 
-    /// - Returns: what was before `end`.
+    /// - Returns: the place of the text before `end`.
     private mutating func skip(through end: StaticString) -> Range<Int> {
         let start = self.index
         while true {
@@ -165,7 +166,7 @@ struct XMLCursor: Sendable {
         }
     }
 
-    /// - Returns: what is before the next `byte`, or the end.
+    /// - Returns: the place of the text before the next `byte`, or before the end.
     private mutating func skip(to byte: UInt8) -> Range<Int> {
         let start = self.index
         self.index = self.bytes.withUnsafeBytes { $0.firstIndex(of: byte, from: start) } ?? self.bytes.count
@@ -174,14 +175,14 @@ struct XMLCursor: Sendable {
 
     // MARK: Texts
 
-    /// The text of a part.
+    /// Returns the text of a part.
     func text(of range: Range<Int>, as form: Form) -> String {
         var text: [UInt8] = []
         self.append(range, as: form, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the text of a part, which is never longer than the part.
+    /// Appends the text of a part; it is never longer than the part.
     func append(_ range: Range<Int>, as form: Form, to text: inout [UInt8]) {
         var start = range.lowerBound
         for index in range where index >= start {
@@ -206,7 +207,7 @@ struct XMLCursor: Sendable {
         text.append(contentsOf: self.bytes[start..<range.upperBound])
     }
 
-    /// - Returns: where the text goes on.
+    /// - Returns: the place after the reference.
     private func appendReference(at index: Int, to text: inout [UInt8]) -> Int {
         let reference = self.bytes[(index + 1)...].prefix { $0 != UInt8(ascii: ";") }
         switch reference.first {

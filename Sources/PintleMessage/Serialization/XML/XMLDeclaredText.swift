@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes UTF-8 of a document in the encoding that its XML declaration names, as it comes.
+/// Converts a document, in pieces, from the encoding that its XML declaration names to UTF-8.
 struct XMLDeclaredText {
     private enum State {
-        /// The declaration may not be over yet.
+        /// The declaration may be incomplete.
         case deciding([UInt8])
         case utf8
         case other(XMLLegacyText)
@@ -22,7 +22,7 @@ struct XMLDeclaredText {
             defer { self.state = .other(text) }
             return try text.take(piece, isLast: isLast, to: &document)
         case .deciding(let head):
-            // Most documents declare nothing, or UTF-8; neither is copied.
+            // Most documents declare no encoding, or UTF-8. Their pieces are not copied.
             let start = head + piece.prefix(XMLScan.tokenLimit - head.count)
             guard isLast || start.count == XMLScan.tokenLimit || XMLText.declarationIsOver(in: start) else {
                 self.state = .deciding(start)
@@ -40,7 +40,7 @@ struct XMLDeclaredText {
 
     private mutating func decide(_ start: [UInt8]) throws(XMLSyntaxError) {
         self.state = .utf8
-        // The second is no registered name, and common.
+        // `utf8` is not a registered name, but common.
         guard let name = XMLText.declaredEncoding(in: start), !["utf-8", "utf8"].contains(name.lowercased()) else {
             return
         }
@@ -52,20 +52,20 @@ struct XMLDeclaredText {
     }
 }
 
-/// Makes UTF-8 of text in an encoding other than Unicode's.
+/// Converts text in an encoding other than Unicode's to UTF-8.
 ///
-/// Where a byte can be a part of a character it is decoded with those around it: text is cut before bytes below `0`,
-/// which are characters of their own in every encoding that keeps ASCII and has no states.
+/// If characters can have several bytes, each run of bytes is decoded as a whole. Runs end before bytes below `0`, which
+/// are always whole characters in encodings that keep ASCII and have no states.
 struct XMLLegacyText {
-    /// The most bytes that there may be between two places where text can be cut.
+    /// The maximum size of such a run in bytes.
     private static let limit = 1 << 16
 
     private let encoding: TextEncoding
-    /// The UTF-8 of each byte, empty where a byte is none; nil where characters can have several bytes.
+    /// The UTF-8 of each byte, empty for an invalid one; nil if characters can have several bytes.
     private let characters: [[UInt8]]?
     private var held: [UInt8] = []
 
-    /// - Returns: nil for an encoding that is not known, changes ASCII, or has states.
+    /// - Returns: nil for an encoding that is unknown, changes ASCII, or has states.
     init?(_ name: String) {
         guard let encoding = try? TextEncoding(name), encoding.keepsASCII, !Self.hasStates(encoding.name) else {
             return nil
@@ -74,7 +74,7 @@ struct XMLLegacyText {
         self.characters = Self.characters(of: encoding)
     }
 
-    /// In these, bytes of ASCII are something else after a control character, or after `~{`.
+    /// True for encodings in which bytes of ASCII have another meaning after a control character, or after `~{`.
     private static func hasStates(_ name: String) -> Bool {
         ["iso-2022", "csiso2022", "hz"].contains { name.hasPrefix($0) }
     }

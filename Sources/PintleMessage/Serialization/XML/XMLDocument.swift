@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An XML document as a tree that does not change: elements with attributes, texts, comments and instructions.
+/// An XML document as an immutable tree: elements with attributes, texts, comments and instructions.
 ///
-/// Whatever ``XMLScanner`` refuses is no document. A tree takes time that grows with the length of the document, and
-/// memory of at most its length and about 50 bytes a node; depth costs nothing beyond that.
+/// A document that ``XMLScanner`` refuses is an error. Building the tree takes time in proportion to the length of the
+/// document, and memory of at most that length and about 50 bytes for each node; depth needs no extra memory.
 public struct XMLDocument: Sendable {
-    /// How large a tree may grow. How deep is up to ``XMLScanner/nestingLimit``.
+    /// Limits of the size of a tree. Its depth is limited by ``XMLScanner/nestingLimit``.
     public struct Limits: Sendable, Hashable {
-        /// The most elements, attributes, texts, comments and instructions together. Default 1 Mi.
+        /// The maximum number of elements, attributes, texts, comments and instructions together. Default 1 Mi.
         public var nodes: Int
-        /// The most attributes of an element. Default 1024.
+        /// The maximum number of attributes of an element. Default 1024.
         public var attributes: Int
 
         /// Makes limits.
@@ -19,17 +19,17 @@ public struct XMLDocument: Sendable {
         }
     }
 
-    /// The document's element, which contains all others.
+    /// The root element, which contains all others.
     public let root: XMLElement
     private let tree: XMLTree
 
     /// Reads a document.
     ///
     /// - Parameters:
-    ///   - scanner: what is accepted.
-    ///   - limits: how large it may be.
-    ///   - readsNamespaces: whether the prefixes of names are looked up, and have to be declared. Default true.
-    /// - Throws: where and why the bytes stop being XML, or being within the limits.
+    ///   - scanner: the rules for accepted documents.
+    ///   - limits: limits of the size of the tree.
+    ///   - readsNamespaces: true if the prefixes of names are resolved, and must be declared. Default true.
+    /// - Throws: the place and the reason if the bytes are not XML, or exceed the limits.
     public init(
         _ bytes: [UInt8], scanner: XMLScanner = XMLScanner(), limits: Limits = Limits(), readsNamespaces: Bool = true
     ) throws(XMLSyntaxError) {
@@ -43,10 +43,10 @@ public struct XMLDocument: Sendable {
         self.root = root
     }
 
-    /// The document type declaration, where there is one.
+    /// The document type declaration, if there is one.
     public var documentType: XMLDocumentType? { self.tree.documentType }
 
-    /// The element, and the comments and instructions before and after it.
+    /// The root element, and the comments and instructions before and after it.
     public var children: XMLChildren { XMLChildren(tree: self.tree, index: 0) }
 }
 
@@ -64,17 +64,17 @@ public enum XMLNode: Sendable, Hashable {
     case instruction(target: String, content: String)
 }
 
-/// The parts of an element, or of a document, in their order.
+/// The parts of an element, or of a document, in order.
 public struct XMLChildren: Sequence, Sendable {
     let tree: XMLTree
     let index: Int
 
-    /// Begins with the first part.
+    /// Returns an iterator that begins with the first part.
     public func makeIterator() -> Iterator {
         Iterator(tree: self.tree, index: self.index + 1, end: Int(self.tree.records[self.index].end))
     }
 
-    /// Those that are elements.
+    /// The parts that are elements.
     var elements: some Sequence<XMLElement> {
         self.indices.lazy.filter { self.tree.records[$0].kind == .element }
             .map { XMLElement(tree: self.tree, index: $0) }
@@ -89,13 +89,13 @@ public struct XMLChildren: Sequence, Sendable {
         }
     }
 
-    /// Gives one part after another.
+    /// An iterator over the parts.
     public struct Iterator: IteratorProtocol {
         let tree: XMLTree
         var index: Int
         let end: Int
 
-        /// The next part.
+        /// Returns the next part.
         public mutating func next() -> XMLNode? {
             guard self.index < self.end else { return nil }
             defer { self.index = Int(self.tree.records[self.index].end) }

@@ -2,13 +2,13 @@
 
 /// The name of an element or an attribute (Namespaces in XML 1.0).
 ///
-/// Two names are equal when their bytes are: XML knows no canonical equivalence.
+/// Two names are equal if their bytes are equal: XML has no canonical equivalence.
 public struct XMLName: Sendable, Hashable, CustomStringConvertible {
-    /// The part before the colon; empty where there is none.
+    /// The part before the colon; empty if there is none.
     public let prefix: String
     /// The part after the colon, or the whole name.
     public let local: String
-    /// The URI of the namespace; empty for none, and where namespaces are not read.
+    /// The URI of the namespace; empty for none, and if namespaces are not resolved.
     public let namespace: String
 
     /// Makes a name.
@@ -18,12 +18,12 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
         self.namespace = namespace
     }
 
-    /// As it is spelled: `dc:title`.
+    /// The name in its spelling in the document: `dc:title`.
     public var qualified: String { self.prefix.isEmpty ? self.local : "\(self.prefix):\(self.local)" }
-    /// As it is spelled.
+    /// The name in its spelling in the document.
     public var description: String { self.qualified }
 
-    /// True where local name, namespace and prefix have the same bytes.
+    /// True if local name, namespace and prefix have equal bytes.
     public static func == (left: XMLName, right: XMLName) -> Bool {
         left.local.hasBytes(of: right.local) && left.prefix.hasBytes(of: right.prefix)
             && left.namespace.hasBytes(of: right.namespace)
@@ -34,11 +34,11 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
         for text in [self.prefix, self.local, self.namespace] { hasher.combine(ExactName(text)) }
     }
 
-    /// True where the name is asked for.
+    /// True if local name and namespace equal the given ones.
     ///
     /// - Parameters:
-    ///   - local: nil for any.
-    ///   - namespace: nil for any.
+    ///   - local: the local name; nil for any.
+    ///   - namespace: the namespace; nil for any.
     func matches(_ local: String?, _ namespace: String?) -> Bool {
         if let local, !self.local.hasBytes(of: local) { return false }
         if let namespace, !self.namespace.hasBytes(of: namespace) { return false }
@@ -48,9 +48,9 @@ public struct XMLName: Sendable, Hashable, CustomStringConvertible {
 
 /// An attribute of an element.
 public struct XMLAttribute: Sendable, Hashable {
-    /// Its name. One without prefix is in no namespace.
+    /// The name. One without prefix is in no namespace.
     public let name: XMLName
-    /// Its value, with references replaced.
+    /// The value, with references replaced.
     public let value: String
 
     /// Makes an attribute.
@@ -60,16 +60,16 @@ public struct XMLAttribute: Sendable, Hashable {
     }
 }
 
-/// A document type declaration (XML 1.0 §2.8). What it names is never fetched.
+/// A document type declaration (XML 1.0 §2.8). External identifiers in it are never fetched.
 public struct XMLDocumentType: Sendable, Hashable {
-    /// The name that the document's element should have.
+    /// The name that the root element should have.
     public let name: String
-    /// Nil where there is none.
+    /// The public identifier; nil if there is none.
     public let publicID: String?
-    /// Nil where there is none.
+    /// The system identifier; nil if there is none.
     public let systemID: String?
 
-    /// Reads all between `<!DOCTYPE` and `>` of a document that has been judged.
+    /// Reads everything between `<!DOCTYPE` and `>` of a document that was found valid.
     init(_ declaration: ArraySlice<UInt8>) {
         // The only quotes are those of the identifiers.
         let start = declaration.drop(while: XMLText.isSpace)

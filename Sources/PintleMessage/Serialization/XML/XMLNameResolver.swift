@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the namespaces of names where they stand (Namespaces in XML 1.0), and keeps each name once.
+/// Resolves the namespaces of names in a document (Namespaces in XML 1.0), and keeps each name once.
 ///
-/// A prefix is looked up in one step however many are in force: what an element declares replaces what was, and is put
-/// back at its end.
+/// Looking up a prefix takes constant time, however many bindings are in force: a declaration of an element replaces the
+/// previous binding, which is restored at the end of the element.
 struct XMLNameResolver: Sendable {
-    /// An attribute of the element that was opened last, by the number of its name and the place of its value.
+    /// An attribute of the last opened element: the number of its name, and the place of its value.
     struct Attribute {
         let name: Int
         let value: Range<Int>
     }
 
-    /// A name as it is spelled, by the numbers of its texts.
+    /// A name in its spelling in the document, as numbers of its texts.
     private struct Spelling {
         let prefix: Int
         let local: Int
-        /// True where the name has at most one colon, and something on both sides of it.
+        /// True if the name has at most one colon, with text on both sides.
         let isQualified: Bool
     }
 
@@ -29,7 +29,7 @@ struct XMLNameResolver: Sendable {
         let namespace: Int
     }
 
-    /// The most names of elements and attributes that differ, each of which is kept.
+    /// The maximum number of different names of elements and attributes, because each one is kept.
     private static let nameLimit = 1 << 16
 
     private let readsNamespaces: Bool
@@ -37,14 +37,14 @@ struct XMLNameResolver: Sendable {
     private var texts = XMLStringTable()
     private var spellings: [Int: Spelling] = [:]
     private var numbers: [Resolved: Int] = [:]
-    /// Every name that there was, by its number.
+    /// All names so far, by number.
     private(set) var names: [XMLName] = []
-    /// The URI that each prefix stands for; 0 for none, which only the empty prefix can stand for.
+    /// The number of the URI for each prefix; 0 for none, which only the empty prefix can have.
     private var bindings: [Int: Int]
-    /// The bindings that the open elements have replaced.
+    /// The bindings that open elements have replaced.
     private var replaced: [(prefix: Int, namespace: Int?)] = []
     private var open: [(name: Int, replacedCount: Int)] = []
-    /// The attributes of the element that was opened last, in their order.
+    /// The attributes of the last opened element, in order.
     private(set) var attributes: [Attribute] = []
 
     private let xml: (prefix: Int, namespace: Int)
@@ -126,7 +126,7 @@ struct XMLNameResolver: Sendable {
         return number
     }
 
-    /// True where a name may stand behind a colon: without another one, and with a character that begins names.
+    /// True if a name is allowed after a colon: it has no other colon, and begins with a character that begins names.
     private static func isLocal(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !bytes.contains(UInt8(ascii: ":")),
             let first = String(decoding: bytes, as: UTF8.self).unicodeScalars.first
@@ -134,7 +134,7 @@ struct XMLNameResolver: Sendable {
         return XMLText.isNameStart(first)
     }
 
-    /// As much of a text as an error shows.
+    /// Returns the part of a text that an error shows.
     private func shown(_ number: Int) -> String { String(decoding: self.texts[number].utf8.prefix(64), as: UTF8.self) }
 
     // MARK: Namespaces
@@ -163,11 +163,11 @@ struct XMLNameResolver: Sendable {
         }
     }
 
-    /// The namespace of a name; an attribute without prefix has none.
+    /// Returns the namespace of a name; an attribute without prefix has none.
     private func namespace(of spelling: Spelling, isAttribute: Bool) -> Int? {
         guard self.readsNamespaces else { return 0 }
         guard isAttribute, spelling.prefix == 0 else { return self.bindings[spelling.prefix] }
-        // The attribute that declares is in the namespace of declarations itself.
+        // `xmlns` itself is in the namespace of declarations.
         return spelling.local == self.xmlns.prefix ? self.xmlns.namespace : 0
     }
 
@@ -200,7 +200,7 @@ struct XMLNameResolver: Sendable {
         return number
     }
 
-    /// No two attributes have the same local name in the same namespace, whatever their prefixes (§6.3).
+    /// Refuses two attributes with the same local name in the same namespace, even with different prefixes (§6.3).
     private func checkUnique(
         _ number: Int, _ place: Range<Int>, among seen: inout Set<Expanded>, in document: XMLCursor
     ) throws(XMLSyntaxError) {

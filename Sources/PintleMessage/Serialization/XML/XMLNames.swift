@@ -2,7 +2,7 @@
 
 /// The names of the elements that are open.
 struct XMLOpenElements {
-    /// The most bytes of all of them.
+    /// The maximum size of all names together, in bytes.
     static let limit = 1 << 20
 
     private var bytes: [UInt8] = []
@@ -11,12 +11,12 @@ struct XMLOpenElements {
     var count: Int { self.starts.count }
     var isEmpty: Bool { self.starts.isEmpty }
 
-    /// The innermost one's name, for an error.
+    /// The name of the innermost element, for an error.
     var last: String {
         self.starts.last.map { start in String(decoding: self.bytes[start...].prefix(64), as: UTF8.self) } ?? ""
     }
 
-    /// - Returns: false where that would be too many bytes.
+    /// - Returns: false if the names would be too large together.
     mutating func push(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard self.bytes.count + name.count <= Self.limit else { return false }
         self.starts.append(self.bytes.count)
@@ -36,21 +36,22 @@ struct XMLOpenElements {
     }
 }
 
-/// The names of the attributes of a tag, each of which may stand there once (XML 1.0 §3.1).
+/// The names of the attributes of a tag; each name may occur once (XML 1.0 §3.1).
 struct XMLAttributeNames {
     enum Insertion {
         case isNew, isThere, isTooMuch
     }
 
-    /// The most bytes of all of them.
+    /// The maximum size of all names together, in bytes.
     static let limit = 1 << 20
-    /// As many as are sooner compared than looked up.
+    /// The number of names up to which a linear search is faster than the table.
     private static let few = 8
 
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
-    /// Where there are more than few: the number of a name, from 1, in the first free place from its hash on; twice as
-    /// many places as names, or more. The hash has the process's own seed, so nobody can choose names that collide.
+    /// A hash table for more than ``few`` names: the number of each name, from 1, in the first free slot from its hash on.
+    /// It has at least twice as many slots as names. Hashes are seeded for the process, so no document can have names
+    /// chosen to collide.
     private var table: [UInt32] = []
 
     mutating func insert(_ name: UnsafeBufferPointer<UInt8>) -> Insertion {
@@ -69,7 +70,8 @@ struct XMLAttributeNames {
     }
 
     mutating func removeAll() {
-        // A tag with many is followed by one with few; their room is not kept for the rest of the document.
+        // A tag with many attributes is usually followed by smaller ones; its memory is not kept for the rest of the
+        // document.
         let isLarge = self.ends.count > Self.few
         self.bytes.removeAll(keepingCapacity: !isLarge)
         self.ends.removeAll(keepingCapacity: !isLarge)
@@ -82,7 +84,7 @@ struct XMLAttributeNames {
             && self.bytes.withUnsafeBufferPointer { $0[start..<self.ends[number]].elementsEqual(name) }
     }
 
-    /// Where the name is in the table, or would be.
+    /// Returns the slot of the name in the table, or the slot where it would be.
     private func place(of name: UnsafeBufferPointer<UInt8>) -> Int {
         var hasher = Hasher()
         hasher.combine(bytes: UnsafeRawBufferPointer(name))

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads an XML document part by part, each when it is asked for: the event form of a document, of which ``XMLDocument``
-/// is the tree.
+/// Reads an XML document part by part, on demand: as events, whereas ``XMLDocument`` is a tree.
 ///
-/// The document is judged when the reader is made, so a reader is of a document that is well-formed to its end. What can
-/// be wrong later are namespaces and limits.
+/// The whole document is checked when the reader is made, so it is well-formed to its end. Later errors can only be about
+/// namespaces and limits.
 public struct XMLReader: Sendable {
-    /// A part of a document. Texts that are next to each other are one, and so is the text of references.
+    /// A part of a document. Adjacent texts, and the texts of references, are one part.
     public enum Event: Sendable, Hashable {
         /// The document type declaration.
         case documentType(XMLDocumentType)
-        /// An element begins. Its attributes are in their order, declarations of namespaces among them.
+        /// An element begins. Its attributes are in order, including declarations of namespaces.
         case start(XMLName, [XMLAttribute])
-        /// An element ends, also one that is a single tag.
+        /// An element ends, also one that consists of a single tag.
         case end(XMLName)
         /// Text within an element; also white space between elements.
         case text(String)
@@ -27,13 +26,13 @@ public struct XMLReader: Sendable {
     private var document: XMLCursor
     private var names: XMLNameResolver
 
-    /// Judges a document, and begins before its first part.
+    /// Checks a document, and makes a reader before its first part.
     ///
     /// - Parameters:
-    ///   - scanner: what is accepted.
-    ///   - attributeLimit: the most attributes of an element. Default 1024.
-    ///   - readsNamespaces: whether the prefixes of names are looked up, and have to be declared. Default true.
-    /// - Throws: what ``XMLScanner/validate(_:)`` throws.
+    ///   - scanner: the rules for accepted documents.
+    ///   - attributeLimit: the maximum number of attributes of an element. Default 1024.
+    ///   - readsNamespaces: true if the prefixes of names are resolved, and must be declared. Default true.
+    /// - Throws: the errors of ``XMLScanner/validate(_:)``.
     public init(
         _ bytes: [UInt8], scanner: XMLScanner = XMLScanner(), attributeLimit: Int = 1024, readsNamespaces: Bool = true
     ) throws(XMLSyntaxError) {
@@ -41,10 +40,10 @@ public struct XMLReader: Sendable {
         self.names = XMLNameResolver(readsNamespaces: readsNamespaces, attributeLimit: attributeLimit)
     }
 
-    /// The next part, or nil at the end.
+    /// Returns the next part, or nil at the end.
     ///
-    /// - Throws: where a name has a prefix that stands for no namespace, or a limit is exceeded. After an error the
-    ///   reader is of no use.
+    /// - Throws: ``XMLSyntaxError`` if a prefix is not declared, or a limit is exceeded. After an error the reader must not
+    ///   be used any more.
     public mutating func next() throws(XMLSyntaxError) -> Event? {
         switch self.document.next() {
         case .start(let name, let attributes):

@@ -3,7 +3,8 @@
 extension XMLScan {
     // MARK: Pieces
 
-    /// What is wrong at the index, unless it is that the piece ends there, or that what stands there is no character.
+    /// Returns the error at the index: `problem`, unless the piece ends there, or the bytes there are not a valid
+    /// character.
     func failure(_ problem: String) -> Failure {
         guard self.index < self.end else { return self.failureAtEnd ?? Failure(self.index, problem) }
         do throws(Failure) {
@@ -14,7 +15,8 @@ extension XMLScan {
         }
     }
 
-    /// What keeps anybody from saying that the document ends where the bytes do; nil where it does.
+    /// The error if the bytes end here: a declaration that is too long, or ``Failure/unfinished`` if another piece follows;
+    /// nil for the last piece.
     private var failureAtEnd: Failure? {
         if let start = self.declarationStart, self.end - start == Self.tokenLimit {
             return Failure(start, "a declaration of more than \(Self.tokenLimit) bytes")
@@ -22,9 +24,9 @@ extension XMLScan {
         return self.isLast ? nil : .unfinished
     }
 
-    /// Whether `text` stands at the index.
+    /// True if `text` follows the index.
     ///
-    /// - Throws: ``Failure/unfinished`` where that depends on the next piece.
+    /// - Throws: ``Failure/unfinished`` if that depends on the next piece.
     @inline(__always)
     func isAt(_ text: StaticString) throws(Failure) -> Bool {
         let count = text.utf8CodeUnitCount
@@ -46,7 +48,7 @@ extension XMLScan {
         guard try self.take(text) else { throw self.failure("\(what) is due") }
     }
 
-    /// - Returns: whether there was any.
+    /// - Returns: true if there was any.
     @inline(__always)
     @discardableResult
     mutating func skipSpace() -> Bool {
@@ -78,12 +80,12 @@ extension XMLScan {
             }
         }
         guard self.index > start else { throw self.failure("\(what) is due") }
-        // It may go on in the next piece.
+        // The name may continue in the next piece.
         if self.index >= self.end, let failure = self.failureAtEnd { throw failure }
         return UnsafeBufferPointer(rebasing: self.bytes[start..<self.index])
     }
 
-    /// The character at the index (RFC 3629 §4, XML 1.0 §2.2), and its bytes.
+    /// Returns the character at the index (RFC 3629 §4, XML 1.0 §2.2), and its number of bytes.
     func character() throws(Failure) -> (scalar: UnicodeScalar, width: Int) {
         let lead = self.bytes[self.index]
         let width: Int
@@ -114,7 +116,8 @@ extension XMLScan {
         return (scalar, width)
     }
 
-    /// `&lt;` and its like, `&#10;` or `&#xA;` (XML 1.0 §4.1); no other entity can be declared.
+    /// Reads a reference such as `&lt;`, `&#10;` or `&#xA;` (XML 1.0 §4.1). Only the predefined entities exist, because
+    /// documents that could declare others are refused.
     mutating func reference() throws(Failure) {
         let start = self.index
         self.index += 1
@@ -144,7 +147,7 @@ extension XMLScan {
 
     // MARK: Declarations
 
-    /// ` version="1.0" encoding="…" standalone="…"?>`, after `<?xml` (XML 1.0 §2.8).
+    /// Reads the rest of an XML declaration, ` version="1.0" encoding="…" standalone="…"?>`, after `<?xml` (XML 1.0 §2.8).
     mutating func declaration() throws(Failure) {
         self.beginDeclaration(lengthSoFar: 5)
         var names = ["version", "encoding", "standalone"][...]
@@ -177,7 +180,8 @@ extension XMLScan {
         }
     }
 
-    /// After `<!DOCTYPE` (XML 1.0 §2.8): a name and where more could be found.
+    /// Reads the rest of a document type declaration after `<!DOCTYPE` (XML 1.0 §2.8): a name, and perhaps external
+    /// identifiers.
     mutating func documentType() throws(Failure) {
         self.beginDeclaration(lengthSoFar: 9)
         guard self.skipSpace() else { throw self.failure("white space is due") }
@@ -216,7 +220,7 @@ extension XMLScan {
         return UnsafeBufferPointer(rebasing: self.bytes[start..<self.index - 1])
     }
 
-    /// Until ``endDeclaration()``, the bytes end where the declaration must.
+    /// Until ``endDeclaration()``, ``end`` is at most the place where the declaration must end.
     private mutating func beginDeclaration(lengthSoFar: Int) {
         let start = self.index - lengthSoFar
         self.declarationStart = start

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One walk through a document, or through the next piece of it. Depth costs no recursion.
+/// One pass over a document, or over the next piece of it, without recursion.
 ///
-/// What is short and makes sense only as a whole (a name, a reference, a delimiter, a declaration) is left to the next
-/// piece where it does not fit; texts, values, comments and white space are not, however long they are.
+/// A short token that makes sense only as a whole (a name, a reference, a delimiter, a declaration) is left to the next
+/// piece if this one cuts it. Texts, values, comments and white space are scanned as far as they go, however long they are.
 ///
-/// It holds a pointer, so it lives only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
+/// It holds a pointer, so it exists only inside the `withUnsafe…` call that makes it; ``State`` outlives it.
 struct XMLScan {
-    /// Why scanning stopped.
+    /// The reason why scanning stopped.
     struct Failure: Error {
-        /// Where in the bytes.
+        /// The index of the offending byte.
         let index: Int
-        /// Nil where nothing is wrong: the piece ends, and the document does not.
+        /// Nil if there is no error: the piece ends, but the document does not.
         let problem: String?
 
         static let unfinished = Failure(0, nil)
@@ -22,41 +22,42 @@ struct XMLScan {
         }
     }
 
-    /// Where in the grammar scanning stands.
+    /// The current place in the grammar.
     enum Place {
         case start, prolog, content, epilog
-        /// In a start tag, where white space is due before a name, and after it.
+        /// In a start tag: without and with white space read since the last name or value. A name needs white space before
+        /// it.
         case tag, tagSpace
         case beforeEquals, afterEquals
         case value(quote: UInt8)
-        /// After an end tag's name.
+        /// After the name in an end tag.
         case endTag
         case comment, instruction, section
     }
 
-    /// What is known between two pieces.
+    /// The state between two pieces.
     struct State {
         var place = Place.start
         var mayHaveType = true
         var hasElement = false
         var open = XMLOpenElements()
         var attributes = XMLAttributeNames()
-        /// The most levels of elements.
+        /// The maximum number of levels of elements.
         var nestingLimit = 0
     }
 
-    /// The most bytes of a name, and of a declaration: what may be held from one piece to the next.
+    /// The maximum size in bytes of a name, and of a declaration: of tokens that are kept from one piece to the next.
     static let tokenLimit = 4096
 
     let bytes: UnsafeBufferPointer<UInt8>
-    /// Where the bytes end, or where a declaration must.
+    /// The end of the bytes, or the place where a declaration must end.
     var end: Int
-    /// Whether the document ends with these bytes.
+    /// True if the document ends with these bytes.
     let isLast: Bool
     var index = 0
-    /// Where what is not settled yet begins: the next piece goes on from there.
+    /// The index up to which the scan is final: the next piece continues there.
     private(set) var settled = 0
-    /// Where the declaration begins that is being read.
+    /// The start of the declaration that is being read.
     var declarationStart: Int?
     var state: State
 
@@ -69,7 +70,8 @@ struct XMLScan {
 
     /// Scans to the end of the document.
     ///
-    /// - Throws: what is wrong, or ``Failure/unfinished``; then ``settled`` says from where on bytes have to be seen again.
+    /// - Throws: the error, or ``Failure/unfinished``; then bytes from ``settled`` on must be scanned again with the next
+    ///   piece.
     mutating func run() throws(Failure) {
         while true {
             self.settled = self.index
@@ -101,14 +103,14 @@ struct XMLScan {
         }
     }
 
-    /// Where scanning goes on after a tag, a comment or an instruction.
+    /// The place after a tag, a comment or an instruction.
     private var outside: Place {
         self.state.open.isEmpty ? (self.state.hasElement ? .epilog : .prolog) : .content
     }
 
-    /// Skips white space that need not be seen again.
+    /// Skips white space, which need not be scanned again.
     ///
-    /// - Returns: whether there was any.
+    /// - Returns: true if there was any.
     @discardableResult
     private mutating func settleSpace() -> Bool {
         let hasSpace = self.skipSpace()
@@ -130,7 +132,7 @@ struct XMLScan {
         self.state.place = .prolog
     }
 
-    /// Comments, instructions and white space, with one document type declaration among them.
+    /// Scans comments, instructions, white space and at most one document type declaration, up to the first start tag.
     private mutating func prolog() throws(Failure) {
         self.settleSpace()
         if self.state.mayHaveType, try self.take("<!DOCTYPE") {
@@ -172,7 +174,7 @@ struct XMLScan {
         self.state.place = .tag
     }
 
-    /// What may follow a tag's name, or an attribute's value.
+    /// Scans the part after the name of a tag, or after the value of an attribute.
     private mutating func tag() throws(Failure) {
         if self.settleSpace() { self.state.place = .tagSpace }
         if try self.take(">") {
@@ -198,7 +200,7 @@ struct XMLScan {
         }
     }
 
-    /// After `</`.
+    /// Scans the rest of an end tag after `</`.
     private mutating func endTag() throws(Failure) {
         let start = self.index - 2
         let name = try self.name("the name of an element")
@@ -225,7 +227,7 @@ struct XMLScan {
 
     // MARK: Content
 
-    /// The next tag, comment, instruction or section within an element, with the text and the references before it.
+    /// Scans the text and references in an element, and the beginning of the next tag, comment, instruction or section.
     private mutating func content() throws(Failure) {
         while true {
             switch try self.text(before: UInt8(ascii: "<"), UInt8(ascii: "&"), UInt8(ascii: "]")) {
@@ -291,7 +293,7 @@ struct XMLScan {
         }
     }
 
-    /// After `<?`.
+    /// Scans the beginning of an instruction after `<?`.
     private mutating func instructionStart() throws(Failure) {
         let start = self.index
         let target = try self.name("the name of an instruction")
@@ -306,9 +308,9 @@ struct XMLScan {
         }
     }
 
-    /// Text up to one of three bytes, which is left unread.
+    /// Scans text up to one of three bytes, which is left unread.
     ///
-    /// - Returns: which one; nil at the end of the document.
+    /// - Returns: the byte that was found; nil at the end of the document.
     @inline(__always)
     private mutating func text(before first: UInt8, _ second: UInt8, _ third: UInt8) throws(Failure) -> UInt8? {
         while true {

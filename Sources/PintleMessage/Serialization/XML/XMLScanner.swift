@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks that bytes are one well-formed XML 1.0 document (Fifth Edition), and reads nothing but them.
+/// Checks that bytes are one well-formed XML 1.0 document (Fifth Edition). It reads nothing but these bytes.
 ///
-/// A document type declaration may name an external subset, which is not fetched. One with declarations of its own is
-/// refused whatever they declare: they can define entities, and with them a small document that is huge when read, or
-/// one that includes files of whoever reads it. Namespaces are not looked at.
+/// A document type declaration may name an external subset, which is not fetched. One with an internal subset is always
+/// refused, because it can define entities: with these, a small document can become huge when it is read, or include local
+/// files of its reader. Namespaces are not checked.
 ///
-/// The encoding is told by a byte order mark, by the zero bytes of UTF-16 and UTF-32, or by the XML declaration, and
-/// else is UTF-8. A declared encoding must keep ASCII as it is, and have no states to switch between (ISO-2022, HZ).
+/// A byte order mark, the zero bytes of UTF-16 and UTF-32, or the XML declaration determines the encoding; the default is
+/// UTF-8. A declared encoding must keep ASCII unchanged, and must not switch between states as ISO-2022 and HZ do.
 ///
-/// A name has at most 4096 bytes of UTF-8, and so has a declaration; the names of open elements, and those of a tag's
-/// attributes, have at most 1 MiB together. Values, texts, comments and all else may be of any length.
+/// A name has at most 4096 bytes of UTF-8, and so has a declaration. The names of open elements, and those of the
+/// attributes of one tag, have at most 1 MiB together. Values, texts, comments and everything else may be of any length.
 public struct XMLScanner: Sendable, Hashable {
-    /// The most levels of elements. Default 512.
+    /// The maximum number of levels of elements. Default 512.
     public var nestingLimit: Int
 
     /// Makes a scanner.
@@ -20,7 +20,7 @@ public struct XMLScanner: Sendable, Hashable {
 
     /// Checks a whole document.
     ///
-    /// - Throws: where and why the bytes stop being XML.
+    /// - Throws: the place of the first byte that is not XML, and the reason.
     public func validate(_ bytes: [UInt8]) throws(XMLSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in
             var validator = XMLValidator(self)
@@ -28,7 +28,7 @@ public struct XMLScanner: Sendable, Hashable {
         }
     }
 
-    /// Checks a whole document, and makes UTF-8 of it, without byte order mark. Its declaration stays as it is.
+    /// Checks a whole document, and converts it to UTF-8 without byte order mark. Its declaration stays unchanged.
     func text(of bytes: [UInt8]) throws(XMLSyntaxError) -> [UInt8] {
         try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in
             var validator = XMLValidator(self, keepsText: true)
@@ -38,13 +38,13 @@ public struct XMLScanner: Sendable, Hashable {
     }
 }
 
-/// The first place where bytes stop being an XML document.
+/// The first place at which bytes are not an XML document.
 public struct XMLSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// From 1; lines end with a line feed.
+    /// The line, from 1; lines end with a line feed.
     public let line: Int
-    /// From 1, in bytes of UTF-8 from the start of the line, without a byte order mark.
+    /// The column, from 1, in bytes of UTF-8 from the start of the line, without a byte order mark.
     public let column: Int
-    /// What is wrong there.
+    /// The problem at that place.
     public let problem: String
 
     init(_ problem: String, at position: TextPosition) {

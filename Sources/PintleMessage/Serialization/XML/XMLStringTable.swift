@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Texts of a document, each kept once and known by its number. The numbers count from 0, the empty text's.
+/// The texts of a document, each kept once and identified by a number. Numbers count from 0, which is the empty text.
 struct XMLStringTable: Sendable {
     private var texts: [String] = [""]
     private var numbers: [ExactName: Int] = [ExactName(""): 0]
@@ -9,7 +9,7 @@ struct XMLStringTable: Sendable {
 
     subscript(number: Int) -> String { self.texts[number] }
 
-    /// The number of a text, which is added where it is new.
+    /// Returns the number of a text, and adds the text if it is new.
     mutating func number(of bytes: some Collection<UInt8>) -> Int {
         let text = String(decoding: bytes, as: UTF8.self)
         let name = ExactName(text)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The characters that XML is made of (XML 1.0 §2.2, §2.3), and what a declaration says of their encoding (§4.3.3).
+/// The characters of XML (XML 1.0 §2.2, §2.3), and the encoding in a declaration (§4.3.3).
 enum XMLText {
-    /// Whether a document may have the character at all.
+    /// True if the character is allowed in a document.
     static func isCharacter(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.value {
         case 0x09, 0x0A, 0x0D, 0x20...0xFFFD, 0x10000...0x10FFFF: true
@@ -42,7 +42,7 @@ enum XMLText {
         Self.isNameStartByte(byte) || byte &- 0x30 < 11 || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
     }
 
-    /// Whether a public identifier may have the byte (XML 1.0 §2.3).
+    /// True if the byte is allowed in a public identifier (XML 1.0 §2.3).
     static func isPublicIdentifierByte(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x20, 0x0A, 0x0D, 0x30...0x3B, 0x3D, 0x3F...0x5A, 0x5F, 0x61...0x7A: true
@@ -51,19 +51,19 @@ enum XMLText {
         }
     }
 
-    /// As much of a name as an error shows.
+    /// Returns the part of a name that an error shows.
     static func text(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         String(decoding: bytes.prefix(64), as: UTF8.self)
     }
 
-    /// Whether no more bytes are needed to see what encoding is declared.
+    /// True if no more bytes are needed to find the declared encoding.
     static func declarationIsOver(in start: [UInt8]) -> Bool {
         let opening = "<?xml".utf8
         return start.contains(UInt8(ascii: ">"))
             || !start.prefix(opening.count).elementsEqual(opening.prefix(start.count))
     }
 
-    /// The encoding that a declaration at the very start names. Whether the declaration is in order is found out later.
+    /// Returns the encoding named by a declaration at the very start. The declaration itself is checked later.
     static func declaredEncoding(in bytes: [UInt8]) -> String? {
         guard bytes.starts(with: "<?xml".utf8), let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return nil }
         let words = bytes[..<end].split { Self.isSpace($0) || $0 == UInt8(ascii: "=") }

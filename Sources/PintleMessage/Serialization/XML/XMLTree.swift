@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The parts of a document in one list, in their order in the document: what an element contains follows it directly.
+/// The parts of a document in one list, in document order: the contents of an element follow it directly.
 ///
-/// Nothing points from part to part, so a tree of any depth goes at once, and is walked without recursion. All text lies in
-/// one block.
+/// Parts hold no references to each other, so a tree of any depth is freed at once, and is walked without recursion. All
+/// text is in one block.
 final class XMLTree: Sendable {
     /// A part of a document.
     struct Record: Sendable {
@@ -14,13 +14,13 @@ final class XMLTree: Sendable {
         }
 
         let kind: Kind
-        /// An element's name by its number; of an instruction how much of its text is the target.
+        /// The number of an element's name; for an instruction, the number of bytes of its text that are the target.
         let name: UInt32
-        /// The index of its parent; the document is its own.
+        /// The index of the parent; the document is its own parent.
         let parent: UInt32
-        /// The first record behind all that it contains.
+        /// The index of the first record after its contents.
         var end: UInt32
-        /// An element's attributes, by their places in ``XMLTree/attributes``; of others the place of their text.
+        /// The places of an element's attributes in ``XMLTree/attributes``; for other parts, the place of their text.
         let content: Range<Int>
     }
 
@@ -68,7 +68,7 @@ final class XMLTree: Sendable {
     }
 }
 
-/// Makes a tree of the parts of a document.
+/// Builds a tree from the parts of a document.
 struct XMLTreeBuilder {
     private(set) var records: [XMLTree.Record] = []
     private(set) var attributes: [XMLTree.Attribute] = []
@@ -76,12 +76,12 @@ struct XMLTreeBuilder {
     private(set) var documentType: XMLDocumentType?
     private(set) var resolver: XMLNameResolver
     private let nodeLimit: Int
-    /// The records that are open, the innermost last.
+    /// The indices of the open records, the innermost last.
     private var open: [UInt32] = [0]
 
     init(_ limits: XMLDocument.Limits, readsNamespaces: Bool) {
         self.resolver = XMLNameResolver(readsNamespaces: readsNamespaces, attributeLimit: limits.attributes)
-        // Places are kept in 32 bits.
+        // Indices have 32 bits.
         self.nodeLimit = min(limits.nodes, Int(UInt32.max) - 1)
         self.records.append(XMLTree.Record(kind: .document, name: 0, parent: 0, end: 0, content: 0..<0))
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Checks an XML document as it comes, in pieces of any size.
+/// Checks an XML document that arrives in pieces of any size.
 ///
-/// Its verdict, and the error with its place, are those of ``XMLScanner`` on the whole document, wherever it is
-/// cut. What it keeps between two pieces is the names of the open elements and of the attributes of an unfinished tag,
-/// within the limits of ``XMLScanner``, and at most 64 KiB of what cannot be judged alone.
+/// The result, also the error and its place, is that of ``XMLScanner`` on the whole document, however it is cut. Between
+/// two pieces it keeps only the names of the open elements and of the attributes of an unfinished tag, within the limits of
+/// ``XMLScanner``, and at most 64 KiB of bytes that cannot be judged alone.
 package struct XMLValidator: Sendable {
     private var transcoder = UnicodeTranscoder()
     private var declared = XMLDeclaredText()
@@ -13,32 +13,33 @@ package struct XMLValidator: Sendable {
 
     /// Makes a validator for one document.
     ///
-    /// - Parameter scanner: what is accepted.
+    /// - Parameter scanner: the rules for accepted documents.
     package init(_ scanner: XMLScanner = XMLScanner()) { self.init(scanner, keepsText: false) }
 
-    /// - Parameter keepsText: whether ``text`` is wanted.
+    /// - Parameter keepsText: true to keep the document in ``text``.
     init(_ scanner: XMLScanner, keepsText: Bool) { self.document = XMLPieces(scanner, keepsText: keepsText) }
 
-    /// What has come so far, in UTF-8; empty where it is not kept.
+    /// The document so far, in UTF-8; empty if it is not kept.
     var text: [UInt8] { self.document.text ?? [] }
 
-    /// Takes the next piece.
+    /// Checks the next piece.
     ///
-    /// - Throws: where and why the bytes stop being XML, as soon as that is certain, and again on every later call.
+    /// - Throws: the place of the first byte that is not XML, and the reason, as soon as that is certain; again on every
+    ///   later call.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(XMLSyntaxError) {
         try bytes.withMemoryRebound(to: UInt8.self) { bytes throws(XMLSyntaxError) in
             try self.take(bytes, isLast: false)
         }
     }
 
-    /// Takes the next piece, as the other `take` does.
+    /// Checks the next piece, as the other `take` does.
     package mutating func take(_ bytes: [UInt8]) throws(XMLSyntaxError) {
         try bytes.withUnsafeBufferPointer { bytes throws(XMLSyntaxError) in try self.take(bytes, isLast: false) }
     }
 
-    /// Tells that the document ends here. Nothing may follow.
+    /// Ends the document. No piece may follow.
     ///
-    /// - Throws: as `take` does; also where more would have been needed.
+    /// - Throws: the errors of `take`, and an error if the document is incomplete.
     package mutating func finish() throws(XMLSyntaxError) {
         try self.take(UnsafeBufferPointer<UInt8>(start: nil, count: 0), isLast: true)
     }
@@ -59,7 +60,7 @@ package struct XMLValidator: Sendable {
         _ declared: inout XMLDeclaredText, to document: inout XMLPieces
     ) throws(XMLSyntaxError) {
         let isText = try transcoder.take(bytes, isLast: isLast) { (piece, form, isLast) throws(XMLSyntaxError) in
-            // With a mark, or with zero bytes, the encoding is certain whatever is declared.
+            // A byte order mark or zero bytes make the encoding certain, whatever is declared.
             guard form == .utf8(mark: 0) else { return try document.take(piece, isLast: isLast) }
             try declared.take(piece, isLast: isLast, to: &document)
         }
@@ -67,15 +68,15 @@ package struct XMLValidator: Sendable {
     }
 }
 
-/// A document in UTF-8 that comes in pieces. What a piece ends with that cannot be judged alone is kept, and put before
-/// the start of the next one.
+/// A document in UTF-8 that arrives in pieces. The end of a piece, if it cannot be judged alone, is kept and put before the
+/// next one.
 struct XMLPieces {
     private var state = XMLScan.State()
-    /// Little more than a name or a declaration at most.
+    /// The kept end of the last piece; little more than a name or a declaration at most.
     private var held: [UInt8] = []
-    /// Where ``held`` begins.
+    /// The position of ``held``.
     private var position = TextPosition()
-    /// All pieces, or nil where they are not kept.
+    /// All pieces so far, or nil if they are not kept.
     private(set) var text: [UInt8]?
 
     init(_ scanner: XMLScanner, keepsText: Bool) {
@@ -86,7 +87,7 @@ struct XMLPieces {
     mutating func take(_ piece: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) {
         self.text?.append(contentsOf: piece)
         guard !self.held.isEmpty else { return try self.scanAndHold(piece, isLast: isLast) }
-        // Longer than what can be left of it, so that all that was held is read unless the piece ends first.
+        // Longer than any token that was held, so that all held bytes are read unless the piece ends first.
         let start = piece.prefix(2 * XMLScan.tokenLimit)
         let heldCount = self.held.count
         let joined = self.held + start
@@ -101,8 +102,8 @@ struct XMLPieces {
         }
     }
 
-    /// What is wrong with a document whose text ends because the bytes that follow are none: `problem`, where nothing
-    /// was wrong before.
+    /// Returns the error for a document whose following bytes are not text in its encoding: `problem`, or an earlier error
+    /// in the held bytes.
     mutating func error(endingWith problem: String) -> XMLSyntaxError {
         self.held.withUnsafeBufferPointer { bytes in
             var scan = XMLScan(bytes, isLast: true, self.state)
@@ -119,10 +120,10 @@ struct XMLPieces {
         self.held = Array(bytes[(try self.scan(bytes, isLast: isLast))...])
     }
 
-    /// - Returns: how many bytes need not be seen again.
+    /// - Returns: the number of bytes that need not be scanned again.
     private mutating func scan(_ bytes: UnsafeBufferPointer<UInt8>, isLast: Bool) throws(XMLSyntaxError) -> Int {
         var scan = XMLScan(bytes, isLast: isLast, self.state)
-        // There is one owner, or each piece would copy the names.
+        // The scan must be the only owner of the names; otherwise each piece would copy them.
         self.state = XMLScan.State()
         do throws(XMLScan.Failure) {
             try scan.run()
