@@ -3,12 +3,11 @@
 package import PintleMessage
 private import PintleSession
 
-/// The ``RequestPlan`` for one request in words, with the grounds for it: what `pintle explain` prints. Nothing is connected
-/// to.
+/// The ``RequestPlan`` for one request in words, with the reasons for it, as `pintle explain` prints it. Connects to nothing.
 package struct Explanation: Sendable, Equatable {
-    /// One line: what is told, and what there is to tell.
+    /// One line: a topic and a text.
     package struct Line: Sendable, Equatable, CustomStringConvertible {
-        /// Such as `route`; the same for the lines that belong together.
+        /// The topic, such as `route`; lines that belong together have the same topic.
         package let topic: String
         package let text: String
 
@@ -17,20 +16,20 @@ package struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// In the order in which the policy decides.
+    /// The lines, in the order in which the policy decides.
     package private(set) var lines: [Line] = []
 
-    /// How many of the routes that do not match are told of.
+    /// The most routes that are listed although they do not match.
     private static let toldRoutes = 32
 
     private let policy: Policy
     private let head: RequestHead
     private let plan: RequestPlan
 
-    /// Follows a request through the policy, as a client would send it to the proxy.
+    /// Takes a request through the policy as if a client had sent it to the proxy.
     ///
-    /// - Parameter head: the target in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
-    /// - Throws: the answer, where the request would be refused before any rule is asked.
+    /// - Parameter head: its target is in absolute form, an authority for CONNECT, or a path with a Host for the gateway.
+    /// - Throws: the problem if the request would be refused before any rule is checked.
     package init(_ policy: Policy, _ head: RequestHead) throws(Problem) {
         self.policy = policy
         self.head = head
@@ -160,7 +159,7 @@ package struct Explanation: Sendable, Equatable {
         self.add("server name", "a ClientHello in the tunnel \(demand), by destinations.require_sni_match\(isReported)")
     }
 
-    /// What a client gets that asks for a tunnel, as nearly all do for https, instead of the request that is explained.
+    /// Describes the outcome for a client that asks for a tunnel instead, as nearly all clients do for https.
     private mutating func tellTunnel(to authority: Authority, _ decision: Decision) {
         let tunnel = self.policy.decideTunnel(
             RouteQuery(method: "CONNECT", scheme: .https, authority: authority, path: "/"))
@@ -180,7 +179,7 @@ package struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// Says what the destination of a tunnel proves, if it proves anything or the trust policy of the request leads to expect it.
+    /// Describes the proof by the destination of a tunnel, if it gives any or the trust policy of the request suggests one.
     private mutating func tellProof(of tunnel: Decision, insteadOf request: Decision) {
         if let trust = tunnel.trust {
             let grounds = trust.index == nil ? "the system's roots" : trust.name
@@ -234,7 +233,7 @@ package struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// The demands of the trust policy with this index, and the reason why it is asked.
+    /// The demands of the trust policy with this index, and the reason why it applies.
     private func grounds(_ index: Int, _ trust: TrustChoice) -> String {
         let policy = self.policy.configuration.trust[index]
         var text = "\(trust.name), by \(trust.reason): "
@@ -266,7 +265,7 @@ package struct Explanation: Sendable, Equatable {
         }
     }
 
-    /// What default fields and authorization come to, with the fields that the request has.
+    /// Describes the effect of default fields and authorization on the fields that the request has.
     private mutating func tellFields(_ rules: RequestRules) {
         var fields = self.head.fields
         for name in rules.headers.remove { fields.remove(name) }

@@ -2,9 +2,10 @@
 
 private import PintleMessage
 
-// What the rules about destinations and tunnels let through.
+// Findings about traffic that the rules for destinations and tunnels let through.
 extension Lint {
-    /// A look-up tells the name to name servers, and so to whoever runs the domain that was made up for it.
+    /// Warns that names that no rule names are looked up: that tells them to name servers, so also to the owner of a domain
+    /// that was made up for it.
     var resolvedNames: [LintFinding] {
         let destinations = self.configuration.destinations
         guard destinations.fallback == .deny, destinations.resolvesNames,
@@ -18,7 +19,7 @@ extension Lint {
         ]
     }
 
-    /// A permission for what passes without it.
+    /// Warns of a permission for handshakes that pass without it.
     var uselessAbsentSNI: [LintFinding] {
         let destinations = self.configuration.destinations
         guard !destinations.absentSNI.isEmpty, destinations.fallback == .allow else { return [] }
@@ -30,7 +31,7 @@ extension Lint {
         ]
     }
 
-    /// The fate of what `destinations` refuses, where that is only reported.
+    /// Notes that traffic that `destinations` refuses is only reported.
     var reportedDestinations: [LintFinding] {
         let rules = self.configuration.destinations
         let ports = [rules.ports, rules.connectPorts]
@@ -49,7 +50,7 @@ extension Lint {
         ]
     }
 
-    /// The fate of https destinations that no trust policy names, where it is not the usual.
+    /// Notes the treatment of https destinations that no trust policy names, unless it is the default.
     var unpinnedNotes: [LintFinding] {
         let verb: String
         switch self.configuration.unpinnedHosts {
@@ -64,7 +65,7 @@ extension Lint {
         ]
     }
 
-    /// A rule that refuses everything.
+    /// Warns of `unpinned_hosts: deny` if it refuses every https destination.
     var namelessTrust: [LintFinding] {
         let trust = self.configuration.trust
         let pinsAll = trust.contains { $0.name == TrustConfiguration.defaultName && $0.pinning != .none }
@@ -79,7 +80,7 @@ extension Lint {
         ]
     }
 
-    /// Pins that nearly all clients go past.
+    /// Warns of pins that nearly all clients bypass.
     var unverifiedTunnels: [LintFinding] {
         guard !self.configuration.tunnels.verifiesTrusted else { return [] }
         return self.configuration.trust.filter { $0.pinning != .none && !$0.hosts.isEmpty }.map { policy in
@@ -89,7 +90,7 @@ extension Lint {
         }
     }
 
-    /// Pins that a route alone names: which route the requests in a tunnel are of, nobody knows.
+    /// Warns of pins that only a route names: the proxy cannot tell which route the requests in a tunnel belong to.
     var tunnelsPastRoutes: [LintFinding] {
         let routeless = Set(self.configuration.trust.filter { $0.pinning != .none && $0.hosts.isEmpty }.map(\.name))
         let verified = self.configuration.tunnels.verify + self.configuration.interception.hosts
@@ -105,7 +106,7 @@ extension Lint {
         }
     }
 
-    /// The rule that refuses an upstream whatever is asked of it.
+    /// The rule that refuses an upstream, whatever the request is.
     func denial(of upstream: Upstream, _ route: Route) -> String? {
         var destination = self.policy.destinations.judge(upstream.authority)
         if upstream.scheme == .https {
@@ -115,7 +116,7 @@ extension Lint {
         return destination.denial
     }
 
-    /// Ports of mail servers and shells for everybody.
+    /// Warns of ports of mail servers and shells that any client may reach.
     var openPorts: [LintFinding] {
         guard let listener = self.configuration.listen.exposed else { return [] }
         let destinations = self.configuration.destinations
@@ -128,7 +129,7 @@ extension Lint {
             }
     }
 
-    /// Gateway routes that put credentials into what any web page may ask for.
+    /// Warns of gateway routes that put credentials into requests that any web page may cause.
     var openGateways: [LintFinding] {
         self.configuration.routes.enumerated().compactMap { index, route in
             guard route.upstream != nil, route.injectsCredentials else { return nil }

@@ -2,9 +2,9 @@
 
 private import PintleMessage
 
-// Requests that go by another proxy.
+// Findings about requests through an upstream proxy.
 extension Lint {
-    /// Where requests go, and what goes to its origin all the same.
+    /// Notes the upstream proxies for requests, and the destinations that are reached directly.
     var parentNotes: [LintFinding] {
         guard let upstream = self.configuration.upstreamProxy else { return [] }
         func note(_ message: String) -> LintFinding {
@@ -25,7 +25,7 @@ extension Lint {
         return [note(ways + rest)]
     }
 
-    /// Names that a parent resolves have no address here.
+    /// Warns of rules about addresses: names that an upstream proxy resolves have no address here.
     var unjudgedNames: [LintFinding] {
         guard let upstream = self.configuration.upstreamProxy, !self.policy.parents.parents.isEmpty,
             self.policy.destinations.judgesAddresses

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values that look as if they stood for others, and do not.
+/// Findings about values that look like references and are not.
 extension Lint {
     var unreadReferences: [LintFinding] {
         self.policy.routes.routes.flatMap { route in

@@ -3,34 +3,34 @@
 private import PintleMessage
 package import PintleTrust
 
-/// One remark on a configuration that is valid.
+/// One finding about a configuration that is valid.
 package struct LintFinding: Sendable, Equatable {
-    /// How much it matters.
+    /// The importance of a finding.
     package enum Severity: Sendable, Equatable {
-        /// What the configuration does: information.
+        /// Information about the effect of the configuration.
         case note
-        /// It may not do what was meant.
+        /// The configuration may not do what was meant.
         case warning
     }
 
     package let severity: Severity
     package let position: SourcePosition
-    /// `routes[2]`, `trust.payments`.
+    /// The key: `routes[2]`, `trust.payments`.
     package let path: String
     package let message: String
 }
 
-/// What `pintle check` says about a configuration that loads: what each route does, and what looks like a mistake.
+/// The findings of `pintle check` about a configuration that loads: the effect of each route, and probable mistakes.
 package struct Lint {
     let policy: Policy
     private let now: UnixTime
     private let knowsPublicSuffixes: Bool
     var configuration: Configuration { self.policy.configuration }
 
-    /// Looks at a compiled policy; nothing is connected to.
+    /// Examines a compiled policy; connects to nothing.
     ///
-    /// - Parameter knowsPublicSuffixes: whether certificates are judged with the list of public suffixes. Default: whether
-    ///   this machine has it.
+    /// - Parameter knowsPublicSuffixes: true if certificates are judged with the list of public suffixes. Default: true if
+    ///   this machine has the list.
     package init(_ policy: Policy, now: UnixTime = .now, knowsPublicSuffixes: Bool = PublicSuffixes.areKnown) {
         self.policy = policy
         self.now = now
@@ -62,7 +62,7 @@ package struct Lint {
 
     private var shadowedRoutes: [LintFinding] {
         let routes = self.policy.routes.routes
-        // Quadratic only in routes that share nothing but an early one without hosts; `check` can afford it.
+        // Quadratic in the number of routes, which `check` can afford.
         return routes.compactMap { later in
             let earlier = routes[..<later.index].first { $0.configuration.shadows(later.configuration) }
             return earlier.map {
@@ -203,9 +203,9 @@ package struct Lint {
 }
 
 extension RouteConfiguration {
-    /// Whether every request that `later` matches is matched here, as far as that is plain to see.
+    /// True if every request that `later` matches is matched here, too, as far as that is obvious.
     fileprivate func shadows(_ later: RouteConfiguration) -> Bool {
-        // A route without upstream is passed over by gateway requests.
+        // A route without upstream never matches gateway requests.
         guard self.upstream != nil || later.upstream == nil else { return false }
         return Self.covers(self.match.hosts, later.match.hosts) { $0.covers($1) }
             && Self.covers(self.match.paths, later.match.paths) { $0.covers($1) }
@@ -214,7 +214,7 @@ extension RouteConfiguration {
             && Self.covers(self.match.schemes, later.match.schemes, all: [.http, .https]) { $0 == $1 }
     }
 
-    /// Whether each of `later` is covered by one of `earlier`; empty lists stand for everything.
+    /// True if each of `later` is covered by one of `earlier`; empty lists stand for everything.
     private static func covers<Element>(
         _ earlier: [Element], _ later: [Element], all: [Element] = [], by covers: (Element, Element) -> Bool
     ) -> Bool {

@@ -2,12 +2,12 @@
 
 internal import PintleTrust
 
-/// From the files of `listen_tls` to what TLS connections with clients are made of.
+/// Makes the TLS context for connections with clients from the files of `listen_tls`.
 enum ListenCompiler {
-    /// What a proxy speaks with its clients over TLS, as ALPN names it.
+    /// The protocols that the proxy speaks with clients over TLS, by their ALPN names.
     private static let protocols = ["h2", "http/1.1", "http/1.0"]
 
-    /// - Returns: nil where `listen_tls` is not given, and where something is wrong with it, which is reported.
+    /// - Returns: nil if `listen_tls` is not given, or after a fault in it was reported.
     static func compile(_ configuration: Configuration, report: TrustCompiler.Report) -> TLSServerContext? {
         guard let files = configuration.listenTLS else { return nil }
         do throws(TrustError) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is not what it should be: a clause that says what would be.
+/// The reason why a text is not valid: a clause that says what would be valid.
 ///
-/// It never repeats the text: that may be a secret from the environment. Who reports it names the place.
+/// Never repeats the text, as that may be a secret from the environment. The code that reports it names the place.
 package struct Malformed: Error, Equatable, CustomStringConvertible {
     /// The reason, in lower case and without a full stop.
     package let reason: String

@@ -3,20 +3,21 @@
 package import PintleMessage
 
 extension Policy {
-    /// What the policy says about a CONNECT: the tunnel goes where it was asked to, whatever upstream a route has.
+    /// Decides about a CONNECT. The tunnel goes to the host that it was requested for, whatever upstream a route has.
     ///
-    /// Nothing is known of the requests in it but their host. Where one of them could be of a route with rules that a tunnel
-    /// cannot keep, there is none, unless the route says `connect: tunnel` or `verify`, or the tunnel is intercepted.
+    /// Nothing is known of the requests inside except their host. If one of them could belong to a route with rules that a
+    /// tunnel cannot keep, the tunnel is denied, unless the route says `connect: tunnel` or `verify`, or the tunnel is
+    /// intercepted.
     ///
-    /// It names a trust policy if the destination must prove itself first: by `tunnels.verify`, by `connect: verify`, or because
-    /// the policy's `hosts` name it. Nothing looks into other tunnels, and a line that named a policy would claim what was not
-    /// checked.
+    /// The decision names a trust policy if the destination must prove its identity first: by `tunnels.verify`, by
+    /// `connect: verify`, or because the policy's `hosts` name it. Other tunnels are not inspected, and a log line that named a
+    /// policy would claim a check that did not happen.
     ///
-    /// - Parameter isOpaque: true for a tunnel that was to be intercepted and cannot be, because neither TLS nor HTTP is spoken in
-    ///   it: it is judged as if nothing asked for interception. Default false.
+    /// - Parameter isOpaque: true for a tunnel that should be intercepted and cannot be, because it carries neither TLS nor
+    ///   HTTP: it is judged as if nothing asked for interception. Default false.
     package func decideTunnel(_ query: RouteQuery, isOpaque: Bool = false) -> Decision {
         let deciding = self.routes.firstDecidingTunnels(to: query.authority, query.headers)
-        // CONNECT has no path that could be read in two ways, so nothing is thrown.
+        // CONNECT has no path that could be read in two ways, so this never throws.
         let route = deciding ?? (try? self.routes.first(matching: query)).flatMap { $0 }
         let isIntercepted = !isOpaque && self.interceptedTunnels.first(query.authority) { _ in true } != nil
         let isVerified = self.verifiesTunnels(to: query.authority)
@@ -32,7 +33,7 @@ extension Policy {
         }
         let mode = decided ?? (isIntercepted ? .intercept : isVerified ? .verify : .tunnel)
         let trust = self.trust.choose(for: query.authority, route: route)
-        // Nobody sees what a tunnel carries: it counts as https whatever its port is.
+        // The proxy does not see what a tunnel carries: it counts as https, whatever its port is.
         let reported = self.judgeUnpinned(trust, &destination)
         return Decision(
             route: route, scheme: query.scheme, authority: query.authority, path: query.path,
@@ -40,7 +41,7 @@ extension Policy {
             isIntercepted: mode == .intercept, trustIfRelayed: mode == .intercept && isVerified ? trust : nil)
     }
 
-    /// True if destinations of tunnels to this host prove themselves, unless a route says otherwise.
+    /// True if destinations of tunnels to this host must prove their identity, unless a route says otherwise.
     private func verifiesTunnels(to authority: Authority) -> Bool {
         if self.configuration.tunnels.verifiesTrusted, self.trust.names(authority) { return true }
         return self.verifiedTunnels.first(authority) { _ in true } != nil
@@ -64,16 +65,16 @@ extension Policy {
             + "verify lets it pass"
     }
 
-    /// Why a tunnel may not carry a TLS handshake with the server of this name; nil where it may. With `enforcement: report`
-    /// it carries it all the same.
+    /// The reason why a tunnel may not carry a TLS handshake with this server name; nil if it may. With `enforcement: report`
+    /// the handshake passes nevertheless.
     ///
-    /// A tunnel to an address may carry any name that might have been asked for in place of the address. A handshake
-    /// without a name leads to nobody else; but if only listed destinations are allowed, it was the name that allowed it,
-    /// and `require_sni_match.allow_absent` must list the host.
+    /// A tunnel to an address may carry any name that the client could have requested in place of the address. A handshake
+    /// without a name cannot lead to another host; but if only listed destinations are allowed, the tunnel was allowed because
+    /// of its name, and `require_sni_match.allow_absent` must list the host.
     ///
     /// - Parameters:
-    ///   - name: as the client spells it; nil if it names none.
-    ///   - isIntercepted: true if the handshake is with this proxy, which then asks the host of the CONNECT.
+    ///   - name: the name as the client spells it; nil if it gives none.
+    ///   - isIntercepted: true if the handshake is with this proxy, which then sends requests to the host of the CONNECT.
     package func refusal(
         ofServerName name: String?, inTunnelTo authority: Authority, isIntercepted: Bool = false
     ) -> String? {
@@ -86,7 +87,7 @@ extension Policy {
                 "its ClientHello names no server, and destinations.default is deny; have the client send the name (SNI), "
                 + "intercept the host, or write require_sni_match: {allow_absent: [\"\(authority)\"]}"
         }
-        // RFC 6066 §3 forbids addresses here; some clients send one all the same, IPv6 without brackets.
+        // RFC 6066 §3 forbids addresses here, but some clients send one, IPv6 without brackets.
         if let literal = IPAddress(name), literal == address { return nil }
         let named = name.contains(":") ? nil : Authority(name, defaultPort: authority.port)
         if let named, named == authority { return nil }
@@ -99,7 +100,7 @@ extension Policy {
 }
 
 extension HostIndex {
-    /// All of `patterns`, numbered in their order.
+    /// Makes an index of all `patterns`, numbered in their order.
     init(_ patterns: [HostPattern]) {
         self.init()
         for (number, pattern) in patterns.enumerated() { self.insert(pattern, number: number) }

@@ -3,23 +3,23 @@
 package import PintleMessage
 package import PintleTrust
 
-/// A configuration, checked and compiled whole: immutable, and swapped for another by one assignment.
+/// A whole configuration, checked and compiled: immutable, and replaced by one assignment.
 ///
-/// A class, so that a connection keeps the one that it began with for the price of one reference.
+/// A class, so that a connection keeps the policy that it began with at the cost of one reference.
 package final class Policy: Sendable {
-    /// What it was compiled from.
+    /// The configuration that it was compiled from.
     package let configuration: Configuration
-    /// Who may use the proxy.
+    /// The clients that may use the proxy.
     package let clients: ClientRules
-    /// Where the proxy may connect to.
+    /// The destinations that the proxy may connect to.
     package let destinations: DestinationRules
-    /// Which requests go by another proxy.
+    /// The choice between upstream proxies and direct connections.
     package let parents: ParentRules
-    /// Which ports a CONNECT may go to.
+    /// The ports that a CONNECT may go to.
     package let connectPorts: PortRule
-    /// Which ports other requests may go to.
+    /// The ports that other requests may go to.
     package let ports: PortRule
-    /// The hosts of requests to the proxy itself.
+    /// The hosts by which clients address the proxy itself.
     let ownNames: OwnNames
     /// The routes.
     package let routes: RouteTable
@@ -27,9 +27,9 @@ package final class Policy: Sendable {
     package let trust: TrustTable
     /// The trust policies, compiled: one for each of `configuration.trust`, in the same order.
     package let securityPolicies: [SecurityPolicy]
-    /// What the trust policies show to servers that ask for a certificate, in the same order.
+    /// The client certificate of each trust policy, for servers that ask for one, in the same order.
     package let clientIdentities: [ClientIdentity?]
-    /// What listeners with TLS show to clients; nil without `listen_tls`.
+    /// The TLS context for clients of listeners with TLS; nil without `listen_tls`.
     package let listenTLS: TLSServerContext?
     /// The destinations of `tunnels.verify`.
     let verifiedTunnels: HostIndex
@@ -43,8 +43,8 @@ package final class Policy: Sendable {
     ///
     /// - Parameters:
     ///   - file: the name for messages.
-    ///   - surroundings: where the files are that it names.
-    /// - Throws: what only compiling finds out, such as pins, certificates and schemas that cannot be read.
+    ///   - surroundings: access to the files that the configuration names.
+    /// - Throws: the problems that only compiling finds, such as pins, certificates and schemas that cannot be read.
     package convenience init(
         _ configuration: Configuration, file: String, surroundings: Surroundings = .system(environment: [:])
     ) throws(ConfigurationError) {
@@ -86,30 +86,30 @@ package final class Policy: Sendable {
         self.tunnelsWithoutSNI = HostIndex(configuration.destinations.absentSNI)
     }
 
-    /// True where there are tunnels that are intercepted, for which an authority is needed.
+    /// True if there are tunnels that are intercepted, which needs a certificate authority.
     package var intercepts: Bool {
         !self.configuration.interception.hosts.isEmpty
             || self.configuration.routes.contains { $0.connect == .intercept }
     }
 
-    /// The API description that a request, and its response, must keep to: the route's, else the one for everything.
+    /// The API description that a request and its response must keep to: the route's, else the one for all routes.
     package func apiContract(for decision: Decision) -> APIContract? {
         if let contract = decision.route?.apiContract { return contract }
         guard let contract = self.apiContract, contract.covers(decision.scheme, decision.authority) else { return nil }
         return contract
     }
 
-    /// What happens to messages that break their contract: on a route, or where none matches.
+    /// The treatment of messages that break their contract, on a route or without one.
     package func onViolation(on route: Route?) -> ResponseRules.OnViolation {
         (route?.configuration.response ?? ResponseRules()).onViolation(under: self.configuration.enforcement)
     }
 
-    /// Everything that the policy says about one request.
+    /// Makes the whole decision about one request.
     ///
     /// Destination and trust are those of the origin that the request is sent to: the route's upstream, if it has one.
     ///
-    /// - Throws: the reason for a bad request: the path may not be joined to the route's upstream, or is read in ways that
-    ///   lead to different routes, or the target is wss:// and no route has a TLS upstream for it.
+    /// - Throws: the reason for a bad request: the path may not be joined to the route's upstream, its readings lead to
+    ///   different routes, or the target is wss:// and no route has a TLS upstream for it.
     package func decide(_ query: RouteQuery) throws(Malformed) -> Decision {
         let route = try self.routes.first(matching: query)
         if query.isWebSocket, query.scheme == .https, route?.configuration.upstream?.scheme != .https {
@@ -131,7 +131,7 @@ package final class Policy: Sendable {
         }
         let way = self.parents.way(to: authority, scheme)
         var destination = self.destinations.judge(authority, goingBy: way)
-        // Who writes an upstream means its port.
+        // The port of an upstream is always allowed, since the operator has written it.
         if route?.configuration.upstream == nil { self.judge(authority.port, by: self.ports, &destination) }
         let trust = scheme == .https ? self.trust.choose(for: authority, route: route) : nil
         let reported = trust.flatMap { self.judgeUnpinned($0, &destination) }
@@ -147,29 +147,29 @@ package final class Policy: Sendable {
     }
 }
 
-/// The decision of a configuration about a request, and the rules behind it. It is read often and never changes, so that
-/// it is shared.
+/// The decision of a configuration about a request, with the rules that led to it. It is read often and never changes, so it
+/// is shared.
 package final class Decision: Sendable {
-    /// The route, or nil when none matches.
+    /// The route; nil if none matches.
     package let route: Route?
-    /// Of the origin that the request is sent to.
+    /// The scheme of the origin that the request is sent to.
     package let scheme: Scheme
-    /// Of the origin that the request is sent to.
+    /// The authority of the origin that the request is sent to.
     package let authority: Authority
     /// Path and query as they are sent.
     package let path: String
-    /// Whether that origin is allowed.
+    /// The decision about that origin.
     package let destination: DestinationDecision
-    /// The rule about destinations that is broken and only reports: the request passes, and a violation is counted.
+    /// The broken rule about destinations that only reports: the request passes, and a violation is counted.
     package let reportedRule: String?
-    /// How that origin is reached.
+    /// The way to that origin.
     package let way: RequestWay
-    /// The trust policy; nil for http, where there is nothing to verify.
+    /// The trust policy; nil if nothing is verified, as for http.
     package let trust: TrustChoice?
-    /// True where the request asks for a tunnel, and the client is to be shown a certificate of ours in it.
+    /// True if the request asks for a tunnel in which the client is shown a certificate of the proxy's own.
     package let isIntercepted: Bool
-    /// The trust policy by which the destination proves itself if a tunnel that was to be intercepted is relayed, because its
-    /// clients refuse our certificate (`pass_through_on_alert`); nil if it need not.
+    /// The trust policy that verifies the destination if a tunnel that should be intercepted is relayed, because its clients
+    /// refuse our certificate (`pass_through_on_alert`); nil if it is not verified.
     package let trustIfRelayed: TrustChoice?
 
     init(
@@ -189,6 +189,6 @@ package final class Decision: Sendable {
         self.trustIfRelayed = trustIfRelayed
     }
 
-    /// A sentence for logs on the rule that only reports; nil where none is broken.
+    /// A sentence for logs about the rule that only reports; nil if none is broken.
     package var reportedBreach: String? { self.reportedRule.map { "\(self.authority) is reported by \($0)" } }
 }

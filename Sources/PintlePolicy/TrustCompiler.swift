@@ -2,28 +2,28 @@
 
 internal import PintleTrust
 
-/// A trust policy, ready to be carried out.
+/// A compiled trust policy.
 struct CompiledTrust: Sendable {
     let policy: SecurityPolicy
-    /// What servers are shown that ask for a certificate.
+    /// The certificate that is shown to servers that ask for one.
     let identity: ClientIdentity?
 }
 
-/// From the plain values of `trust` to security policies: the one place where pins are read and certificates loaded.
+/// Compiles the plain values of `trust` into security policies. Only this type reads pins and loads certificates.
 struct TrustCompiler {
-    /// Receives what is wrong, with its path and position.
+    /// Receives a fault, with its path and position.
     typealias Report = (_ message: String, _ path: String, _ position: SourcePosition) -> Void
 
     private let report: Report
 
-    /// The policies of `configurations`, in the same order. One that cannot be built is reported and left out: whoever
-    /// reports anything throws all of them away.
+    /// Compiles the policies of `configurations`, in the same order. A faulty one is reported and left out; the caller
+    /// discards the result if anything was reported.
     static func compile(_ configurations: [TrustConfiguration], report: @escaping Report) -> [CompiledTrust] {
         let compiler = TrustCompiler(report: report)
         return configurations.compactMap { configuration in
             let policy = compiler.compile(configuration)
             let identity = configuration.clientCertificate.map { compiler.identity($0, of: configuration) }
-            // Asked for, and not there.
+            // A certificate was configured, but could not be loaded.
             if case .some(nil) = identity { return nil }
             return policy.map { CompiledTrust(policy: $0, identity: identity ?? nil) }
         }
@@ -70,7 +70,7 @@ struct TrustCompiler {
         var isWhole = true
         for (index, text) in texts.enumerated() {
             do throws(TrustError) {
-                // The same key in two spellings looks like a backup and is none.
+                // Refuses a repeated key: in two spellings it looks like a backup, but is none.
                 if !pins.insert(try Pin(text.value)).inserted {
                     self.report(
                         "this pin is listed before; a backup is another key", "\(path)[\(index)]", text.position)

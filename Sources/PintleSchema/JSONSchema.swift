@@ -16,13 +16,13 @@ package struct JSONSchema: Sendable {
         self.options = options
     }
 
-    /// Compiles a schema and all that it refers to.
+    /// Compiles a schema and all schemas that it refers to.
     ///
     /// - Parameters:
-    ///   - document: as ``PintleMessage/JSONScanner/parse(_:)`` reads it.
-    ///   - name: the document's path, against which its relative references are resolved, and by which errors call it.
-    ///   - resolve: reads other files. It is not asked for URLs, which are refused.
-    /// - Throws: the first thing that is wrong with one of the schemas.
+    ///   - document: the value that ``PintleMessage/JSONScanner/parse(_:)`` reads.
+    ///   - name: the document's path. Errors name it, and relative references are resolved against it.
+    ///   - resolve: reads other files. It is not called for URLs, which are refused.
+    /// - Throws: the first fault of one of the schemas.
     package init(
         _ document: Parameter, name: String, options: SchemaOptions = SchemaOptions(),
         resolve: @escaping SchemaResolver
@@ -36,7 +36,7 @@ package struct JSONSchema: Sendable {
         self.options = options
     }
 
-    /// The same schema, whose sentences quote no value of an instance.
+    /// A copy that quotes no value of an instance in its sentences.
     package var hidingValues: JSONSchema {
         var schema = self
         schema.options.showsValues = false
@@ -45,12 +45,12 @@ package struct JSONSchema: Sendable {
 
     /// Judges a value.
     ///
-    /// A key that an object has twice is a violation, and then nothing else is judged: it is unknown which value counts.
+    /// If an object has a key twice, that is a violation, and nothing else is judged: it is unknown which value counts.
     ///
-    /// - Returns: what is wrong, at most ``SchemaOptions/violationLimit`` of it; nothing for a valid value.
+    /// - Returns: the violations, at most ``SchemaOptions/violationLimit``; empty for a valid value.
     package func validate(_ instance: Parameter) -> [SchemaViolation] { self.validate(instance, within: .unlimited) }
 
-    /// Judges a value as far as `budget` lets it. After an interruption the result means nothing.
+    /// Judges a value as far as `budget` allows. If it is interrupted, the result means nothing.
     package func validate(_ instance: Parameter, within budget: WorkBudget) -> [SchemaViolation] {
         let survey = InstanceSurvey(instance, faultLimit: self.options.violationLimit, within: budget)
         guard budget.interruption == nil else { return [] }
@@ -74,7 +74,7 @@ extension JSONSchema: MeteredDocumentRule {
         self.validate(document, within: budget).map(\.description)
     }
 
-    /// Two schemas are equal when they were read from the same documents, and lie at the same place in them.
+    /// Two schemas are equal if they were read from equal documents and have the same place in them.
     package static func == (left: JSONSchema, right: JSONSchema) -> Bool {
         left.root == right.root && left.options == right.options && left.graph.documents == right.graph.documents
     }

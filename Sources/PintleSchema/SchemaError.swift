@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a schema or an OpenAPI document is refused: the place, what is wrong there, and what to do about it.
+/// The reason why a schema or an OpenAPI document is refused: the place, the fault, and the remedy.
 package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The name of the document and a JSON pointer into it (RFC 6901), as in `charge.json#/properties/amount`.
     package let location: String

@@ -2,14 +2,14 @@
 
 package import PintleMessage
 
-/// How schemas are read and applied.
+/// Options for reading and applying schemas.
 package struct SchemaOptions: Sendable, Equatable {
-    /// Whether `format` is asserted, for the formats that can be. Default false: the draft makes it an annotation.
+    /// True if `format` is asserted, for the formats that can be. Default false: the draft makes it an annotation.
     package var assertsFormats: Bool
-    /// The most violations that are told of one instance, at least 1. Default 16.
+    /// The most violations that are reported for one instance, at least 1. Default 16.
     package var violationLimit: Int
-    /// Whether sentences quote the values that they are about, which may be secret. Default true; otherwise they still say
-    /// where something is wrong and what must hold.
+    /// True if sentences quote the values that they are about, which may be secret. Default true; otherwise they still name
+    /// the place of a fault and the requirement.
     package var showsValues: Bool
 
     package init(assertsFormats: Bool = false, violationLimit: Int = 16, showsValues: Bool = true) {
@@ -21,7 +21,7 @@ package struct SchemaOptions: Sendable, Equatable {
 
 /// Reads the document that a relative reference names.
 ///
-/// The argument is the reference as it stands, resolved against the name of the document that has it: in
-/// `schemas/charge.json` the reference `../common.json#/$defs/money` asks for `common.json`. It is asked once per name.
-/// What it throws becomes the sentence of a ``SchemaError``.
+/// The argument is the reference, resolved against the name of the document that has it: in `schemas/charge.json` the
+/// reference `../common.json#/$defs/money` asks for `common.json`. Called once for each name. An error that it throws becomes
+/// the sentence of a ``SchemaError``.
 package typealias SchemaResolver = (String) throws -> Parameter

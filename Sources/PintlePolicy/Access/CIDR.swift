@@ -23,7 +23,7 @@ package struct CIDR: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads `address/bits`, or an address alone for a network of one.
     ///
-    /// - Throws: the reason, also where bits beyond the prefix are set: `10.1.2.3/8` is more often a slip than a wish.
+    /// - Throws: the reason; also if bits beyond the prefix are set, since `10.1.2.3/8` is more likely a slip than meant.
     package init(_ text: some StringProtocol) throws(Malformed) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0]) else {
@@ -33,7 +33,7 @@ package struct CIDR: Sendable, Hashable, CustomStringConvertible {
             self.init(address)
             return
         }
-        // A network of mapped addresses is written with IPv6's prefix and means IPv4's.
+        // A network of IPv4-mapped addresses is written with an IPv6 prefix length, which is 96 more than IPv4's.
         let offset = address.family == .v4 && parts[0].utf8.contains(UInt8(ascii: ":")) ? 96 : 0
         let range = offset...(address.bitCount + offset)
         guard let bits = Int(parts[1]), parts[1].utf8.allSatisfy({ $0 &- 0x30 < 10 }), range.contains(bits) else {
@@ -46,12 +46,12 @@ package struct CIDR: Sendable, Hashable, CustomStringConvertible {
         self.init(masking: network, prefixLength: bits - offset)
     }
 
-    /// Whether `address` is a member.
+    /// True if `address` is a member.
     package func contains(_ address: IPAddress) -> Bool {
         address.family == self.address.family && Self.masked(address, self.prefixLength) == self.address
     }
 
-    /// Whether every member of `other` is a member.
+    /// True if every member of `other` is a member.
     package func contains(_ other: CIDR) -> Bool {
         other.prefixLength >= self.prefixLength && self.contains(other.address)
     }

@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// Whether a client may use the proxy, and which rule says so.
+/// The decision on a client's use of the proxy, with the rule that made it.
 package enum ClientDecision: Sendable, Equatable {
     /// `clients.allow[0] "127.0.0.0/8"`.
     case allowed(by: String)

@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// Whether the proxy may connect to a destination, and which rule says so.
+/// The decision on a connection to a destination, with the rule that made it.
 package enum DestinationDecision: Sendable, Equatable {
     /// `destinations.allow[0] "*.corp.example"`, or `destinations.default`.
     case allowed(by: String)
@@ -10,12 +10,12 @@ package enum DestinationDecision: Sendable, Equatable {
     case denied(by: String)
     /// `destinations.private_addresses deny: 10.0.0.0/8 is private use`: the host is an address that may not be dialled.
     case prohibited(by: String)
-    /// A rule about names is broken, and the request passes, since `enforcement` is `report`.
+    /// A rule about names is broken, but the request passes, since `enforcement` is `report`.
     case reported(by: String)
     /// No rule about names decides; one about networks may, once the address is known.
     case byAddress
 
-    /// The rule that decides; nil where one about addresses may.
+    /// The rule that decides; nil if a rule about addresses may still decide.
     package var rule: String? {
         switch self {
         case .allowed(let rule), .denied(let rule), .prohibited(let rule), .reported(let rule): rule
@@ -23,7 +23,7 @@ package enum DestinationDecision: Sendable, Equatable {
         }
     }
 
-    /// The rule that refuses; nil where none has.
+    /// The rule that refuses; nil if none does.
     package var denial: String? {
         switch self {
         case .denied(let rule), .prohibited(let rule): rule
@@ -31,13 +31,12 @@ package enum DestinationDecision: Sendable, Equatable {
         }
     }
 
-    /// The rule that would refuse, and only reports; nil where there is none.
+    /// The rule that would refuse but only reports; nil if there is none.
     package var reported: String? {
         if case .reported(let rule) = self { rule } else { nil }
     }
 
-    /// Adds a broken rule to those that were asked before: the first that refuses is the one that is told, else the first that
-    /// reports.
+    /// Adds a broken rule to the decision, which names the first rule that refuses, else the first that only reports.
     mutating func add(_ rule: String, isReported: Bool) {
         guard self.denial == nil else { return }
         if !isReported { self = .denied(by: rule) } else if self.reported == nil { self = .reported(by: rule) }
@@ -47,20 +46,20 @@ package enum DestinationDecision: Sendable, Equatable {
 /// `destinations`, compiled: denials come before permissions, permissions before the rule about private addresses, and the
 /// default is last.
 ///
-/// Names are judged when the request is read, addresses when they are dialled. A name that is allowed is still refused
-/// when what it resolves to is in a denied network: denials are judged on both.
+/// Names are judged when the request is read, addresses when they are dialled. An allowed name is still refused if it resolves
+/// to an address in a denied network: denials are judged on both.
 ///
-/// With `enforcement: report` a broken rule only reports. What `auto` says protects a proxy that others can reach, and nobody
-/// has written it to try it out: that refuses all the same.
+/// With `enforcement: report` a broken rule only reports. The exception is `private_addresses: auto`, which still refuses: it
+/// protects a proxy that other machines can reach, and no operator has written it to try it out.
 package struct DestinationRules: Sendable {
     private let deny: RuleList
     private let allow: RuleList
     private let fallback: DestinationDecision
-    /// `destinations.private_addresses deny`, where it denies.
+    /// The rule that denies private addresses, as in `destinations.private_addresses deny`; nil if they are allowed.
     private let privateDenial: String?
-    /// Whether a name is looked up for the sake of a rule about networks.
+    /// True if a name is looked up because a rule about networks could allow its addresses.
     private let resolvesNames: Bool
-    /// True where broken rules are only reported.
+    /// True if broken rules are only reported.
     package let areReported: Bool
     /// True if the rule about private addresses only reports.
     private let privateDenialIsReported: Bool
@@ -86,12 +85,12 @@ package struct DestinationRules: Sendable {
         }
     }
 
-    /// Whether dialled addresses must be judged: where no rule is about them the first decision is the last.
+    /// True if dialled addresses must be judged. If no rule is about addresses, the decision on the name is final.
     package var judgesAddresses: Bool {
         self.deny.hosts.hasNetworks || self.allow.hosts.hasNetworks || self.privateDenial != nil
     }
 
-    /// Judges the host of a request, before it is resolved. A literal address is judged as one.
+    /// Judges the host of a request, before it is resolved. A literal address is also judged by the rules about addresses.
     package func judge(_ authority: Authority) -> DestinationDecision {
         let denied = self.deny.first(authority).map(self.broken)
         if let denied, denied.denial != nil { return denied }
@@ -108,8 +107,8 @@ package struct DestinationRules: Sendable {
         return .byAddress
     }
 
-    /// Judges the host of a request that goes this way. A parent resolves names itself, so what only an address could
-    /// allow is not allowed there.
+    /// Judges the host of a request that goes this way. An upstream proxy resolves names itself, so a name that only a rule
+    /// about addresses could allow is refused there.
     func judge(_ authority: Authority, goingBy way: RequestWay) -> DestinationDecision {
         let decision = self.judge(authority)
         guard case .byAddress = decision, case .parent = way else { return decision }
@@ -118,7 +117,7 @@ package struct DestinationRules: Sendable {
 
     /// Judges the address that is about to be dialled; never `.byAddress`.
     ///
-    /// - Parameter host: what was asked for, which may be a name for any address.
+    /// - Parameter host: the host that the request names, which may be a name with any address.
     package func judge(address: IPAddress, port: UInt16, asked host: Authority) -> DestinationDecision {
         let decision = self.judge(host)
         if decision.denial != nil { return decision }
@@ -130,12 +129,12 @@ package struct DestinationRules: Sendable {
         return self.fallback
     }
 
-    /// The decision where a rule is broken that `private_addresses` is not.
+    /// The decision on a broken rule other than `private_addresses`.
     private func broken(_ rule: String) -> DestinationDecision {
         self.areReported ? .reported(by: rule) : .denied(by: rule)
     }
 
-    /// The decision where a rule about addresses is broken; nil where none is.
+    /// The decision if a rule about addresses is broken; nil if none is.
     private func breach(by address: IPAddress, _ port: UInt16, asked host: Authority) -> DestinationDecision? {
         let denied = self.denial(of: address, port).map(self.broken)
         if let denied, denied.denial != nil { return denied }
@@ -143,23 +142,23 @@ package struct DestinationRules: Sendable {
         return self.privateDenialIsReported ? denied ?? .reported(by: rule) : .prohibited(by: rule)
     }
 
-    /// The network of `deny` that holds the address, or one that it stands for: a translator on the way (NAT64, 6to4) makes
-    /// an IPv4 connection of it.
+    /// The rule of `deny` that holds the address, or an IPv4 address that it stands for: a translator on the way (NAT64, 6to4)
+    /// connects to that one.
     private func denial(of address: IPAddress, _ port: UInt16) -> String? {
         if let rule = self.deny.first(address, port) { return rule }
         guard self.deny.hosts.hasNetworks else { return nil }
         return address.embeddedAddresses.lazy.compactMap { self.deny.first($0, port) }.first
     }
 
-    /// The rule about private addresses that the address of `host` will have to satisfy; nil where there is none.
+    /// The rule about private addresses that the address of `host` will have to satisfy; nil if there is none.
     func addressRule(for host: Authority) -> String? {
         guard IPAddress(host.host) == nil, !self.allow.lists(host) else { return nil }
         return self.privateDenial.map { self.privateDenialIsReported ? "\($0), which is only reported" : $0 }
     }
 
-    /// Why an address may not be dialled that cannot be reached from everywhere; nil where it may.
+    /// The reason why an address that is not globally reachable may not be dialled; nil if it may.
     ///
-    /// Who lists a network, a name or a suffix means it, wherever that leads. `*` lists nothing.
+    /// A network, a name or a suffix in `allow` permits any address that it leads to. `*` does not.
     private func prohibition(of address: IPAddress, _ port: UInt16, asked host: Authority) -> String? {
         guard let privateDenial, let reason = SpecialAddresses.reason(for: address) else { return nil }
         if self.allow.first(address, port) != nil || self.allow.lists(host) { return nil }
@@ -171,7 +170,7 @@ package struct DestinationRules: Sendable {
 private struct RuleList: Sendable {
     let hosts: HostIndex
     private let reasons: [String]
-    /// Whether a pattern says more than a port.
+    /// True for each pattern that says more than a port.
     private let isSpecific: [Bool]
 
     init(_ name: String, _ patterns: [HostPattern]) {
@@ -186,7 +185,7 @@ private struct RuleList: Sendable {
         self.hosts.first(authority) { _ in true }.map { self.reasons[$0] }
     }
 
-    /// Whether a pattern other than `*` matches.
+    /// True if a pattern other than `*` matches.
     func lists(_ authority: Authority) -> Bool { self.hosts.first(authority) { self.isSpecific[$0] } != nil }
 
     func first(_ address: IPAddress, _ port: UInt16) -> String? {

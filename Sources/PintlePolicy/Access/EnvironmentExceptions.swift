@@ -4,10 +4,10 @@ internal import PintleMessage
 
 /// The variable `no_proxy`, understood as curl does: words between commas and blanks.
 ///
-/// A name stands for itself and its subdomains, with or without a dot before it. Addresses and networks are for hosts
-/// that are asked for by address. A star alone stands for everything; a word with a port for nothing.
+/// A name stands for itself and its subdomains, with or without a dot before it. Addresses and networks apply only to hosts
+/// that the request names by address. A star alone stands for everything; a word with a port for nothing.
 package struct EnvironmentExceptions: Sendable, Equatable {
-    /// As the variable has them.
+    /// The words, as the variable has them.
     let words: [String]
     /// `no_proxy` or `NO_PROXY`.
     private let variable: String
@@ -17,7 +17,7 @@ package struct EnvironmentExceptions: Sendable, Equatable {
         self.variable = variable
     }
 
-    /// The word that a host matches.
+    /// The word that matches a host, for the log; nil if none does.
     func rule(for authority: Authority) -> String? {
         if self.words == ["*"] { return "\(self.variable) \"*\"" }
         let address = IPAddress(authority.host)
@@ -34,7 +34,7 @@ package struct EnvironmentExceptions: Sendable, Equatable {
         return !name.isEmpty && (host == name || host.hasSuffix("." + name))
     }
 
-    /// curl overlooks bits beyond the prefix, and so does this.
+    /// Reads an address or a network. Like curl, ignores bits beyond the prefix.
     private static func network(_ word: String) -> CIDR? {
         let parts = word.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(parts[0].trimmingBrackets) else { return nil }

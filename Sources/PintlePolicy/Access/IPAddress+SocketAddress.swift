@@ -4,7 +4,7 @@ package import NIOCore
 package import PintleMessage
 
 extension IPAddress {
-    /// Nil for an address of another family.
+    /// Takes the IP address of a socket's address; nil for another family.
     package init?(_ address: SocketAddress) {
         let ip = address.withSockAddr { IPAddress(socketAddress: UnsafeRawBufferPointer(start: $0, count: $1)) }
         guard let ip else { return nil }

@@ -2,15 +2,15 @@
 
 internal import PintleMessage
 
-/// The hosts by which clients address this proxy itself: what the Host of a gateway request must be on a route that names no
-/// hosts.
+/// The hosts by which clients address this proxy itself: on a route that names no hosts, the Host of a gateway request must be
+/// one of them.
 ///
-/// A web page of `evil.example` can have that name resolve to the proxy's address and read what the proxy answers (DNS
-/// rebinding); the Host is then still `evil.example`.
+/// This stops DNS rebinding: a web page of `evil.example` can make that name resolve to the proxy's address to read the
+/// proxy's answers, but the Host is then still `evil.example`.
 struct OwnNames: Sendable {
     private var names: Set<String> = ["localhost"]
-    /// Where a listener takes connections to any address, port forwarding included, any literal address may be its own. No
-    /// page can be served from an address that is not its server's.
+    /// True if a listener accepts connections to any address: any literal address may then be the proxy's own, also through
+    /// port forwarding. No page can be served from an address that is not its server's.
     private var includesAddresses = false
 
     /// - Parameters:
@@ -36,7 +36,7 @@ struct OwnNames: Sendable {
         self.names.contains(host) || (self.includesAddresses && IPAddress(host) != nil)
     }
 
-    /// In alphabetical order.
+    /// The names, in alphabetical order.
     var description: String {
         (self.names.sorted() + (self.includesAddresses ? ["any literal address"] : [])).joined(separator: ", ")
     }

@@ -2,19 +2,19 @@
 
 package import PintleMessage
 
-/// Which way a request goes, and why.
+/// The way that a request takes, and the reason.
 package enum RequestWay: Sendable, Equatable {
-    /// To its origin, where there is no `upstream_proxy`.
+    /// To its origin, since there is no `upstream_proxy`.
     case straight
-    /// To its origin, although there is one; the rule.
+    /// To its origin, although there is an `upstream_proxy`: this rule says so.
     case direct(by: String)
-    /// By this one of ``ParentRules/parents``.
+    /// Through the upstream proxy with this index in ``ParentRules/parents``.
     case parent(Int)
 }
 
 /// `upstream_proxy`, compiled.
 package struct ParentRules: Sendable {
-    /// Each proxy that a request may go by; none or one, or two where the environment names two.
+    /// The upstream proxies that requests may go through: none or one, or two if the environment names two.
     package let parents: [UpstreamProxyConfiguration.Parent]
     private let isConfigured: Bool
     private let http: Int?
@@ -38,7 +38,7 @@ package struct ParentRules: Sendable {
 
     /// The way to an origin.
     ///
-    /// - Parameter scheme: of the origin; https for tunnels.
+    /// - Parameter scheme: the origin's scheme; https for tunnels.
     package func way(to authority: Authority, _ scheme: Scheme) -> RequestWay {
         guard self.isConfigured else { return .straight }
         guard let number = scheme == .http ? self.http : self.https else {

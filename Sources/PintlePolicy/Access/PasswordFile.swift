@@ -5,24 +5,24 @@ private import PintleMessage
 
 /// The users that a file names, each with a bcrypt hash of a password, as `htpasswd -B` writes it.
 package struct PasswordFile: Sendable, Equatable {
-    /// Files of some ten thousand users are smaller.
+    /// Size limit in bytes: enough for some ten thousand users.
     static let byteLimit = 1 << 20
-    /// What `htpasswd -C` takes. Each step doubles the time: 17 is some ten seconds.
+    /// The costs that `htpasswd -C` accepts. Each step doubles the time: 17 takes some ten seconds.
     private static let costs = 4...17
 
     private var hashes: [String: String] = [:]
-    /// A hash of nothing that anyone knows, so that a name that is not there takes as long as one that is.
+    /// A hash that matches no known password. Unknown names are checked against it, so that they take as long as known ones.
     private var decoy = ""
 
-    /// How many users there are.
+    /// The number of users.
     package var count: Int { self.hashes.count }
 
-    /// Reads the text of a file: a line `NAME:HASH` for each user; empty lines and lines that begin with `#` are passed over.
+    /// Reads the text of a file: a line `NAME:HASH` for each user. Skips empty lines and lines that begin with `#`.
     ///
-    /// - Parameter report: told what is wrong with a line, which counts from 1.
+    /// - Parameter report: called for each faulty line, with its number (from 1) and the fault.
     init(_ text: String, report: (_ line: Int, _ message: String) -> Void) {
         var highestCost = Self.costs.lowerBound
-        // Together they are one character.
+        // A carriage return and a line feed are one `Character` in Swift.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
             if line.allSatisfy({ $0 == " " || $0 == "\t" }) || line.hasPrefix("#") { continue }
@@ -51,9 +51,9 @@ package struct PasswordFile: Sendable, Equatable {
         self.decoy = "$2b$\(digits)$" + String(repeating: ".", count: 53)
     }
 
-    /// Whether this is the password of this user. Takes as long as bcrypt does, so it is no work for an event loop.
+    /// True if `password` is the user's password. Takes as long as bcrypt does, so an event loop must not call it.
     package func has(user: String, password: [UInt8]) -> Bool {
-        // bcrypt is for texts that C ends with a zero: what has one is nobody's password.
+        // bcrypt takes C strings, which end at the first zero byte: a password with a zero byte never matches.
         let isText = !password.contains(0)
         let hash = self.hashes[user]
         let matches = Self.matches(isText ? password : [], hash ?? self.decoy)
@@ -65,7 +65,7 @@ package struct PasswordFile: Sendable, Equatable {
         let state = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Int>.alignment)
         state.initializeMemory(as: UInt8.self, repeating: 0, count: size)
         defer {
-            // What it holds of the password goes with it.
+            // Erases the traces of the password.
             state.initializeMemory(as: UInt8.self, repeating: 0, count: size)
             state.deallocate()
         }
@@ -73,7 +73,7 @@ package struct PasswordFile: Sendable, Equatable {
         guard let made = pintle_crypt(phrase, hash, state) else { return false }
         let (left, right) = (Array(String(cString: made).utf8), Array(hash.utf8))
         guard left.count == right.count else { return false }
-        // Every byte is looked at, wherever the first difference is.
+        // Compares every byte, so that the time does not tell the place of the first difference.
         return zip(left, right).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 

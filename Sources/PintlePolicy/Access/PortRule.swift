@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A list of ports, compiled: where requests of one kind may go.
+/// A compiled list of the ports that requests of one kind may go to.
 package struct PortRule: Sendable {
     private enum Allowed: Sendable {
         case any
         case only(Set<UInt16>)
-        /// Those of the web, and those that any user's program may listen on. Below 1024 are mail, shells and directories.
+        /// The web's ports and those that any user's program may listen on. Mail, shells and directories listen below 1024.
         case webAndUnprivileged
     }
 
     private let allowed: Allowed
-    /// `destinations.connect_ports [443, 8443]`: as the configuration has it, and why where it leaves it open.
+    /// `destinations.connect_ports [443, 8443]`: the ports as configured, with the reason if `auto` chose them.
     package let description: String
-    /// True where the configuration has the ports, and does not leave them to `auto`.
+    /// True if the configuration states the ports and does not leave them to `auto`.
     let isWritten: Bool
 
     /// `destinations.connect_ports`: the ports that a CONNECT may go to.
@@ -44,7 +44,7 @@ package struct PortRule: Sendable {
         }
     }
 
-    /// Whether a request of its kind may go to `port`.
+    /// True if a request of this kind may go to `port`.
     package func allows(_ port: UInt16) -> Bool {
         switch self.allowed {
         case .any: true
@@ -55,6 +55,6 @@ package struct PortRule: Sendable {
 }
 
 extension [ListenAddress] {
-    /// The first that other machines may reach, or nil where all are loopback.
+    /// The first listener that other machines may reach; nil if all are loopback.
     var exposed: ListenAddress? { self.first(where: \.isExposed) }
 }

@@ -2,12 +2,12 @@
 
 internal import PintleMessage
 
-/// The addresses that are not meant to be reached from everywhere: those of IANA's special-purpose registries (RFC 6890) that
-/// are not globally reachable, multicast, and what IPv6 has outside its global unicast space (RFC 4291 §2.4).
+/// Addresses that are not globally reachable: those that IANA's special-purpose registries (RFC 6890) mark as such, multicast,
+/// and IPv6 addresses outside the global unicast space (RFC 4291 §2.4).
 ///
-/// An address that stands for an IPv4 address, because a translator or a tunnel leads there, is as special as that one.
+/// An address that stands for an IPv4 address, because a translator or a tunnel leads there, is judged like that one.
 enum SpecialAddresses {
-    /// Why `address` is special: `10.0.0.0/8 is private use`; nil where it can be reached from everywhere.
+    /// The reason why `address` is special, as in `10.0.0.0/8 is private use`; nil if it is globally reachable.
     static func reason(for address: IPAddress) -> String? {
         switch address.family {
         case .v4: return Self.range(in: Self.v4, holding: address)
@@ -18,7 +18,7 @@ enum SpecialAddresses {
     private static func reasonV6(for address: IPAddress) -> String? {
         var embedded = address.embeddedAddresses
         if address.isLocallyTranslated {
-            // Of the ways to read such an address, those that come to no host's address are not meant.
+            // Such an address has several readings, one for each prefix length. Drops those that are no host's address.
             embedded.removeAll(where: Self.thisNetwork.contains)
             if embedded.isEmpty { return "64:ff9b:1::/48 is local translation" }
         }
@@ -36,7 +36,7 @@ enum SpecialAddresses {
     private struct Range {
         let network: CIDR
         let name: String
-        /// Parts of it that can be reached from everywhere.
+        /// Parts of the network that are globally reachable.
         let except: [CIDR]
     }
 
@@ -52,7 +52,7 @@ enum SpecialAddresses {
         Range(network: Self.network(network), name: name, except: except.map(Self.network))
     }
 
-    /// A network that is written here, and well.
+    /// Parses a network that is written in this file.
     private static func network(_ text: String) -> CIDR {
         do {
             return try CIDR(text)
@@ -91,7 +91,7 @@ enum SpecialAddresses {
         Self.range(
             "2001::/23", "for IETF protocols",
             except: [
-                // Teredo is judged by what it embeds.
+                // Teredo addresses are judged by the addresses that they embed.
                 "2001::/32", "2001:1::1/128", "2001:1::2/128", "2001:1::3/128", "2001:3::/32", "2001:4:112::/48",
                 "2001:20::/28", "2001:30::/28",
             ]),
@@ -106,35 +106,35 @@ enum SpecialAddresses {
 }
 
 extension IPAddress {
-    /// 64:ff9b:1::/48 (RFC 8215).
+    /// True for 64:ff9b:1::/48 (RFC 8215).
     fileprivate var isLocallyTranslated: Bool { self.family == .v6 && self.high >> 16 == 0x0064_FF9B_0001 }
 
-    /// 64:ff9b::/96 (RFC 6052 §2.1).
+    /// True for 64:ff9b::/96 (RFC 6052 §2.1).
     fileprivate var isTranslated: Bool {
         self.high == 0x0064_FF9B_0000_0000 && self.low >> 32 == 0 && self.family == .v6
     }
 
-    /// The IPv4 addresses that an IPv6 address stands for, with every translator and tunnel that may be there; none for most.
+    /// The IPv4 addresses that an IPv6 address may stand for, with any translator or tunnel on the way; empty for most.
     var embeddedAddresses: [IPAddress] {
         let last = IPAddress(v4: UInt32(truncatingIfNeeded: self.low))
         if self.isTranslated { return [last] }
         if self.isLocallyTranslated {
-            // The prefix in use may have 48, 56, 64 or 96 bits (RFC 6052 §2.2); bits 64 to 71 are left out, and what comes after
-            // the address is ignored by translators.
+            // The prefix in use may have 48, 56, 64 or 96 bits (RFC 6052 §2.2). Bits 64 to 71 are left out, and translators
+            // ignore the bits after the address.
             let bits = UInt128(self.high) << 56 | UInt128(self.low & 0xFF_FFFF_FFFF_FFFF)
             let shifts: [UInt128] = [40, 32, 24]
             return shifts.map { IPAddress(v4: UInt32(truncatingIfNeeded: bits >> $0)) } + [last]
         }
         // 6to4 (RFC 3056 §2).
         if self.high >> 48 == 0x2002 { return [IPAddress(v4: UInt32(truncatingIfNeeded: self.high >> 16))] }
-        // Teredo: a server, and a client whose bits are flipped (RFC 4380 §4).
+        // Teredo: the address of a server, and that of a client with its bits flipped (RFC 4380 §4).
         if self.high >> 32 == 0x2001_0000 {
             return [
                 IPAddress(v4: UInt32(truncatingIfNeeded: self.high)),
                 IPAddress(v4: ~UInt32(truncatingIfNeeded: self.low)),
             ]
         }
-        // Compatible addresses, which are deprecated (RFC 4291 §2.5.5.1). The unspecified address and loopback are none.
+        // IPv4-compatible addresses, which are deprecated (RFC 4291 §2.5.5.1). The unspecified address and loopback are not.
         if self.high == 0, self.low >> 32 == 0, self.low > 1 { return [last] }
         return []
     }

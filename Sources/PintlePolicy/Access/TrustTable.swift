@@ -2,11 +2,11 @@
 
 package import PintleMessage
 
-/// Which trust policy holds for an origin, and why.
+/// The trust policy that applies to an origin, and the reason.
 package struct TrustChoice: Sendable, Equatable {
-    /// The place in `Policy.trust`, or nil for the system's roots and no pins.
+    /// The index in `Policy.trust`; nil for the system's roots without pins.
     package let index: Int?
-    /// The policy's name; `system` without one.
+    /// The policy's name; `system` if there is none.
     package let name: String
     /// `routes[0].trust`, `trust.payments.hosts[1] "*.pay.example"`, `trust.default` or `no trust policy`.
     package let reason: String
@@ -19,7 +19,7 @@ package struct TrustTable: Sendable {
     /// One per pattern, in the order of the file.
     private let choices: [TrustChoice]
     private let fallback: TrustChoice
-    /// True where the policy for everybody else pins: a host that is held to pins is not without.
+    /// True if `trust.default` has pins: hosts without a policy of their own are then still pinned.
     private let fallbackPins: Bool
 
     init(_ policies: [TrustConfiguration]) {
@@ -54,7 +54,7 @@ package struct TrustTable: Sendable {
     /// True if the `hosts` of a policy name the origin.
     func names(_ authority: Authority) -> Bool { self.hosts.first(authority) { _ in true } != nil }
 
-    /// True where `choice` was made for want of another: neither a route nor the hosts of a policy name the origin, and
-    /// `trust.default`, if there is one, pins nothing.
+    /// True if `choice` is the fallback and pins nothing: neither a route nor the hosts of a policy name the origin, and
+    /// `trust.default`, if there is one, has no pins.
     func isUnpinned(_ choice: TrustChoice) -> Bool { choice == self.fallback && !self.fallbackPins }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `cache`: how much is kept of what origins have answered, and where. Routes say whether they use it.
+/// `cache`: the size and place of the store for origins' responses. Routes say whether they use it.
 package struct CacheConfiguration: Sendable, Equatable {
-    /// Bytes of answers in memory, with what it takes to find them. Default 100 MiB.
+    /// Bytes of responses in memory, index included. Default 100 MiB.
     package var memory = 100 << 20
     /// Bytes that are left in memory after a purge. Default 60 MiB; at most `memory`.
     package var memoryAfterPurge = 60 << 20
-    /// Bytes of answers on disk. Default 150 MiB; zero keeps none there.
+    /// Bytes of responses on disk. Default 150 MiB; zero keeps none there.
     package var disk = 150 << 20
-    /// The folder of those; nil for `pintle/cache` in the user's state folder.
+    /// The folder of the responses on disk; nil for `pintle/cache` in the user's state folder.
     package var folder: String?
 
     package init() {}
@@ -16,31 +16,31 @@ package struct CacheConfiguration: Sendable, Equatable {
 
 /// `routes[].cache.policy`: how the requests of a route use the cache.
 package enum RouteCachePolicy: String, Sendable, CaseIterable {
-    /// Not at all.
+    /// Requests do not use the cache.
     case off
-    /// By the rules of RFC 9111.
+    /// Requests use the cache by the rules of RFC 9111.
     case `protocol`
-    /// The cache is not asked, and keeps what comes.
+    /// The cache is not asked for a response, but stores the new one.
     case ignoreLocal = "ignore_local"
-    /// The kept answer is given, however old it is.
+    /// A stored response is used, however old it is.
     case preferCache = "prefer_cache"
-    /// The kept answer is given, however old it is; without one the request is answered with `cache-miss`.
+    /// A stored response is used, however old it is; without one the request is answered with `cache-miss`.
     case onlyCache = "only_cache"
 }
 
-/// `routes[].coalesce`: equal requests under way become one.
+/// `routes[].coalesce`: identical requests in flight share one transfer.
 package struct CoalescingRules: Sendable, Equatable {
-    /// Which of the requests that wait for their turn comes next.
+    /// The order in which waiting requests are sent.
     package enum Order: String, Sendable, CaseIterable {
-        /// The one that came first.
+        /// First come, first served.
         case fifo
-        /// The one that came last.
+        /// Last come, first served.
         case lifo
     }
 
-    /// Requests of the route that are under way to origins at a time; nil for any number. Default nil.
+    /// The most requests of the route in flight to origins at a time; nil for any number. Default nil.
     package var maxActive: Int?
-    /// Default `fifo`.
+    /// The order in which waiting requests are sent. Default `fifo`.
     package var order = Order.fifo
 
     package init() {}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Configuration {
-    /// The files and folders of certificates, keys and revocation lists that it names: what is not read by the loader itself.
+    /// The files and folders of certificates, keys and revocation lists that the configuration names. The loader itself does
+    /// not read these.
     var identityAndTrustFiles: [String] {
         self.trust.flatMap(\.files) + (self.listenTLS?.files ?? [])
     }

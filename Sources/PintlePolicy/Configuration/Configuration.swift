@@ -1,49 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a configuration file says, as plain values that were checked but not compiled.
+/// The content of a configuration file, as plain values that are checked but not compiled.
 ///
 /// Each default stands once, beside its property. `Configuration()` is the embedded default: a forward proxy on
 /// 127.0.0.1:3128 for loopback clients, with system trust and without interception or an admin endpoint.
 package struct Configuration: Sendable, Equatable {
-    /// The only version of the format that there is.
+    /// The only version of the file format.
     package static let version = 1
 
-    /// Where clients are served. Default 127.0.0.1:3128: the port that proxies are looked for on, out of reach of
-    /// the network until someone decides otherwise.
+    /// The places that clients connect to. Default 127.0.0.1:3128: the usual port of a proxy, unreachable from the network
+    /// until an operator decides otherwise.
     package var listen: [ListenAddress] = [.standard]
-    /// What clients are shown on listeners with TLS; nil where there are none.
+    /// The certificate that clients are shown on listeners with TLS; nil if there are no such listeners.
     package var listenTLS: IdentityFiles?
-    /// Whether violations stop traffic. Default `enforce`: a rule that only reports must be asked for.
+    /// The treatment of violations. Default `enforce`: an operator must ask for rules that only report.
     package var enforcement: Enforcement = .enforce
-    /// The pseudonym in Via fields, or nil for none. Default `pintle`: loops are found by it.
+    /// The pseudonym in Via fields, by which loops are found; nil for no Via. Default `pintle`.
     package var via: String? = "pintle"
     /// Engine threads and the connections to origins.
     package var engine = EngineConfiguration()
-    /// What is written about exchanges.
+    /// The log of exchanges.
     package var log = LogConfiguration()
-    /// What one client, one message and the whole process may use.
+    /// Limits for one client, one message and the whole process.
     package var limits = LimitsConfiguration()
-    /// Who may use the proxy.
+    /// The clients that may use the proxy.
     package var clients = ClientsConfiguration()
-    /// What messages to and from the servers that it names must keep to, on every route.
+    /// The API description that messages to and from the servers it names must keep to, on every route.
     package var contract: ContractConfiguration?
-    /// Where the proxy may connect to.
+    /// The destinations that the proxy may connect to.
     package var destinations = DestinationsConfiguration()
-    /// The proxies that requests go by. Default none, whatever the environment says.
+    /// The upstream proxies that requests go through. Default none, whatever the environment says.
     package var upstreamProxy: UpstreamProxyConfiguration?
-    /// What is done before a CONNECT tunnel opens.
+    /// The checks before a CONNECT tunnel opens.
     package var tunnels = TunnelsConfiguration()
-    /// The hosts whose tunnels are opened. Default none.
+    /// The hosts whose tunnels are intercepted. Default none.
     package var interception = InterceptionConfiguration()
-    /// Trust policies in the order of the file. Default none: every origin is held to the system's roots.
+    /// Trust policies in the order of the file. Default none: every origin is verified against the system's roots.
     package var trust: [TrustConfiguration] = []
-    /// The fate of https destinations that no trust policy names. Default `allow`.
+    /// The treatment of https destinations that no trust policy names. Default `allow`.
     package var unpinnedHosts: UnpinnedHosts = .allow
     /// The files that are included, in the order in which they are read.
     package var includedFiles: [String] = []
     /// Routes in the order of the file; the first match wins. Default none: requests pass unchanged.
     package var routes: [RouteConfiguration] = []
-    /// How much is kept of what origins have answered.
+    /// The size and place of the cache.
     package var cache = CacheConfiguration()
     /// The activity state machine and its log.
     package var activity = ActivityConfiguration()
@@ -52,7 +52,7 @@ package struct Configuration: Sendable, Equatable {
     package init() {}
 }
 
-/// Whether breaking a rule stops the traffic or is only written down.
+/// The treatment of traffic that breaks a rule.
 package enum Enforcement: String, Sendable, CaseIterable {
     /// Violations are refused.
     case enforce
@@ -70,10 +70,10 @@ package enum UnpinnedHosts: String, Sendable, CaseIterable {
     case deny
 }
 
-/// A value and where the file has it.
+/// A value and its place in the file.
 package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
     package var value: Value
-    /// Where the value begins.
+    /// The place of the value's first character.
     package var position: SourcePosition
 
     package init(_ value: Value, at position: SourcePosition) {
@@ -86,7 +86,7 @@ package struct Located<Value: Sendable & Hashable>: Sendable, Hashable {
 package struct SourcePosition: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let line: Int
     package let column: Int
-    /// The file, where it is one that the main file includes.
+    /// The included file; nil for the main file.
     package let file: String?
 
     package init(line: Int, column: Int, in file: String? = nil) {
@@ -95,12 +95,12 @@ package struct SourcePosition: Sendable, Hashable, Comparable, CustomStringConve
         self.file = file
     }
 
-    /// Places in the main file come first.
+    /// Orders by file, line and column; places in the main file come first.
     package static func < (left: SourcePosition, right: SourcePosition) -> Bool {
         (left.file ?? "", left.line, left.column) < (right.file ?? "", right.line, right.column)
     }
 
-    /// `line:column`, with the file before it where it is not the main one.
+    /// `line:column`, with the file before it unless it is the main one.
     package var description: String {
         self.file.map { "\($0):\(self.line):\(self.column)" } ?? "\(self.line):\(self.column)"
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// `contract`, of a route or of everything: a description that messages must keep to.
+/// `contract`, of a route or of the whole configuration: an API description that messages must keep to.
 package struct ContractConfiguration: Sendable, Equatable {
-    /// An OpenAPI document, as the process must open it.
+    /// The path of an OpenAPI document, resolved so that the process can open it.
     package var file: Located<String>
-    /// Whether requests must keep to it too. Default false: responses only.
+    /// True if requests must keep to it, too. Default false: responses only.
     package var requests = false
 
     package init(file: Located<String>) {

@@ -2,7 +2,7 @@
 
 /// Engine threads and the connections to origins.
 package struct EngineConfiguration: Sendable, Equatable {
-    /// How many engine threads there are.
+    /// The number of engine threads.
     package enum Threads: Sendable, Equatable {
         /// One per processor that the process may use.
         case auto
@@ -10,7 +10,7 @@ package struct EngineConfiguration: Sendable, Equatable {
         case exactly(Int)
     }
 
-    /// Whether HTTP/2 is offered to origins.
+    /// The use of HTTP/2 with origins.
     package enum HTTP2: String, Sendable, CaseIterable {
         /// Offered in the TLS handshake (ALPN).
         case auto
@@ -20,16 +20,16 @@ package struct EngineConfiguration: Sendable, Equatable {
 
     /// Engine threads, each with client sockets and transfers on one event loop. Default `auto`.
     package var threads: Threads = .auto
-    /// Connections to one host, per thread and trust policy. Default 64: above it requests wait for a free one.
+    /// The most connections to one host, per thread and trust policy. Default 64: further requests wait for a free one.
     package var connectionsPerHost = 64
-    /// Connections kept open, those in use included, per thread and trust policy; 0 keeps none. Default 256.
+    /// The most connections kept open, including those in use, per thread and trust policy; 0 keeps none. Default 256.
     package var idleConnections = 256
-    /// How long an idle connection is kept. Default 55 s: under the 60 s after which many servers close theirs, so
+    /// The time for which an idle connection is kept. Default 55 s: below the 60 s after which many servers close theirs, so
     /// that a request seldom meets a connection that is just being closed.
     package var idleTimeout: Duration = .seconds(55)
-    /// Default `auto`.
+    /// The use of HTTP/2 with origins. Default `auto`.
     package var http2: HTTP2 = .auto
-    /// How long resolved addresses are used again; zero for never. Default 60 s.
+    /// The time for which resolved addresses are reused; zero for never. Default 60 s.
     package var dnsCache: Duration = .seconds(60)
 
     package init() {}
@@ -37,11 +37,11 @@ package struct EngineConfiguration: Sendable, Equatable {
 
 /// The activity state machine and its log.
 package struct ActivityConfiguration: Sendable, Equatable {
-    /// How long activity must last before the state is `active`. Default 1 s, AFNetworking's.
+    /// The time that activity must last before the state is `active`. Default 1 s, as in AFNetworking.
     package var activationDelay: Duration = .seconds(1)
-    /// How long the state stays `active` after the last exchange. Default 170 ms, AFNetworking's.
+    /// The time for which the state stays `active` after the last exchange. Default 170 ms, as in AFNetworking.
     package var completionDelay: Duration = .milliseconds(170)
-    /// How often counters are logged while they change. Default 60 s.
+    /// The time between two log lines of counters, while they change. Default 60 s.
     package var logInterval: Duration = .seconds(60)
 
     package init() {}

@@ -2,16 +2,16 @@
 
 /// The PEM files of a certificate and its private key.
 package struct IdentityFiles: Sendable, Equatable {
-    /// The file of the certificate and its signers.
+    /// The file with the certificate and those of its issuers.
     package var certificate: Located<String>
-    /// The file of its key; nil for the same file.
+    /// The file of the private key; nil for the same file.
     package var key: Located<String>?
-    /// Of an encrypted key. A secret.
+    /// The password of an encrypted key. A secret.
     package var password: String?
 }
 
 extension IdentityFiles {
-    /// What `map` names; a missing certificate is reported.
+    /// Reads the files that `map` names; reports a missing certificate.
     static func read(_ map: StrictMap) -> IdentityFiles? {
         guard let node = map["certificate"] else {
             map.node.report("the key \"certificate\" is missing; name the file of the certificate and its signers")

@@ -2,11 +2,11 @@
 
 package import PintleMessage
 
-/// Where clients are served: an address and a port, in clear or over TLS, or a Unix socket.
+/// A place that clients connect to: an address and a port, in plaintext or over TLS, or a Unix socket.
 package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     package enum Place: Sendable, Hashable {
-        /// A literal address: a name could come to mean another interface without a change here. The port is 0…65535; 0
-        /// lets the system pick a free one.
+        /// A literal address, since a name could come to mean another interface without a change here. The port is 0…65535;
+        /// with 0 the system picks a free one.
         case address(IPAddress, port: UInt16)
         /// The path of a socket, 1 to 107 bytes.
         case unix(String)
@@ -15,11 +15,11 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
     /// 127.0.0.1:3128.
     package static let standard = ListenAddress(address: IPAddress(v4: 0x7F00_0001), port: 3128)
 
-    /// What fits into a socket's address (unix(7)) with the zero at its end.
+    /// The most bytes that fit into a socket's address (unix(7)) with the zero at its end.
     private static let longestPath = 107
 
     package let place: Place
-    /// Whether clients speak TLS with it, which never is so on a Unix socket.
+    /// True if clients speak TLS to it; always false for a Unix socket.
     package let isTLS: Bool
 
     package init(address: IPAddress, port: UInt16, isTLS: Bool = false) {
@@ -33,9 +33,9 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         self.isTLS = false
     }
 
-    /// Reads `127.0.0.1:3128`, `[::1]:3128`, `https://127.0.0.1:3128` or `unix:PATH`; also what `--listen` takes.
+    /// Reads `127.0.0.1:3128`, `[::1]:3128`, `https://127.0.0.1:3128` or `unix:PATH`; `--listen` takes the same forms.
     ///
-    /// - Parameter resolve: a path as the process must open it.
+    /// - Parameter resolve: turns a path as written into one that the process can open.
     package init(_ text: String, resolving resolve: (String) -> String = { $0 }) throws(Malformed) {
         if text.hasPrefix("unix:") {
             self.init(unixSocket: try Self.path(String(text.dropFirst(5)), resolve))
@@ -84,7 +84,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         return (address, port)
     }
 
-    /// True where other machines can reach it.
+    /// True if other machines can reach it.
     package var isExposed: Bool {
         switch self.place {
         case .address(let address, _): !address.isLoopback
@@ -92,13 +92,13 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether both cannot be had at once. Two listeners on port 0 get two ports.
+    /// True if the two cannot be open at once. Two listeners on port 0 get two ports.
     func collides(with other: ListenAddress) -> Bool {
         if case .address(_, port: 0) = self.place { return false }
         return self.place == other.place
     }
 
-    /// Whether connections to an authority end here, as far as can be told without resolving names.
+    /// True if connections to an authority end here, as far as is known without resolving names.
     package func isReached(by authority: Authority) -> Bool {
         guard case .address(let own, let port) = self.place, port == authority.port,
             let address = IPAddress(authority.host)
@@ -106,7 +106,7 @@ package struct ListenAddress: Sendable, Hashable, CustomStringConvertible {
         return address == own || own.isUnspecified && address.isLoopback
     }
 
-    /// As it is written in the configuration.
+    /// The form in the configuration file.
     package var description: String {
         switch self.place {
         case .unix(let path): "unix:\(path)"

@@ -2,10 +2,9 @@
 
 internal import PintleMessage
 
-// What an operator puts into requests is taken for a secret.
+// Every value that an operator adds to requests is treated as a secret.
 extension RequestRules {
-    /// Whether fields of this name may be the route's own; where `default` adds one only to requests without it, that is
-    /// not looked at.
+    /// True if a field of this name may come from the route. A `default` counts even if the request had the field already.
     package func injects(field name: String) -> Bool {
         let headers = self.headers
         var names = (headers.defaults + headers.set + headers.add).map(\.name)
@@ -13,8 +12,7 @@ extension RequestRules {
         return names.contains { ASCII.equalsIgnoringCase($0.utf8, name.utf8) }
     }
 
-    /// The same rules with `mask` for each value that they put into requests. In the parameters truth values and null
-    /// stay, and so do the names.
+    /// A copy with `mask` for each value that the rules put into requests. In parameters, booleans, null and names stay.
     package func masked(by mask: String) -> RequestRules {
         func masked(_ lines: [HeaderRules.Line]) -> [HeaderRules.Line] {
             lines.map { HeaderRules.Line(name: $0.name, value: mask, position: $0.position) }

@@ -3,35 +3,35 @@
 package import PintleMessage
 package import PintleSession
 
-/// What happens to the requests of a route.
+/// Changes to the requests of a route, and settings for their transfer.
 package struct RequestRules: Sendable, Equatable {
-    /// How parameters are written.
+    /// The form in which parameters are written.
     package enum Serialization: String, Sendable, CaseIterable {
-        /// Parameters are not added; the body passes.
+        /// Parameters are not added; the body passes unchanged.
         case none
-        /// Into the query or as a form, by `uriMethods`.
+        /// Into the query for `uriMethods`, else as a form.
         case http
-        /// Into the query by `uriMethods`, else as JSON.
+        /// Into the query for `uriMethods`, else as JSON.
         case json
-        /// Into the query by `uriMethods`, else as a property list.
+        /// Into the query for `uriMethods`, else as a property list.
         case plist
-        /// Into the query by `uriMethods`, else as `multipart/form-data`.
+        /// Into the query for `uriMethods`, else as `multipart/form-data`.
         case multipart
     }
 
-    /// The pace of a body: packets of a size, and a rest after each.
+    /// The pace of a body: packets of one size, with a pause after each.
     package struct Throttle: Sendable, Equatable {
-        /// In bytes. Default 16 KiB, AFNetworking's proposal for a slow mobile network, as is the delay.
+        /// Packet size in bytes. Default 16 KiB; packet and delay are AFNetworking's suggestion for a slow mobile network.
         package var packet = 16 << 10
-        /// Default 200 ms.
+        /// The pause after each packet. Default 200 ms.
         package var delay: Duration = .milliseconds(200)
 
         package init() {}
     }
 
-    /// The attempts that follow a failure before any byte of a response has come.
+    /// The attempts after a failure, as long as no byte of a response has come.
     package struct Retries: Sendable, Equatable {
-        /// An occasion on which it is.
+        /// A failure after which a request is tried again.
         package enum Occasion: String, Sendable, CaseIterable {
             /// No connection could be made.
             case connectFailure = "connect_failure"
@@ -39,14 +39,15 @@ package struct RequestRules: Sendable, Equatable {
             case staleConnection = "stale_connection"
         }
 
-        /// The most times. Default 1.
+        /// The most further attempts. Default 1.
         package var attempts = 1
-        /// Default a kept connection that turned out to be closed: RFC 9112 §9.3.1 has it happen to everybody.
+        /// The failures after which a request is tried again. Default: a kept connection that turned out to be closed, which
+        /// every client must expect (RFC 9112 §9.3.1).
         package var occasions: Set<Occasion> = [.staleConnection]
 
         package init() {}
 
-        /// The same for a transfer.
+        /// These settings in the form that a transfer takes.
         package var forTransfers: TransferRetries {
             var retries = TransferRetries()
             retries.limit = self.attempts
@@ -56,52 +57,52 @@ package struct RequestRules: Sendable, Equatable {
         }
     }
 
-    /// The way of cookies between clients and origins.
+    /// The treatment of cookies between clients and origins.
     package enum Cookies: String, Sendable, CaseIterable {
         /// They pass like any other field.
         case pass
-        /// The route keeps those of its origins, for all of its clients; none comes from a client, and none goes to one.
+        /// The route stores its origins' cookies for all of its clients; clients neither send nor receive any.
         case jar
-        /// None passes, either way.
+        /// Cookies are removed in both directions.
         case block
     }
 
     /// Fields that are removed and injected.
     package var headers = HeaderRules()
-    /// The value of an Authorization for requests that then have none.
+    /// The value of an Authorization field, added to requests that have none after `headers` was applied.
     package var authorization: Located<String>?
     /// Parameters that are added, in the order of the file. Default none.
     package var parameters: [NamedParameter] = []
-    /// Default `none`.
+    /// The form in which parameters are written. Default `none`.
     package var serialize: Serialization = .none
-    /// Methods whose parameters go into the query. Default GET, HEAD and DELETE, AFNetworking's.
+    /// Methods that carry parameters in the query. Default GET, HEAD and DELETE, as in AFNetworking.
     package var uriMethods = ["GET", "HEAD", "DELETE"]
-    /// Of forms and of the text in multipart bodies. Default UTF-8.
+    /// The encoding of forms and of the text in multipart bodies. Default UTF-8.
     package var stringEncoding = TextEncoding.utf8
-    /// How JSON is written. Default in the order of the members, without white space.
+    /// Options for writing JSON. Default: members in their order, no white space.
     package var json: JSONWriter.Options = []
-    /// How property lists are written. Default XML.
+    /// The format of property lists. Default XML.
     package var plist = PropertyListWriter.Format.xml
-    /// Keys of the file that `serialize` does not read: `json` beside `plist`. Default none.
+    /// Keys of the file that `serialize` ignores, such as `json` with `serialize: plist`. Default none.
     package var unreadKeys: [Located<String>] = []
-    /// The pace of bodies. Default as fast as they come.
+    /// The pace of bodies. Default nil: as fast as they come.
     package var throttle: Throttle?
-    /// Longest silence from upstream, before its answer and within it. Default nil: ``Silence``.
+    /// The longest silence from upstream, before its response and within it. Default nil: the times of ``Silence``.
     package var timeout: Duration?
-    /// For name, connection and handshake together. Default 10 s.
+    /// The time for name lookup, connection and handshake together. Default 10 s.
     package var connectTimeout: Duration = .seconds(10)
-    /// The attempts that follow a failure. Default one, where a kept connection turned out to be closed.
+    /// The attempts after a failure. Default: one, after a kept connection that turned out to be closed.
     package var retries = Retries()
-    /// Default `pass`.
+    /// The treatment of cookies between clients and origins. Default `pass`.
     package var cookies = Cookies.pass
-    /// How the packets of its connections are marked. Default not at all.
+    /// The service class that marks the packets of the route's connections. Default: unmarked.
     package var serviceType = ServiceType.default
-    /// The network interface that its connections leave by. Default by the system's routes.
+    /// The network interface for the route's connections. Default nil: the system's routing chooses.
     package var interface: String?
 
     package init() {}
 
-    /// What writes the parameters; nil where the body passes.
+    /// The serializer for the parameters; nil if the body passes unchanged.
     package var serializer: (any RequestSerializer)? {
         var http = HTTPRequestSerializer()
         http.uriMethods = Set(self.uriMethods)
@@ -122,7 +123,7 @@ package struct HeaderRules: Sendable, Equatable {
     package struct Line: Sendable, Equatable {
         package var name: String
         package var value: String
-        /// Where the file has the name.
+        /// The place of the name in the file.
         package var position: SourcePosition
 
         package init(name: String, value: String, position: SourcePosition) {
@@ -134,29 +135,29 @@ package struct HeaderRules: Sendable, Equatable {
 
     /// Names that are removed.
     package var remove: [String] = []
-    /// Added where the message then has no such field.
+    /// Lines that are added if the message then has no such field.
     package var defaults: [Line] = []
-    /// Replace all fields of their name.
+    /// Lines that replace all fields of their name.
     package var set: [Line] = []
-    /// Added beside what there is.
+    /// Lines that are added to the fields that are there.
     package var add: [Line] = []
 
     package init() {}
 
-    /// Whether there is nothing to do.
+    /// True if there is nothing to do.
     package var isEmpty: Bool {
         self.remove.isEmpty && self.defaults.isEmpty && self.set.isEmpty && self.add.isEmpty
     }
 
-    /// Removes from a trailer section every field that a rule names: who reads trailers as fields of the head would get there
-    /// what was removed or set (RFC 9110 §6.5.1).
+    /// Removes from a trailer section every field that a rule names. Otherwise a recipient that merges trailers into the
+    /// header would get back the fields that were removed or set (RFC 9110 §6.5.1).
     package func apply(toTrailers fields: inout Fields) {
         guard !fields.isEmpty else { return }
         for name in self.remove { fields.remove(name) }
         for line in self.defaults + self.set + self.add { fields.remove(line.name) }
     }
 
-    /// Does it. `injecting` is for what comes with the defaults.
+    /// Applies the rules to the fields of a head. `injecting` may add further fields right after the defaults.
     package func apply(to fields: inout Fields, injecting: (inout Fields) -> Void = { _ in }) {
         for name in self.remove { fields.remove(name) }
         for line in self.defaults where !fields.contains(line.name) { fields.append(line.name, line.value) }
@@ -177,7 +178,7 @@ package struct NamedParameter: Sendable, Equatable {
     }
 }
 
-/// The value of a parameter: what YAML and JSON have in common.
+/// The value of a parameter: the types that YAML and JSON have in common.
 package indirect enum ParameterValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -185,6 +186,6 @@ package indirect enum ParameterValue: Sendable, Equatable {
     case double(Double)
     case string(String)
     case list([ParameterValue])
-    /// In the order of the file.
+    /// Members in the order of the file.
     case map([NamedParameter])
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the responses of a route must keep to.
+/// Rules that the responses of a route must keep to.
 package struct ResponseRules: Sendable, Equatable {
-    /// What a body must be.
+    /// The required kind of body.
     package enum Body: Sendable, Equatable {
         /// Anything; it streams through.
         case any
@@ -14,39 +14,39 @@ package struct ResponseRules: Sendable, Equatable {
         case plist
         /// An image that can be decoded.
         case image(ImageRules)
-        /// What the first of several that takes it says; none of them is compound.
+        /// A body that one of these accepts; the first that does decides. None of them is compound itself.
         case compound([Body])
     }
 
-    /// What a JSON document must be.
+    /// Requirements for a JSON document.
     package struct JSONRules: Sendable, Equatable {
-        /// Whether strings, numbers, truth values and null may stand alone. Default false.
+        /// True if the whole document may be a string, a number, a boolean or null. Default false.
         package var fragments = false
-        /// The file of a JSON Schema that it must satisfy.
+        /// The file of a JSON Schema that the document must satisfy.
         package var schema: Located<String>?
 
         package init() {}
     }
 
-    /// What an image must be.
+    /// Requirements for an image.
     package struct ImageRules: Sendable, Equatable {
-        /// Width times height. Default 64 Mi, which is 8192 × 8192.
+        /// The most pixels: width times height. Default 64 Mi, which is 8192 × 8192.
         package var pixels = 64 << 20
 
         package init() {}
     }
 
-    /// What happens to a response that breaks the rules.
+    /// The treatment of a response that breaks the rules.
     package enum OnViolation: String, Sendable, CaseIterable {
-        /// The client gets a problem instead.
+        /// The client gets a problem document instead.
         case reject
-        /// The response passes, marked and logged.
+        /// The response passes; the violation is marked and logged.
         case report
-        /// The client gets a file of the proxy's instead.
+        /// The client gets the route's placeholder file instead.
         case placeholder
     }
 
-    /// A way in which an origin fails to answer; its names are those of the problems.
+    /// A way in which an origin fails to answer, named like the type of its problem.
     package enum OriginFailure: String, Sendable, CaseIterable {
         case dnsFailure = "dns-failure"
         case connectFailure = "connect-failure"
@@ -61,13 +61,13 @@ package struct ResponseRules: Sendable, Equatable {
 
     /// A file that clients get in place of a response that breaks the rules, is late or does not come.
     package struct Placeholder: Sendable, Equatable {
-        /// Its bytes; read when the configuration is loaded.
+        /// The bytes of the file, read when the configuration is loaded.
         package var body: [UInt8]
-        /// By the extension of the file's name.
+        /// The media type, from the extension of the file's name.
         package var mediaType: String
-        /// Default 200.
+        /// The status that is sent with the file. Default 200.
         package var status: UInt16 = 200
-        /// The failures of the origin that it stands for. Default: all.
+        /// The failures of the origin for which it is sent. Default: all.
         package var failures = Set(OriginFailure.allCases)
 
         package init(body: [UInt8], mediaType: String) {
@@ -76,36 +76,35 @@ package struct ResponseRules: Sendable, Equatable {
         }
     }
 
-    /// Fields that are removed and injected, whatever the response is. Default none.
+    /// Fields that are removed and injected, in every response. Default none.
     package var headers = HeaderRules()
     /// Acceptable statuses, each 100…599. Default empty: all.
     package var status: [ClosedRange<UInt16>] = []
-    /// Acceptable media types, in lower case and without parameters; nil when not given.
+    /// Acceptable media types, in lower case and without parameters; nil if the file does not list any.
     package var contentTypes: [String]?
-    /// Whether `application/problem+json` is as good as `application/json`, and `+xml` as `application/xml`. Default
-    /// false.
+    /// True if `application/problem+json` is accepted as `application/json`, and `+xml` as `application/xml`. Default false.
     package var structuredSuffixes = false
-    /// Default `any`.
+    /// The required kind of body. Default `any`.
     package var body: Body = .any
-    /// Whether members that are null are removed from JSON objects. Default false; needs a JSON body.
+    /// True if members that are null are removed from JSON objects. Default false; needs a JSON body.
     package var removeNulls = false
-    /// Default `reject`.
+    /// The treatment of a response that breaks the rules. Default `reject`.
     package var onViolation: OnViolation = .reject
-    /// Default nil: clients are told what is wrong.
+    /// The file for clients in place of such a response. Default nil: clients get a problem document.
     package var placeholder: Placeholder?
-    /// How long the client waits for the head of a response before it gets the placeholder; nil for as long as it takes.
-    /// Default nil. The response goes on into the cache where the route has one.
+    /// Time for which the client waits for the head of a response before it gets the placeholder; nil for no limit. Default
+    /// nil. The transfer continues into the cache if the route has one.
     package var placeholderAfter: Duration?
-    /// The longest body in bytes, as it comes over the wire. Default nil: any length.
+    /// The longest body in bytes, counted before decoding. Default nil: any length.
     package var maxBody: Int?
 
     package init() {}
 
-    /// What happens to a violation: where the whole configuration only reports, so does every route.
+    /// The treatment of a violation. If the whole configuration only reports, so does every route.
     package func onViolation(under enforcement: Enforcement) -> OnViolation {
         enforcement == .report ? .report : self.onViolation
     }
 
-    /// Whether status, type and body may be anything.
+    /// True if status, media type and body may be anything.
     package var acceptsAnything: Bool { self.status.isEmpty && self.contentTypes == nil && self.body == .any }
 }

@@ -3,9 +3,9 @@
 internal import PintleMessage
 
 extension RouteConfiguration {
-    /// The keys of its rules about requests and responses, none of which holds for what goes through a tunnel.
+    /// The keys of the route's rules about requests and responses, which cannot hold inside a tunnel.
     ///
-    /// Time limits are about any connection, and trust is for `connect: verify`.
+    /// Time limits are not among them, as they apply to any connection; neither is trust, which serves `connect: verify`.
     var rulesLostInTunnels: [String] {
         let (request, response) = (self.request, self.response)
         let lost = [
@@ -21,7 +21,7 @@ extension RouteConfiguration {
         return lost.filter(\.1).map(\.0)
     }
 
-    /// The route as it is for a tunnel: one that nobody can look into is judged as if nothing asked for its interception.
+    /// The route as it applies to tunnels. If the proxy cannot look into the tunnel, `connect: intercept` is ignored.
     func forTunnels(opaque isOpaque: Bool) -> RouteConfiguration {
         guard isOpaque, self.connect == .intercept else { return self }
         var route = self
@@ -29,34 +29,35 @@ extension RouteConfiguration {
         return route
     }
 
-    /// What becomes of a CONNECT to its hosts: without the key, a tunnel would go past the route's rules in silence.
+    /// The treatment of a CONNECT to the route's hosts. Without the key `connect`, the tunnel is denied if it would bypass
+    /// rules of the route in silence.
     ///
-    /// Nil leaves it to `tunnels.verify` and to the hosts of trust policies.
+    /// Nil leaves the decision to `tunnels.verify` and to the hosts of trust policies.
     ///
-    /// - Parameter isIntercepted: true where `interception.hosts` has the host, in whose tunnels no rule is lost.
+    /// - Parameter isIntercepted: true if `interception.hosts` has the host; no rule is lost in such a tunnel.
     func effectiveConnect(isIntercepted: Bool = false) -> ConnectMode? {
         self.connect ?? (isIntercepted ? .intercept : self.rulesLostInTunnels.isEmpty ? nil : .deny)
     }
 
-    /// The same for a CONNECT that has the fields of `match.headers`, or has not.
+    /// The treatment of a CONNECT, depending on its fields and `match.headers`.
     ///
-    /// `connect` is for those that have them. What such a tunnel carries may have them in any case: rules that it would go past
-    /// deny it, unless the route lets tunnels past them.
+    /// `connect` is for a CONNECT that has those fields. Requests inside a tunnel may have them even if the CONNECT does not:
+    /// the tunnel is denied if it would bypass rules of the route, unless `connect` lets tunnels bypass them.
     func connect(withFields hasFields: Bool, isIntercepted: Bool) -> ConnectMode? {
         if hasFields { return self.effectiveConnect(isIntercepted: isIntercepted) }
         switch self.connect {
-        // Nothing is lost where each request inside is judged by itself.
+        // No rule is lost: each request inside is judged by itself.
         case .intercept: return .intercept
         case .tunnel, .verify: return nil
         case .deny, nil: return isIntercepted ? .intercept : self.rulesLostInTunnels.isEmpty ? nil : .deny
         }
     }
 
-    /// The rule that refuses a CONNECT; nil where none does.
+    /// The rule that refuses a CONNECT; nil if none does.
     ///
     /// - Parameters:
-    ///   - hasFields: true where the CONNECT has the fields of `match.headers`.
-    ///   - isIntercepted: true where `interception.hosts` has the host.
+    ///   - hasFields: true if the CONNECT has the fields of `match.headers`.
+    ///   - isIntercepted: true if `interception.hosts` has the host.
     func tunnelDenial(by route: String, withFields hasFields: Bool, isIntercepted: Bool) -> String? {
         guard self.connect(withFields: hasFields, isIntercepted: isIntercepted) == .deny else { return nil }
         if self.connect == .deny, hasFields { return "\(route), connect: deny" }
@@ -66,10 +67,10 @@ extension RouteConfiguration {
             + "route lets it pass"
     }
 
-    /// True where it says what becomes of a CONNECT to one of its hosts. Method, path and fields of what a tunnel carries are
-    /// not known, so only a route for all of them leaves nothing to those behind it.
+    /// True if the route decides about a CONNECT to one of its hosts: it says what to do, or it matches every request to the
+    /// host. Method, path and fields of the requests inside are unknown, so any other route leaves the decision to later ones.
     ///
-    /// - Parameter hasFields: whether the CONNECT has the fields of `match.headers`.
+    /// - Parameter hasFields: true if the CONNECT has the fields of `match.headers`.
     func decidesTunnels(withFields hasFields: Bool) -> Bool {
         if self.connect(withFields: hasFields, isIntercepted: false) != nil { return true }
         return self.match.methods.isEmpty && self.match.paths.isEmpty && self.match.headers.isEmpty

@@ -4,44 +4,44 @@ package import PintleMessage
 
 /// One entry of `routes`.
 package struct RouteConfiguration: Sendable, Equatable {
-    /// The redirects that are followed in the client's place.
+    /// The redirects that the proxy follows in the client's place.
     package enum Redirects: String, Sendable, CaseIterable {
-        /// None: they are passed to the client.
+        /// None: redirects are passed to the client.
         case pass
-        /// All that do not lead from https to http.
+        /// All except those from https to http.
         case follow
-        /// Those to the scheme, host and port that were asked.
+        /// Those to the same scheme, host and port as the request.
         case sameOrigin = "same_origin"
     }
 
-    /// What logs, metrics and problems call it; unique.
+    /// The unique name of the route in logs, metrics and problems.
     package var name: String
-    /// Where the file has it.
+    /// The place of the route in the file.
     package var position: SourcePosition
-    /// Which requests it is for.
+    /// The requests that the route is for.
     package var match = RouteMatch()
-    /// The base URL that requests are sent under; nil sends them where they were aimed.
+    /// The base URL that requests are sent under; nil sends them to their own target.
     package var upstream: Upstream?
-    /// Whole segments that are taken off the path before it is joined to `upstream`; without a trailing slash.
+    /// Whole segments that are removed from the path before it is joined to `upstream`; without a trailing slash.
     package var stripPrefix: String?
     /// The trust policy; nil leaves the choice to `trust.*.hosts`.
     package var trust: Located<String>?
-    /// What becomes of a CONNECT to its hosts, as the file says; nil denies it where the route has rules that a tunnel cannot
-    /// keep, and leaves it to `tunnels.verify` otherwise.
+    /// The treatment of a CONNECT to the route's hosts, as the file says. Nil denies it if the route has rules that a tunnel
+    /// cannot keep, and otherwise leaves it to `tunnels.verify`.
     package var connect: ConnectMode?
-    /// Whether credentials may be injected into requests that go upstream in clear text. Default false.
+    /// True if credentials may be injected into requests that go upstream in plaintext. Default false.
     package var allowCleartextCredentials = false
-    /// What its messages must keep to, besides `response`.
+    /// The API description that messages must keep to, besides `response`.
     package var contract: ContractConfiguration?
-    /// What happens to requests.
+    /// Rules for requests.
     package var request = RequestRules()
-    /// What responses must keep to.
+    /// Rules that responses must keep to.
     package var response = ResponseRules()
-    /// Default `pass`: a client that does not want to follow one need not.
+    /// The redirects that the proxy follows. Default `pass`: the client itself decides which ones to follow.
     package var redirects: Redirects = .pass
-    /// Default `off`: who tests against an origin wants to see it.
+    /// The use of the cache. Default `off`: a test against an origin is meant to reach it.
     package var cache: RouteCachePolicy = .off
-    /// Nil where each request is one of its own. Default nil.
+    /// Nil if identical requests do not share a transfer. Default nil.
     package var coalescing: CoalescingRules?
 
     package init(name: String, position: SourcePosition) {
@@ -50,17 +50,17 @@ package struct RouteConfiguration: Sendable, Equatable {
     }
 }
 
-/// Which requests a route is for. An empty list leaves that part open.
+/// The requests that a route is for. An empty list matches anything.
 package struct RouteMatch: Sendable, Equatable {
     /// Requested authorities. Default all.
     package var hosts: [HostPattern] = []
-    /// Method tokens, compared with regard to case. Default all.
+    /// Method tokens, compared case-sensitively. Default all.
     package var methods: [String] = []
-    /// Default all.
+    /// Patterns of paths. Default all.
     package var paths: [PathPattern] = []
-    /// Default http and https.
+    /// Schemes of targets. Default http and https.
     package var schemes: [Scheme] = []
-    /// Fields, all of which a request must have. Default none.
+    /// Fields that a request must have, all of them. Default none.
     package var headers: [HeaderPattern] = []
 
     package init() {}

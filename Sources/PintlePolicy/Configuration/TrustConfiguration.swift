@@ -7,7 +7,7 @@ package struct TrustConfiguration: Sendable, Equatable {
     /// The entry that applies to https origins that no other entry names.
     package static let defaultName = "default"
 
-    /// What is compared with the pins.
+    /// The part of a chain that is compared with the pins.
     package enum Pinning: String, Sendable, CaseIterable {
         /// Nothing: the chain must only be valid.
         case none
@@ -17,53 +17,53 @@ package struct TrustConfiguration: Sendable, Equatable {
         case certificate
     }
 
-    /// Which root certificates are believed.
+    /// The root certificates that are trusted.
     package enum Roots: Sendable, Equatable {
-        /// The system's store.
+        /// Those of the system's store.
         case system
         /// Those in these files, instead of the system's.
         case files([Located<String>])
     }
 
-    /// What routes, logs and metrics call it.
+    /// The name in routes, logs and metrics.
     package var name: String
-    /// Where the file has it.
+    /// The place of the entry in the file.
     package var position: SourcePosition
-    /// Origins it applies to on every route and tunnel. Default none.
+    /// Origins that the entry applies to on every route and tunnel. Default none.
     package var hosts: [Located<HostPattern>] = []
-    /// Default `none`.
+    /// The part of a chain that is compared with the pins. Default `none`.
     package var pinning: Pinning = .none
     /// Pins as the file spells them: `sha256/…` and the other forms. Default none.
     package var pins: [Located<String>] = []
     /// Paths of pinned certificates, files or folders, already relative to the process. Default none.
     package var certificates: [Located<String>] = []
-    /// Whether expiry and chain are waived; a pin is then all that protects. Default false.
+    /// True if expiry and chain are not checked; a pin is then the only protection. Default false.
     package var allowInvalidCertificates = false
-    /// Whether the certificate must name the host. Default true.
+    /// True if the certificate must name the host. Default true.
     package var validatesDomainName = true
-    /// Default the system's.
+    /// The root certificates that are trusted. Default: the system's.
     package var roots: Roots = .system
-    /// Files of roots that are believed as well. Default none.
+    /// Files of further trusted roots. Default none.
     package var extraRoots: [Located<String>] = []
-    /// Which place of the chain must be pinned. Default `any`.
+    /// The place in the chain that must be pinned. Default `any`.
     package var match: SecurityPolicy.Match = .any
-    /// What becomes of chains that break rules of form. Default `report`.
+    /// The treatment of chains that break rules of form. Default `report`.
     package var form: SecurityPolicy.Form = .report
-    /// Whether a common name counts for a certificate without alternative names. Default false.
+    /// True if a common name counts for a certificate without alternative names. Default false.
     package var allowCommonName = false
-    /// The oldest version of TLS; nil leaves it to OpenSSL.
+    /// The oldest accepted version of TLS; nil leaves it to OpenSSL.
     package var minTLS: TLSVersion?
     /// Files of revocation lists. Default none.
     package var revocationLists: [Located<String>] = []
-    /// Whether handshakes ask for a stapled status. Default `off`.
+    /// The use of the certificate status that servers staple. Default `off`.
     package var stapling: SecurityPolicy.Stapling = .off
-    /// When the pins expire; nil for never.
+    /// The time when the pins expire; nil for never.
     package var expires: UnixTime?
-    /// What happens then. Default `fail`.
+    /// The treatment of origins after that time. Default `fail`.
     package var onExpiry: PinExpiry.Action = .fail
-    /// How long before their end `check` warns. Default 30 days.
+    /// The time before expiry from which `check` warns. Default 30 days.
     package var warnBeforeExpiry: Duration = .seconds(30 * 86400)
-    /// What servers are shown that ask for a certificate; nil shows none.
+    /// The certificate for servers that ask for one; nil shows none.
     package var clientCertificate: IdentityFiles?
     /// Overrides the configuration's `enforcement`; nil follows it.
     package var enforcement: Enforcement?

@@ -3,39 +3,39 @@
 internal import PintleMessage
 package import PintleSession
 
-/// The proxies that requests go by, in place of to their origins.
+/// The upstream proxies that requests go through instead of directly to their origins.
 package struct UpstreamProxyConfiguration: Sendable, Equatable {
-    /// A parent, and where it is named.
+    /// An upstream proxy, and the setting that names it.
     package struct Parent: Sendable, Equatable {
-        /// Its exceptions are here, not in it.
+        /// The address and credential of the proxy. Exceptions stand in ``UpstreamProxyConfiguration``.
         package var server: ProxyServer
-        /// `upstream_proxy.url`, or a variable of the environment such as `https_proxy`.
+        /// The setting: `upstream_proxy.url`, or a variable of the environment such as `https_proxy`.
         package var source: String
 
         /// `http://proxy.example:3128`, without the credential.
         package var url: String { "\(self.server.scheme.rawValue)://\(self.server.authority)" }
     }
 
-    /// For http requests; nil sends them to their origins.
+    /// The proxy for http requests; nil sends them to their origins.
     package var http: Parent?
-    /// For https requests and tunnels.
+    /// The proxy for https requests and tunnels; nil sends them to their origins.
     package var https: Parent?
-    /// What goes to its origin all the same. Default nothing.
+    /// Destinations that are reached directly. Default none.
     package var exceptions = ProxyExceptions.patterns([])
-    /// Where the key stands.
+    /// The place of the key in the file.
     package var position: SourcePosition
 
     init(position: SourcePosition) { self.position = position }
 }
 
-/// Destinations that are reached directly, though there is a parent.
+/// Destinations that are reached directly although there is an upstream proxy.
 package enum ProxyExceptions: Sendable, Equatable {
     /// `upstream_proxy.no_proxy`.
     case patterns([HostPattern])
     /// The environment's `no_proxy`.
     case environment(EnvironmentExceptions)
 
-    /// The rule by which `authority` is reached directly; nil where there is none.
+    /// The rule by which `authority` is reached directly; nil if there is none.
     func rule(for authority: Authority) -> String? {
         switch self {
         case .patterns(let patterns):
@@ -44,7 +44,7 @@ package enum ProxyExceptions: Sendable, Equatable {
         }
     }
 
-    /// As they were written.
+    /// The exceptions, as they were written.
     package var descriptions: [String] {
         switch self {
         case .patterns(let patterns): patterns.map(\.description)

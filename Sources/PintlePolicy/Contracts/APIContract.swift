@@ -3,23 +3,23 @@
 package import PintleMessage
 internal import PintleSchema
 
-/// A `contract`, compiled: the operations of an OpenAPI document that messages must keep to.
+/// A compiled `contract`: the operations of an OpenAPI document that messages must keep to.
 package struct APIContract: Sendable {
-    /// The document, as it was named.
+    /// The path of the document.
     package let file: String
-    /// Whether requests must keep to it too.
+    /// True if requests must keep to it, too.
     package let checksRequests: Bool
-    /// The servers that it names with a host; nil for the contract of a route, which says itself what it is about.
+    /// The servers with a host that the document names; nil for a route's contract, as the route selects the requests.
     private let origins: Set<Origin>?
     private let document: OpenAPIDocument
     private let decodedLimit: Int
 
-    /// Reads and compiles a document, and what it refers to.
+    /// Reads and compiles a document and the documents that it refers to.
     ///
     /// - Parameters:
-    ///   - isGlobal: whether its servers say which requests it is about.
-    ///   - decodedLimit: the most bytes of a body without its content codings.
-    /// - Throws: what is wrong with it, and where.
+    ///   - isGlobal: true if the document's servers select the requests that it applies to.
+    ///   - decodedLimit: the most bytes of a body after its content codings are removed.
+    /// - Throws: the fault of the document, and its place.
     init(
         _ configuration: ContractConfiguration, isGlobal: Bool, decodedLimit: Int, options: SchemaOptions,
         surroundings: Surroundings
@@ -44,18 +44,19 @@ package struct APIContract: Sendable {
         self.decodedLimit = decodedLimit
     }
 
-    /// Whether it is about requests to this origin.
+    /// True if the contract applies to requests to this origin.
     package func covers(_ scheme: Scheme, _ authority: Authority) -> Bool {
         self.origins?.contains(Origin(scheme, authority)) ?? true
     }
 
-    /// What it says of a request.
+    /// Finds the operation of a request.
     ///
-    /// Its dot segments are resolved first: to the server that gets it `/pets/..` is no pet. Where servers read the path
-    /// differently, an operation that any of them would carry out is found.
+    /// Dot segments are resolved first: the server that gets `/pets/..` does not read it as a pet. As servers may read a path
+    /// differently, each reading is tried, and the first declared operation counts. If requests are checked, readings must not
+    /// lead to two operations.
     ///
-    /// - Parameter path: with the query, as it is sent upstream.
-    /// - Throws: that it declares no such operation, in a sentence.
+    /// - Parameter path: path and query, as they are sent upstream.
+    /// - Throws: a sentence that says that the operation is not declared, or not certain.
     package func operation(method: String, path: String) throws(Malformed) -> ContractedOperation {
         var found: ContractedOperation?
         var failure: OpenAPIMismatch?
@@ -80,7 +81,7 @@ package struct APIContract: Sendable {
         throw Malformed(failure?.description ?? "the path has no reading")
     }
 
-    /// - Throws: where the request would have to be checked, and cannot be.
+    /// - Throws: the fault of a path that cannot be read, if the request must be checked.
     private func readings(of path: String) throws(Malformed) -> [[UInt8]] {
         do throws(Malformed) {
             return try PathReadings(path).all
@@ -91,16 +92,16 @@ package struct APIContract: Sendable {
     }
 }
 
-/// What a contract says of one request and its response.
+/// The rules of a contract for one request and its response.
 ///
-/// An object, since every plan has room for one and few have one.
+/// An object to keep plans small: each has room for one, and few have one.
 package final class ContractedOperation: Sendable {
-    /// The method and the path as it is declared: `GET /pets/{id}`.
+    /// The method, and the path as declared: `GET /pets/{id}`.
     package var name: String { self.operation.name }
-    /// Whether the request must keep to it too.
+    /// True if the request must keep to them, too.
     package let checksRequests: Bool
     private let operation: OpenAPIOperation
-    /// Whether the request's body is judged, too.
+    /// True if the request's body is checked, too.
     private let judgesRequestBody: Bool
     private let pathValues: [String: String]
     private let decodedLimit: Int
@@ -123,9 +124,9 @@ package final class ContractedOperation: Sendable {
 
     // MARK: The request
 
-    /// Whether the request's body is looked at.
+    /// True if the check of the request needs its body.
     ///
-    /// - Parameter contentType: of the request, as it is sent upstream.
+    /// - Parameter contentType: the request's, as it is sent upstream.
     package func readsRequestBody(_ contentType: String?) -> Bool {
         guard self.checksRequests, case .schema = self.operation.requestRule(contentType: contentType) else {
             return false
@@ -133,17 +134,17 @@ package final class ContractedOperation: Sendable {
         return true
     }
 
-    /// The same without a look at the request's body, for one that is too long for that.
+    /// A copy that does not check the request's body, for a body that is too long to be checked.
     package var withoutRequestBody: ContractedOperation { ContractedOperation(withoutRequestBody: self) }
 
-    /// What is wrong with a request, in sentences; empty where it keeps to the contract, or need not.
+    /// The faults of a request, in sentences; empty if it keeps to the contract or does not have to.
     ///
     /// - Parameters:
-    ///   - head: as it is sent upstream.
-    ///   - body: where it is looked at, else nil.
-    ///   - hasBody: whether there is one.
-    ///   - rules: of its route: what they add may be secret, and is never quoted.
-    ///   - budget: for parameters and body together; after an interruption of it the result means nothing.
+    ///   - head: the head as it is sent upstream.
+    ///   - body: the body if it is checked, else nil.
+    ///   - hasBody: true if the request has a body.
+    ///   - rules: the route's rules. Values that they add may be secret and are never quoted.
+    ///   - budget: the work for parameters and body together. If it is interrupted, the result means nothing.
     package func violations(
         of head: RequestHead, body: [UInt8]?, hasBody: Bool, rules: RequestRules?, within budget: WorkBudget
     ) -> [String] {
@@ -156,7 +157,7 @@ package final class ContractedOperation: Sendable {
             isSecret: { location, name in
                 switch location {
                 case .path: false
-                // Names are spelled in several ways (`list[]`), so the whole query is taken for the route's.
+                // A name has several spellings (`list[]`), so any query parameter may be the route's.
                 case .query: rules?.parameters.isEmpty == false
                 case .header: rules?.injects(field: name) == true
                 }
@@ -179,7 +180,7 @@ package final class ContractedOperation: Sendable {
         case .schema where !self.judgesRequestBody: return []
         case .schema(let schema):
             guard let body else { return ["the body has another type than it came with, and was not judged"] }
-            // Held to it as a response would be: one way to decode and to judge.
+            // Checked like a response, so that there is one way to decode and to validate.
             let contract = self.contract(for: isSecret ? schema.hidingValues : schema)
             let like = ResponseHead(status: 200, fields: head.fields)
             do throws(ValidationError) {
@@ -193,10 +194,10 @@ package final class ContractedOperation: Sendable {
 
     // MARK: The response
 
-    /// What the body of a response must be; nil where it may be anything.
+    /// The rules for the body of a response; nil if it may be anything.
     ///
-    /// - Parameter method: of the request: where there can be no body, its media type says nothing.
-    /// - Throws: that status or media type are not declared.
+    /// - Parameter method: the request's. If the response can have no body, its media type is not checked.
+    /// - Throws: an error if the status or the media type is not declared.
     package func contract(for head: ResponseHead, to method: String) throws(ValidationError) -> ResponseContract? {
         let type = head.fields[.contentType]
         switch self.operation.responseRule(status: head.status, contentType: type) {

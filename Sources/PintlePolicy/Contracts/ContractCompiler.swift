@@ -4,24 +4,24 @@ internal import PintleImage
 internal import PintleMessage
 internal import PintleSchema
 
-/// What the messages of a route must keep to.
+/// The rules that the messages of a route must keep to.
 struct RouteContracts {
-    /// Nil where responses may be anything.
+    /// Nil if responses may be anything.
     var response: ResponseContract?
     var api: APIContract?
 }
 
 /// The contracts of a configuration.
 struct CompiledContracts {
-    /// One for each route, in the same order.
+    /// The contracts of each route, in the same order.
     var routes: [RouteContracts]
-    /// For the servers that it names, on every route.
+    /// The contract for the servers that it names, on every route.
     var api: APIContract?
 }
 
-/// From what routes say about responses to contracts: the one place where schemas are read and decoders are made.
+/// Compiles the configured rules for messages into contracts. Only this type reads schemas and makes decoders.
 struct ContractCompiler {
-    /// Receives what is wrong, with its path and position.
+    /// Receives a fault, with its path and position.
     typealias Report = (_ message: String, _ path: String, _ position: SourcePosition) -> Void
 
     private let surroundings: Surroundings
@@ -29,8 +29,8 @@ struct ContractCompiler {
     private let options: SchemaOptions
     private let report: Report
 
-    /// The contracts of `configuration`. One that cannot be built is reported and left out: whoever reports anything
-    /// throws all of them away.
+    /// Compiles the contracts of `configuration`. A faulty one is reported and left out; the caller discards the result if
+    /// anything was reported.
     static func compile(
         _ configuration: Configuration, surroundings: Surroundings, report: @escaping Report
     ) -> CompiledContracts {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads who may use the proxy and where it may connect to.
+/// Reads the rules about clients and destinations.
 enum AccessReader {
     static func clients(_ map: StrictMap) -> ClientsConfiguration {
         var clients = ClientsConfiguration()
@@ -104,7 +104,7 @@ enum AccessReader {
 }
 
 extension StrictNode {
-    /// A list of host patterns that may be empty: a list of nobody is what it looks like.
+    /// A list of host patterns, which may be empty; an empty list means no host.
     func hostPatterns() -> [HostPattern]? {
         if self.isEmptyList { return [] }
         return self.values { $0.parsed { text throws(Malformed) in try HostPattern(text) } }

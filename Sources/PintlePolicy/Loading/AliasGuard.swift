@@ -2,18 +2,18 @@
 
 private import PintleMessage
 
-/// Refuses, before it is composed, the YAML whose aliases would make composing itself expensive.
+/// Refuses YAML with aliases that would make its composition expensive, before it is composed.
 ///
-/// A composed alias is a shared node, which is cheap, with two exceptions: a map hashes its keys to find duplicates,
-/// and a key that is a nest of aliases takes for ever; and nodes that alias one another in a chain are as deep as all
-/// of them together, which overflows the stack when they are released. A file without an anchor has neither. The rest
-/// is counted on the bytes; where quotes or comments mislead the count it is too high, never too low.
+/// A composed alias is a shared node and cheap, with two exceptions. A map hashes its keys to find duplicates, which takes
+/// practically forever for a key of nested aliases. And nodes that alias one another in a chain are as deep as all of them
+/// together, which overflows the stack when they are released. A file without an anchor has neither problem. The rest is
+/// counted on the raw bytes; if quotes or comments mislead the count, it is too high, never too low.
 enum AliasGuard {
     private static let anchorLimit = 64
     private static let flowDepthLimit = 64
     private static let indentLimit = 128
 
-    /// The reason to refuse the file, or nil.
+    /// The reason to refuse the file; nil if there is none.
     static func refusal(of bytes: [UInt8]) -> String? {
         var scan = Scan()
         for (index, byte) in bytes.enumerated() {
@@ -32,19 +32,19 @@ enum AliasGuard {
     private struct Scan {
         var anchors = 0
         var hasCollectionKey = false
-        /// The most brackets open at a time.
+        /// The most brackets that are open at a time.
         var flowDepth = 0
-        /// The longest run of spaces and indicators that a line begins with.
+        /// The longest run of spaces and indicators at the beginning of a line.
         var indent = 0
 
         private var openBrackets = 0
         private var lead = 0
         private var isLeading = true
         private var previous = UInt8(ascii: "\n")
-        /// Whether what was read last, but for blanks, could be a key that is not a scalar.
+        /// True if the text read last, apart from blanks, could be a key that is not a scalar.
         private var isAfterCollection = false
         private var isInAlias = false
-        /// A key without `?` is on one line, and only one with an alias in it can be large.
+        /// True after an alias in this line: a key without `?` is on one line, and only a key with an alias can be large.
         private var hasAliasInLine = false
 
         mutating func take(_ byte: UInt8, next: UInt8?) {

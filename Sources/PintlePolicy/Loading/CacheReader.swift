@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads `cache`, and what routes say of it.
+/// Reads `cache`, and the keys `cache` and `coalesce` of routes.
 enum CacheReader {
-    /// A smaller cache holds no answer worth keeping.
+    /// Size in bytes; a smaller cache could hold no useful response.
     private static let least = 1 << 20
     private static let most = 1 << 50
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a configuration is not used: everything that is wrong with it, not only the first thing.
+/// The reason why a configuration is not used: all of its problems, not only the first.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
-    /// In the order of the file; never empty.
+    /// The problems in the order of the file; never empty.
     package let problems: [ConfigurationProblem]
-    /// What the file says of `log.format`, as far as it could be read: problems are logged in it, too.
+    /// The `log.format` of the file, as far as it could be read: problems are logged in that format, too.
     package let logFormat: LogConfiguration.Format?
 
     package init(_ problems: [ConfigurationProblem], logFormat: LogConfiguration.Format? = nil) {
@@ -16,15 +16,15 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible {
     package var description: String { self.problems.map(\.description).joined(separator: "\n") }
 }
 
-/// One thing that is wrong with a configuration.
+/// One problem of a configuration.
 package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertible {
-    /// The file as it was named, or what stands in for one.
+    /// The file as it was named; without one, a name for the source.
     package let file: String
-    /// Nil when the file as a whole is meant.
+    /// Nil if the problem concerns the file as a whole.
     package let position: SourcePosition?
-    /// `routes[2].pins[0]`; empty for the top level.
+    /// The path of the key: `routes[2].pins[0]`; empty for the top level.
     package let path: String
-    /// What is wrong and what would be right. May go on in indented lines.
+    /// The fault and its remedy. May continue in indented lines.
     package let message: String
 
     package init(file: String, position: SourcePosition?, path: String, message: String) {
@@ -42,6 +42,6 @@ package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertibl
 }
 
 extension SourcePosition {
-    /// The first character: where what has no place of its own is sorted.
+    /// The first character. Problems without a place of their own are sorted as if they were here.
     static let start = SourcePosition(line: 1, column: 1)
 }

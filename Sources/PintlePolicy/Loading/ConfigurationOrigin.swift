@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the configuration in use came from.
+/// The source of the configuration in use.
 package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     /// `-c` or `--config`.
     case flag(String)
@@ -13,9 +13,9 @@ package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
     /// No file: ``Configuration/init()``.
     case embedded
 
-    /// The first of these that is given or exists.
+    /// The first of these sources that is given or exists.
     ///
-    /// A file that was asked for is not looked for: when it is missing, loading says so instead of using another.
+    /// Does not check if a file that was asked for exists: if it is missing, loading reports that instead of using another.
     package static func locate(flag: String?, surroundings: Surroundings) -> ConfigurationOrigin {
         if let flag { return .flag(flag) }
         if let path = surroundings.variable("PINTLE_CONFIG") { return .environment(path) }
@@ -35,7 +35,7 @@ package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What is printed at the start: the path and why it is the one.
+    /// The text that is printed at the start: the path and, if it is not obvious, the source of the path.
     package var description: String {
         switch self {
         case .flag(let path): path
@@ -53,7 +53,7 @@ extension Surroundings {
         self.environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// `$XDG_CONFIG_HOME`, which the specification wants ignored unless it is absolute, else `~/.config`.
+    /// `$XDG_CONFIG_HOME`, else `~/.config`. The specification says to ignore the variable unless it is an absolute path.
     fileprivate var configurationFolder: String? {
         if let folder = self.variable("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return folder }
         return self.variable("HOME").map { $0 + "/.config" }

@@ -5,7 +5,7 @@ private import PintleSession
 
 /// Reads the top level of a configuration and the sections that are neither trust policies nor routes.
 struct ConfigurationReader {
-    /// Times that mean something: zero would refuse everything, and above a month is a slip.
+    /// Useful time limits: zero would refuse everything, and more than 30 days is a slip.
     static let timeouts: ClosedRange<Duration> = .milliseconds(1) ... .seconds(30 * 86_400)
     /// Times that may be zero.
     static let delays: ClosedRange<Duration> = .zero ... .seconds(30 * 86_400)
@@ -17,7 +17,7 @@ struct ConfigurationReader {
         self.context = context
     }
 
-    /// The configuration that `root` spells out. What was wrong is in the context.
+    /// Reads the configuration below `root`. Faults are reported to its context.
     static func read(_ root: StrictNode) -> Configuration {
         var reader = ConfigurationReader(context: root.context)
         guard let top = root.map(.top) else { return reader.configuration }
@@ -59,7 +59,7 @@ struct ConfigurationReader {
         Self.checkVersion(node)
     }
 
-    /// Refuses all versions of the format but the one that there is.
+    /// Refuses all versions of the format other than the current one.
     static func checkVersion(_ node: StrictNode) {
         _ = node.parsed { text throws(Malformed) in
             if text != "\(Configuration.version)" {
@@ -132,7 +132,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// The key is there for configurations that say it; it can say nothing else than `threads` does.
+    /// Checks `event_loops`. The key is accepted because configurations have it, but it must be `auto` or equal `threads`.
     private func checkEventLoops(_ node: StrictNode?, threads: EngineConfiguration.Threads) {
         guard let node, let loops = Self.readThreads(node) else { return }
         if loops == .auto || loops == threads { return }

@@ -5,9 +5,9 @@ internal import Yams
 
 /// Reads documents that a configuration names: JSON Schemas and API descriptions, in JSON or YAML.
 enum DocumentFile {
-    /// The value of the file at `path`: JSON where its name ends in `.json`, else YAML.
+    /// The value of the file at `path`: JSON if its name ends in `.json`, else YAML.
     ///
-    /// - Throws: why there is no value, with the file and, where there is one, the place in it.
+    /// - Throws: the reason, with the file and, if known, the place in it.
     static func read(_ path: String, _ surroundings: Surroundings) throws(Malformed) -> Parameter {
         let bytes: [UInt8]
         do throws(Surroundings.ReadingError) {
@@ -42,7 +42,7 @@ enum DocumentFile {
                 guard let value = Self.value(entry.value) else { return nil }
                 members.append(Parameter.Entry(entry.key, value))
             }
-            // A key that is twice there, or no text, was reported.
+            // A key that is repeated, or is no text, was reported.
             return node.context.problems.isEmpty ? .dictionary(members) : nil
         case .sequence:
             guard let nodes = node.list() else { return nil }
@@ -56,7 +56,7 @@ enum DocumentFile {
         }
     }
 
-    /// Plain text by YAML's core schema, whose numbers are JSON's but for octal and hexadecimal ones (YAML 1.2.2 §10.3).
+    /// The value of plain text by YAML's core schema: numbers are JSON's, plus octal and hexadecimal ones (YAML 1.2.2 §10.3).
     private static func plain(_ text: String) -> Parameter {
         switch text {
         case "true", "True", "TRUE": return .bool(true)

@@ -4,7 +4,7 @@ private import PintleMessage
 
 /// Reads the `headers` of requests and responses.
 struct HeaderRulesReader {
-    /// Which way the message goes whose fields are changed.
+    /// The kind of message that the rules apply to.
     enum Direction {
         case request, response
     }
@@ -44,7 +44,7 @@ struct HeaderRulesReader {
         return lines
     }
 
-    /// Values keep their spelling: `on` is "on" and 010 is "010".
+    /// Reads a field line. Values keep their spelling: `on` is "on" and 010 is "010".
     private func line(_ entry: StrictEntry) -> HeaderRules.Line? {
         do throws(Malformed) {
             try self.checkName(entry.key)
@@ -60,7 +60,7 @@ struct HeaderRulesReader {
         }
     }
 
-    /// Names that rules may touch: not what frames a message or belongs to one connection.
+    /// Refuses fields that rules must not touch: they frame a message, belong to one connection, or are Pintle's own.
     private func checkName(_ name: String) throws(Malformed) {
         guard FieldSyntax.isName(name) else { throw Malformed("not a field name") }
         switch FieldName(name) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the files that `include` names, and those that they include.
+/// Reads the files that `include` names, and those that they include in turn.
 ///
-/// A file comes before what it includes, files of one pattern come in the order of their names, and patterns in that of the
-/// list: the order of routes, and so which of them wins, is the same on every machine.
+/// A file comes before the files that it includes, the files of one pattern in the order of their names, and patterns in the
+/// order of the list. So the order of routes, which decides which of them wins, is the same on every machine.
 struct IncludeReader {
-    /// The most files. A team may have one each.
+    /// The most included files: enough for one per team.
     static let mostFiles = 256
 
     /// The maps of the included files.
     private(set) var maps: [StrictMap] = []
-    /// Their paths.
+    /// The paths of the included files.
     private(set) var files: [String] = []
     private var seen: Set<String> = []
 
-    /// The files that `top`, the map of the main file, includes.
+    /// Reads the files that `top`, the map of the main file, includes.
     static func read(_ top: StrictMap) -> IncludeReader {
         var reader = IncludeReader()
         let context = top.node.context
@@ -22,7 +22,7 @@ struct IncludeReader {
         return reader
     }
 
-    /// - Parameter way: the files that led here, the last of which has `map`, by what tells them apart.
+    /// - Parameter way: the identities of the files that led here; the last of them has `map`.
     private mutating func follow(_ map: StrictMap, way: [String]) {
         guard let node = map["include"], !node.isNull, let nodes = node.oneOrMore() else { return }
         for node in nodes {
@@ -31,11 +31,11 @@ struct IncludeReader {
         }
     }
 
-    /// The files that a pattern stands for: none may be, for nobody has put one there yet, but a plain path is a file.
+    /// The files that match a pattern. It may match none, as files may come later. A path without wildcards is always one file.
     private func paths(_ node: StrictNode, _ path: String) -> [String] {
         let surroundings = node.context.surroundings
         guard let star = path.firstIndex(where: { "*?[".contains($0) }) else { return [path] }
-        // A file that is added is a change as well.
+        // A new file in the folder changes the configuration, too.
         let folder = path[..<star].lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         surroundings.noteListing(folder)
         return surroundings.matches(path)

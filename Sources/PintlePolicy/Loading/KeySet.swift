@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of one map of the configuration: what the loader accepts and what the schema lists.
+/// The keys of one map of the configuration: the loader accepts them, and the schema lists them.
 package struct KeySet: Sendable, Equatable {
-    /// Where the map stands: `limits`, `routes[].match`, `trust.NAME`; empty for the top level.
+    /// The place of the map: `limits`, `routes[].match`, `trust.NAME`; empty for the top level.
     package let path: String
     /// Keys that are read.
     package let known: [String]
-    /// Keys that only the main file has, so that the refusal can say so.
+    /// Keys that only the main file may have, so that the refusal can say so.
     let elsewhere: [String]
 
     init(_ path: String, _ known: [String], elsewhere: [String] = []) {
@@ -24,7 +24,7 @@ extension KeySet {
             "activity", "contract", "trust", "routes", "tunnels", "upstream_proxy", "listen_tls", "unpinned_hosts",
             "include", "interception", "cache",
         ])
-    /// Of a file that another one includes.
+    /// The keys of a file that another one includes.
     static let included = KeySet(
         "", ["version", "include", "destinations", "trust", "routes"], elsewhere: KeySet.top.known)
     static let includedDestinations = KeySet(
@@ -102,8 +102,8 @@ extension KeySet {
     static let bodyImage = KeySet("routes[].response.body.image", ["max_pixels"])
     static let placeholder = KeySet("routes[].response.placeholder", ["file", "status", "failures"])
 
-    /// Every map with fixed keys in the main file. Maps with keys of the user's choice (`trust`, header and parameter maps) are not
-    /// here.
+    /// Every map with fixed keys in the main file. Maps with keys that the user chooses (`trust`, header and parameter maps)
+    /// are left out.
     package static let all: [KeySet] = [
         .top, .listenTLS, .engine, .log, .limits, .clients, .basicAuth, .destinations, .requireSNIMatch, .activity,
         .trust,
@@ -113,6 +113,6 @@ extension KeySet {
         .responseHeaders, .body, .bodyJSON, .bodyImage, .placeholder, .cache, .routeCache, .coalesce,
     ]
 
-    /// The known key that `key` is most likely a slip of, or nil when none is near.
+    /// The known key that `key` is most likely a slip of; nil if none is similar.
     func nearest(to key: String) -> String? { key.nearest(of: self.known) }
 }

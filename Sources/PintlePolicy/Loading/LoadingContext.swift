@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What all nodes of one file share while it is read: its name, its surroundings, and the problems found so far, in this file
-/// and in those that are read together with it.
+/// State shared by all nodes of one file while it is read: its name, its surroundings, and the problems found so far, in this
+/// file and in those that are read together with it.
 final class LoadingContext {
     /// The problems of all files of a configuration.
     private final class Findings {
@@ -9,10 +9,10 @@ final class LoadingContext {
     }
 
     let file: String
-    /// True where another file includes it.
+    /// True if another file includes this one.
     let isIncluded: Bool
     let surroundings: Surroundings
-    /// Where clients are served whatever the file says; nil where it decides.
+    /// The listeners that replace those of the file; nil if the file decides.
     let listen: [ListenAddress]?
     private let findings: Findings
     var problems: [ConfigurationProblem] { self.findings.problems }
@@ -25,7 +25,7 @@ final class LoadingContext {
         self.listen = listen
     }
 
-    /// Makes the context of a file that is read for the sake of another.
+    /// Makes the context of a file that another one includes.
     init(of file: String, includedBy other: LoadingContext) {
         self.file = file
         self.isIncluded = true
@@ -34,33 +34,33 @@ final class LoadingContext {
         self.listen = other.listen
     }
 
-    /// `position` as one in this file.
+    /// `position` as a place in this file.
     func place(_ position: SourcePosition) -> SourcePosition {
         guard self.isIncluded, position.file == nil else { return position }
         return SourcePosition(line: position.line, column: position.column, in: self.file)
     }
 
-    /// Writes down a problem; reading goes on, so that all are reported at once.
+    /// Adds a problem. Reading continues, so that all problems are reported at once.
     func report(_ message: String, path: String, at position: SourcePosition?) {
         self.findings.problems.append(
             ConfigurationProblem(
                 file: self.file, position: position.map { self.place($0) }, path: path, message: message))
     }
 
-    /// Whether something was wrong at `path` or below it.
+    /// True if there is a problem at `path` or below it.
     func hasProblem(in path: String) -> Bool {
         self.problems.contains { $0.path == path || $0.path.hasPrefix(path + ".") }
     }
 
-    /// `path` as the process must open it: relative paths are relative to the configuration file.
+    /// Turns `path` into one that the process can open: relative paths are relative to the configuration file.
     func resolve(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = self.file.lastIndex(of: "/") else { return path }
         return self.file[...slash] + path
     }
 
-    /// Stops if anything was wrong.
+    /// Throws if there is any problem.
     ///
-    /// - Parameter log: what could be read of the section.
+    /// - Parameter log: the section `log`, as far as it could be read.
     func throwProblems(log: LogConfiguration? = nil) throws(ConfigurationError) {
         if !self.problems.isEmpty { throw ConfigurationError(self.problems, logFormat: log?.format) }
     }

@@ -2,11 +2,11 @@
 
 internal import Yams
 
-/// A YAML document as it stands, each value with its place: for files that are not Pintle's own.
+/// A YAML document as written, each value with its place: for files in other formats than Pintle's configuration.
 ///
-/// Scalars are texts whatever they look like. JSON is YAML too.
+/// A scalar is text, whatever it looks like. JSON is YAML, too.
 package indirect enum LocatedValue: Sendable, Equatable {
-    /// A key, where it stands, and its value.
+    /// A key, its place, and its value.
     package struct Entry: Sendable, Equatable {
         package let key: String
         package let position: SourcePosition
@@ -17,9 +17,9 @@ package indirect enum LocatedValue: Sendable, Equatable {
     case list([LocatedValue], SourcePosition)
     case map([Entry], SourcePosition)
 
-    /// Reads a document, within the bounds of a configuration file.
+    /// Reads a document, within the limits of a configuration file.
     ///
-    /// - Throws: what is wrong with it; keys that repeat among it.
+    /// - Throws: the faults of the document; repeated keys are among them.
     package static func read(_ bytes: [UInt8], file: String) throws(ConfigurationError) -> LocatedValue {
         let context = LoadingContext(file: file, surroundings: .system(environment: [:]))
         guard let root = YAMLDocument.compose(bytes, context) else { throw ConfigurationError(context.problems) }
@@ -28,14 +28,14 @@ package indirect enum LocatedValue: Sendable, Equatable {
         return value
     }
 
-    /// Where the value begins.
+    /// The place of the value's first character.
     package var position: SourcePosition {
         switch self {
         case .text(_, let position), .list(_, let position), .map(_, let position): position
         }
     }
 
-    /// The text of a scalar.
+    /// The text of a scalar; nil for a list or a map.
     package var text: String? {
         if case .text(let text, _) = self { text } else { nil }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension String {
-    /// The candidate with the fewest edits from here, if they are few enough to be a slip: a third of its length, and
-    /// one even for the shortest.
+    /// The candidate with the fewest edits from this string, if they are few enough to be a slip: at most a third of its
+    /// length, but one is always allowed.
     package func nearest(of candidates: [String]) -> String? {
         guard self.utf8.count <= 64 else { return nil }
         let written = self.lowercased().replacing("-", with: "_")
@@ -15,7 +15,7 @@ extension String {
         return best?.candidate
     }
 
-    /// How many insertions, removals, substitutions and swaps of neighbours lead from here to `other`.
+    /// The least number of insertions, removals, substitutions and swaps of neighbours that turn this string into `other`.
     private func editDistance(to other: String) -> Int {
         let left = Array(self.utf8)
         let right = Array(other.utf8)

@@ -3,9 +3,9 @@
 private import PintleMessage
 internal import Yams
 
-/// Reads parameters: whatever YAML and JSON have in common.
+/// Reads parameters: values of the types that YAML and JSON have in common.
 enum ParameterReader {
-    /// A map of parameters in the order of the file.
+    /// Reads a map of parameters, in the order of the file.
     static func readMap(_ node: StrictNode) -> [NamedParameter]? {
         node.entries()?.compactMap { entry in
             Self.readValue(entry.value).map { NamedParameter(name: entry.key, value: $0) }
@@ -20,13 +20,13 @@ enum ParameterReader {
         case .scalar(let scalar):
             if node.isNull { return .null }
             guard let text = node.string() else { return nil }
-            // Quoted text, and text from env: or file:, is text whatever it looks like.
+            // Quoted text, and text from env: or file:, stays text, whatever it looks like.
             guard scalar.style == .plain, text == scalar.string else { return .string(text) }
             return Self.typed(text)
         }
     }
 
-    /// Plain text by the rules of JSON: `on`, `yes` and `010` are text, `true`, `10` and `1.5` are not.
+    /// The value of plain text by the rules of JSON: `on`, `yes` and `010` are text, `true`, `10` and `1.5` are not.
     private static func typed(_ text: String) -> ParameterValue {
         if text == "true" { return .bool(true) }
         if text == "false" { return .bool(false) }

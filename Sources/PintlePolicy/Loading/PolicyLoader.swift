@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From a configuration file to a checked configuration and a compiled policy.
+/// Turns a configuration file into a checked configuration and a compiled policy.
 package enum PolicyLoader {
-    /// Finds, reads and compiles a configuration: what `serve`, `check` and every other command start with.
+    /// Finds, reads and compiles a configuration. Every command that needs one starts with this.
     ///
     /// - Parameters:
     ///   - flag: the value of `-c`, if given.
-    ///   - listen: where clients are served whatever the file says; nil where it decides.
-    /// - Throws: everything that is wrong with the file, at once.
+    ///   - listen: the listeners that replace those of the file; nil if the file decides.
+    /// - Throws: all problems of the file, at once.
     package static func load(
         flag: String?, surroundings: Surroundings, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> (policy: Policy, origin: ConfigurationOrigin) {
@@ -21,7 +21,7 @@ package enum PolicyLoader {
         return (try Self.policy(yaml: bytes, file: path, surroundings: surroundings, listen: listen), origin)
     }
 
-    /// Reads, checks and compiles a configuration from memory. What reading and compiling find is reported together.
+    /// Reads, checks and compiles a configuration from memory. Problems of reading and compiling are reported together.
     package static func policy(
         yaml: [UInt8], file: String, surroundings: Surroundings, listen: [ListenAddress]? = nil
     ) throws(ConfigurationError) -> Policy {
@@ -30,7 +30,7 @@ package enum PolicyLoader {
             throw ConfigurationError(context.problems)
         }
         for path in configuration.identityAndTrustFiles { surroundings.note(path) }
-        // An entry that was not read whole would only be reported again, less clearly.
+        // Leaves out entries that were not read whole: compiling would only report them again, less clearly.
         let whole = configuration.trust.filter { !context.hasProblem(in: "trust.\($0.name)") }
         let trust = TrustCompiler.compile(whole) { context.report($0, path: $1, at: $2) }
         let contracts = ContractCompiler.compile(configuration, surroundings: surroundings) {
@@ -54,7 +54,7 @@ package enum PolicyLoader {
     ///
     /// - Parameters:
     ///   - yaml: the text in UTF-8.
-    ///   - file: the name for messages; paths in the text are relative to its folder.
+    ///   - file: the name in messages; paths in the text are relative to its folder.
     package static func configuration(
         yaml: [UInt8], file: String, surroundings: Surroundings
     ) throws(ConfigurationError) -> Configuration {

@@ -37,14 +37,14 @@ enum RequestRulesReader {
         return rules
     }
 
-    /// The keys that serializers read, and those that read them.
+    /// The keys that serializers read, each with the serializers that read it.
     private static let readers: [(key: String, serializers: [RequestRules.Serialization])] = [
-        // Also JSON and property lists go into queries, and are made of forms.
+        // All of them read these two, as each writes queries like the serializer for forms.
         ("uri_methods", [.http, .json, .plist, .multipart]), ("string_encoding", [.http, .json, .plist, .multipart]),
         ("json", [.json]), ("plist", [.plist]),
     ]
 
-    /// Keys that the serializer does not read; without a serializer they are refused.
+    /// The keys that the serializer ignores. They are reported if there is no serializer.
     private static func unreadKeys(
         _ map: StrictMap, _ serialize: RequestRules.Serialization
     ) -> [Located<String>] {
@@ -98,7 +98,7 @@ enum RequestRulesReader {
         return (value ?? nil).map { Located($0, at: map.entries[0].position) }
     }
 
-    /// The messages name no value: it is a secret.
+    /// Reads a bearer token. Messages never quote it, as it is a secret.
     private static func readBearer(_ node: StrictNode) -> String? {
         guard let token = node.nonEmptyString() else { return nil }
         do throws(SerializationError) {
@@ -122,10 +122,10 @@ enum RequestRulesReader {
         }
     }
 
-    /// The name of a network interface, which need not be there yet: devices come and go.
+    /// Reads the name of a network interface, which need not exist yet: devices come and go.
     private static func readInterface(_ node: StrictNode) -> String?? {
         node.parsed { text throws(Malformed) in
-            // IFNAMSIZ is 16 with the zero at the end; the kernel takes neither white space nor slashes.
+            // IFNAMSIZ is 16, including the zero at the end; the kernel accepts neither white space nor slashes.
             guard (1...15).contains(text.utf8.count), text != ".", text != "..",
                 text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "/") })
             else { throw Malformed("must be the name of a network interface, as in eth0: at most 15 characters") }
@@ -135,7 +135,7 @@ enum RequestRulesReader {
 
     // MARK: Retries
 
-    /// Who writes the key means both occasions, unless it says which.
+    /// Reads `retries`. Without the key `on`, both occasions count.
     private static func readRetries(_ map: StrictMap) -> RequestRules.Retries {
         var retries = RequestRules.Retries()
         retries.occasions = Set(RequestRules.Retries.Occasion.allCases)

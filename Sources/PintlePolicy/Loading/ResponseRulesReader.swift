@@ -4,10 +4,10 @@ private import PintleMessage
 
 /// Reads `routes[].response`.
 enum ResponseRulesReader {
-    /// The longest placeholder.
+    /// Size limit of a placeholder, in bytes.
     private static let placeholderLimit = 1 << 20
 
-    /// - Parameter hasContract: whether an API contract may have demands of its own.
+    /// - Parameter hasContract: true if an API contract may have demands of its own.
     static func read(_ map: StrictMap, hasContract: Bool) -> ResponseRules {
         var rules = ResponseRules()
         if let headers = map["headers"]?.map(.responseHeaders) {
@@ -47,7 +47,7 @@ enum ResponseRulesReader {
         if rules.body == .any, rules.contentTypes == nil {
             return node.report("needs content_types or a body rule; every type is accepted as it is")
         }
-        // What `+json` and `+xml` stand for.
+        // The types that `+json` and `+xml` stand for.
         let types = ["application/json", "application/xml", "text/xml"]
         let isRead = rules.contentTypes?.contains(where: types.contains) ?? (rules.body.isJSON || rules.body.isXML)
         if !isRead {
@@ -149,7 +149,7 @@ enum BodyRuleReader {
 }
 
 extension ResponseRules.Body {
-    /// Whether JSON is among what is accepted.
+    /// True if JSON is among the accepted bodies.
     package var isJSON: Bool {
         switch self {
         case .json: true
@@ -158,7 +158,7 @@ extension ResponseRules.Body {
         }
     }
 
-    /// Whether XML is among what is accepted.
+    /// True if XML is among the accepted bodies.
     var isXML: Bool {
         switch self {
         case .xml: true

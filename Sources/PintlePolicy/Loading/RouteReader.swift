@@ -2,13 +2,13 @@
 
 private import PintleMessage
 
-/// Reads `routes` and refuses what contradicts itself or the rest of the file.
+/// Reads `routes` and refuses routes that contradict themselves or the rest of the file.
 struct RouteReader {
-    /// The routes in the order of the files.
+    /// Reads the routes, in the order of the files.
     ///
     /// - Parameters:
-    ///   - lists: of the main file, and of those that are included.
-    ///   - hasContract: whether there is a contract for everything.
+    ///   - lists: the `routes` of the main file and of the included files.
+    ///   - hasContract: true if there is a contract for the whole configuration.
     static func read(
         _ lists: [StrictNode], trust: [TrustConfiguration], hasContract: Bool
     ) -> [RouteConfiguration] {
@@ -120,11 +120,11 @@ struct RouteReader {
         return patterns
     }
 
-    /// A method: a token, compared with regard to case.
+    /// Reads a method: a token, compared case-sensitively.
     static func readMethod(_ node: StrictNode) -> String? {
         node.parsed { text throws(Malformed) in
             guard FieldSyntax.isName(text) else { throw Malformed("not a method name, as in GET") }
-            // `get` is a valid token and matches nothing that any client sends.
+            // `get` is a valid token, but matches no request that clients send.
             let standard = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"]
             if !standard.contains(text), standard.contains(text.uppercased()) {
                 throw Malformed("method names have letter case; did you mean \(text.uppercased())?")
@@ -156,7 +156,7 @@ struct RouteReader {
         }
     }
 
-    /// Cookies that the route neither takes from clients nor gives to them are none to inject, either.
+    /// Refuses injected cookies if the route neither takes cookies from clients nor gives them any.
     private static func checkCookies(_ route: RouteConfiguration, _ map: StrictMap) {
         let cookies = route.request.cookies
         guard cookies != .pass else { return }
@@ -174,7 +174,7 @@ struct RouteReader {
         }
     }
 
-    /// A secret that leaves in clear text is no secret any more.
+    /// Refuses credentials that would go upstream in plaintext: they would not stay secret.
     private static func checkCredentials(_ route: RouteConfiguration, _ request: StrictMap) {
         guard !route.allowCleartextCredentials else { return }
         let remedy = "or say allow_cleartext_credentials: true"

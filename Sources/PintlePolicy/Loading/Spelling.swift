@@ -2,7 +2,7 @@
 
 private import PintleMessage
 
-/// How values are spelled, alike in the configuration and on the command line.
+/// The spelling of values, the same in the configuration and on the command line.
 package enum Spelling {
     /// A length of time within `range`: a whole number and `ms`, `s`, `m`, `h` or `d`.
     package static func duration(_ text: String, _ range: ClosedRange<Duration>) throws(Malformed) -> Duration {

@@ -3,7 +3,7 @@
 internal import Yams
 
 extension StrictNode {
-    /// Text. `env:NAME` and `file:PATH` are replaced by what they name.
+    /// The text of a scalar, with `env:NAME` and `file:PATH` replaced by their values.
     func string() -> String? {
         guard case .scalar(let scalar) = self.node, !self.isNull else {
             self.report(self.isNull ? "has no value; text is missing" : "must be text, not \(self.quoted)")
@@ -24,7 +24,7 @@ extension StrictNode {
         return text.isEmpty ? nil : text
     }
 
-    /// A value that `read` makes of the text, or the reason why not.
+    /// The value that `read` makes of the text; nil after its error was reported.
     func parsed<Value>(_ read: (String) throws(Malformed) -> Value) -> Value? {
         guard let text = self.string() else { return nil }
         do throws(Malformed) {
@@ -46,7 +46,7 @@ extension StrictNode {
         }
     }
 
-    /// Whether the text is a spelling of `off` or `false`, with which a feature is turned off.
+    /// True if the text is a spelling of `off`, `false` or `no`, each of which turns a feature off.
     var isOff: Bool {
         guard case .scalar(let scalar) = self.node else { return false }
         return ["off", "Off", "OFF", "false", "False", "FALSE", "no", "No", "NO"].contains(scalar.string)
@@ -78,7 +78,7 @@ extension StrictNode {
         self.parsed { text throws(Malformed) in try Spelling.byteCount(text, range) }
     }
 
-    /// A list of texts, each read by `read`; also one text alone. Nil when any was wrong.
+    /// Values that `read` makes of a list, or of one text alone; nil if any is faulty.
     func values<Value>(_ read: (StrictNode) -> Value?) -> [Value]? {
         guard let nodes = self.oneOrMore() else { return nil }
         let values = nodes.compactMap(read)
@@ -87,7 +87,7 @@ extension StrictNode {
 }
 
 extension Surroundings.ReadingError {
-    /// What went wrong, with the path as it was opened.
+    /// The error in words, with the path as it was opened.
     package func words(for path: String, limit: Int) -> String {
         switch self {
         case .notFound: "there is no file \(path)"

@@ -3,14 +3,14 @@
 internal import PintleSystem
 internal import Yams
 
-/// A YAML node that knows where it stands and reports what is wrong with it.
+/// A YAML node that knows its place and reports problems there.
 ///
-/// A reader answers nil after it has reported a problem, so its caller keeps the default and goes on.
+/// A function that reads a node returns nil after it has reported a problem. Its caller then keeps the default and continues.
 struct StrictNode {
     let node: Node
-    /// `routes[2].pins[0]`; empty for the top level.
+    /// The path of the node's key: `routes[2].pins[0]`; empty for the top level.
     let path: String
-    /// Where the node begins.
+    /// The place of the node's first character.
     let position: SourcePosition
     let context: LoadingContext
 
@@ -21,48 +21,48 @@ struct StrictNode {
         self.context = context
     }
 
-    /// Writes down a problem of this node.
+    /// Reports a problem of this node.
     func report(_ message: String) {
         self.context.report(message, path: self.path, at: self.position)
     }
 
-    /// Whether the node is empty, `~` or `null`: a key without a value.
+    /// True if the node is empty, `~` or `null`: a key without a value.
     var isNull: Bool {
         guard case .scalar(let scalar) = self.node, scalar.style == .plain || scalar.style == .any else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(scalar.string)
     }
 
-    /// Whether the node is `[]`.
+    /// True if the node is `[]`.
     var isEmptyList: Bool {
         guard case .sequence(let sequence) = self.node else { return false }
         return sequence.isEmpty
     }
 
-    /// Whether the node is a list.
+    /// True if the node is a list.
     var isList: Bool {
         guard case .sequence = self.node else { return false }
         return true
     }
 
-    /// Whether the node is a map.
+    /// True if the node is a map.
     var isMap: Bool {
         guard case .mapping = self.node else { return false }
         return true
     }
 
-    /// Whether the node is just this text.
+    /// True if the node is exactly this text.
     func isScalar(_ text: String) -> Bool {
         guard case .scalar(let scalar) = self.node else { return false }
         return scalar.string == text
     }
 
-    /// The node's text as it stands in the file, in quotes, for messages: never what `env:` or `file:` stand for.
+    /// The node's text as written in the file, in quotes, for messages; never the value that `env:` or `file:` refers to.
     var quoted: String {
         if case .scalar = self.node { return "\"\(self.spelling)\"" }
         return self.spelling
     }
 
-    /// The same without quotes.
+    /// The node's text as written in the file, without quotes.
     var spelling: String {
         switch self.node {
         case .scalar(let scalar): scalar.string.excerpt
@@ -85,7 +85,7 @@ struct StrictNode {
         }
     }
 
-    /// The members of a list that has at least one, or a scalar as a list of one.
+    /// The members of a list that must not be empty; a scalar counts as a list of one.
     func oneOrMore() -> [StrictNode]? {
         if case .scalar = self.node, !self.isNull { return [self] }
         guard let list = self.list() else { return nil }
@@ -93,7 +93,7 @@ struct StrictNode {
         return list.isEmpty ? nil : list
     }
 
-    /// The entries of a map with keys of the user's choice, in the order of the file. An empty value is an empty map.
+    /// The entries of a map with keys that the user chooses, in the order of the file. An empty value is an empty map.
     func entries() -> [StrictEntry]? {
         if self.isNull { return [] }
         guard case .mapping(let mapping) = self.node else {
@@ -133,31 +133,31 @@ struct StrictNode {
 /// One key and its value.
 struct StrictEntry {
     let key: String
-    /// Where the key stands.
+    /// The place of the key.
     let position: SourcePosition
     let value: StrictNode
 }
 
-/// A map whose keys were checked.
+/// A map with keys that were checked.
 struct StrictMap {
     let node: StrictNode
     let keys: KeySet
     let entries: [StrictEntry]
 
-    /// The value of `key`, or nil when it is not given.
+    /// The value of `key`; nil if it is not given.
     subscript(_ key: String) -> StrictNode? {
         precondition(self.keys.known.contains(key), "BUG: \(key) is not a key of \"\(self.keys.path)\"")
         return self.entries.first { $0.key == key }?.value
     }
 
-    /// Replaces `target` by what `read` makes of the value of `key`, if there is one and it is right.
+    /// Replaces `target` by the value that `read` makes of `key`, if the key is given and its value is right.
     func read<Value>(_ key: String, into target: inout Value, _ read: (StrictNode) -> Value?) {
         if let node = self[key], let value = read(node) { target = value }
     }
 }
 
 extension KeySet {
-    /// Why `key` is refused.
+    /// The reason why `key` is refused.
     fileprivate func refusal(of key: String) -> String {
         if self.elsewhere.contains(key) {
             return "\"\(key)\" stands in the main file; one that is included has \(self.known.joined(separator: ", "))"
@@ -177,7 +177,7 @@ extension Node {
 }
 
 extension String {
-    /// The text fit for one line of a message: what steers terminals escaped, and not endless.
+    /// The text for one line of a message: deceptive characters are escaped, and it is cut after 80 scalars.
     var excerpt: String {
         var result = ""
         for scalar in self.unicodeScalars.prefix(80) {

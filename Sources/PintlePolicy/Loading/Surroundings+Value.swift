@@ -3,13 +3,13 @@
 private import PintleMessage
 
 extension Surroundings {
-    /// Files that a value comes from are small: tokens and passwords.
+    /// Size limit in bytes for the file of a value: tokens and passwords are small.
     private static var valueLimit: Int { 64 << 10 }
 
-    /// `text` itself, or with what it names as `env:NAME` or `file:PATH`: the whole of it, or what stands behind one word and
-    /// a space, as in `Bearer env:TOKEN`.
+    /// Returns `text` with `env:NAME` or `file:PATH` replaced by its value. The reference is the whole text, or follows one
+    /// word and a space, as in `Bearer env:TOKEN`.
     ///
-    /// - Parameter resolve: the path as the process must open it.
+    /// - Parameter resolve: turns a path as written into one that the process can open.
     package func value(
         of text: String, resolving resolve: (String) -> String = { $0 }
     ) throws(Malformed) -> String {
@@ -32,7 +32,7 @@ extension Surroundings {
         } catch {
             throw Malformed(error.words(for: path, limit: Self.valueLimit))
         }
-        // Editors and `echo` end a file with a line end that nobody means as part of the secret.
+        // Editors and `echo` end a file with a line break, which is not meant as part of the secret.
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed("the file is not UTF-8 text") }
@@ -40,14 +40,14 @@ extension Surroundings {
     }
 }
 
-/// A text that says where a value comes from.
+/// A text that names the source of a value.
 package struct ValueReference {
-    /// The word in front of it, with its space; else empty.
+    /// The word before the source, with its space; empty if there is none.
     let lead: String
     /// `env:NAME` or `file:PATH`.
     let source: String
 
-    /// Reads a text; nil for one that stands for itself.
+    /// Reads a text; nil if it stands for itself.
     package init?(_ text: String) {
         if Self.isSource(text[...]) {
             (self.lead, self.source) = ("", text)
@@ -59,7 +59,7 @@ package struct ValueReference {
         (self.lead, self.source) = (String(text[...space]), String(rest))
     }
 
-    /// True if a text that stands for itself has something in it that looks like a reference.
+    /// True if a text that stands for itself contains something that looks like a reference.
     package static func isSuspected(in text: String) -> Bool {
         guard ValueReference(text) == nil else { return false }
         return ["env:", "file:"].contains { mark in

@@ -3,33 +3,34 @@
 private import Glibc
 internal import PintleSystem
 
-/// What a configuration may look at besides its own text: the environment and files.
+/// The environment and the files, as far as a configuration may look at them.
 ///
-/// A value that is passed in, so that loading is a function of its arguments and tests need no disk.
+/// They are passed in as a value, so that loading is a function of its arguments and tests need no disk.
 package struct Surroundings: Sendable {
-    /// Why a file could not be read.
+    /// The reason why a file could not be read.
     package enum ReadingError: Error, Equatable {
         case notFound
         case tooLarge
-        /// The system's words.
+        /// The system's message.
         case unreadable(String)
     }
 
     /// Environment variables.
     package var environment: [String: String]
-    /// The bytes of the file at a path, which may be relative to the working directory; at most the given number.
+    /// Returns the bytes of the file at a path, which may be relative to the working directory; throws if there are more than
+    /// `limit`.
     package var read: @Sendable (_ path: String, _ limit: Int) throws(ReadingError) -> [UInt8]
-    /// Whether there is a file at a path.
+    /// True if there is a file at a path.
     package var exists: @Sendable (_ path: String) -> Bool
     /// The machine's name, as its administrator has set it; nil for none.
     package var machineName: String?
-    /// Told of files that are read by other means, before they are.
+    /// Called with the path of a file that is read by other means, before it is read.
     package var note: @Sendable (_ path: String) -> Void = { _ in }
-    /// Told of folders of which it counts which files are in them.
+    /// Called with a folder if it matters which files are in it.
     package var noteListing: @Sendable (_ folder: String) -> Void = { _ in }
-    /// The paths that a pattern with `*`, `?` or `[…]` stands for, by name.
+    /// The paths that match a pattern with `*`, `?` or `[…]`, sorted by name.
     package var matches: @Sendable (_ pattern: String) -> [String] = { _ in [] }
-    /// What a path leads to, the same for all paths that lead there.
+    /// Identifies the file that a path leads to: equal for all paths to the same file.
     package var identity: @Sendable (_ path: String) -> String = { $0 }
 
     package init(
@@ -42,7 +43,7 @@ package struct Surroundings: Sendable {
         self.exists = exists
     }
 
-    /// Those of a process with this environment: the real file system.
+    /// The environment and the real file system of a process.
     package static func system(environment: [String: String]) -> Surroundings {
         var surroundings = Surroundings(
             environment: environment,
@@ -54,9 +55,9 @@ package struct Surroundings: Sendable {
         return surroundings
     }
 
-    /// The same, telling of every path on which it depends what is loaded, before it is looked at.
+    /// A copy that calls `note` with every path that loading depends on, before it looks at the path.
     ///
-    /// - Parameter noteListing: told of folders of which it counts which files are in them.
+    /// - Parameter noteListing: called with a folder if it matters which files are in it.
     package func telling(
         _ note: @escaping @Sendable (_ path: String) -> Void,
         listings noteListing: @escaping @Sendable (_ folder: String) -> Void = { _ in }
@@ -79,7 +80,7 @@ package struct Surroundings: Sendable {
         return surroundings
     }
 
-    /// glob(3), which sorts what it finds by bytes: no program of ours sets a locale.
+    /// Uses glob(3), which sorts its results by bytes, as no program of Pintle's sets a locale.
     private static func paths(matching pattern: String) -> [String] {
         var found = glob_t()
         defer { globfree(&found) }
@@ -88,7 +89,7 @@ package struct Surroundings: Sendable {
     }
 
     private static var nameOfThisMachine: String? {
-        // HOST_NAME_MAX is 64 on Linux (gethostname(2)), and a longer name would not be ended by a zero.
+        // HOST_NAME_MAX is 64 on Linux (gethostname(2)); a longer name would not end with a zero.
         var text = [CChar](repeating: 0, count: 65)
         guard gethostname(&text, 64) == 0 else { return nil }
         let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -3,11 +3,11 @@
 private import PintleMessage
 private import PintleTrust
 
-/// Reads `trust` and refuses what contradicts itself.
+/// Reads `trust` and refuses policies that contradict themselves.
 struct TrustReader {
-    /// The trust policies in the order of the files.
+    /// Reads the trust policies, in the order of the files.
     ///
-    /// - Parameter maps: of the main file, and of those that are included.
+    /// - Parameter maps: the `trust` of the main file and of the included files.
     static func read(_ maps: [StrictNode]) -> [TrustConfiguration] {
         let entries = maps.flatMap { $0.entries() ?? [] }
         var policies: [TrustConfiguration] = []
@@ -21,7 +21,7 @@ struct TrustReader {
             if let reason = Self.refusal(ofName: entry.key) {
                 entry.value.context.report(reason, path: entry.value.path, at: entry.position)
             }
-            // One that is no map still has its name: routes that use it are right to.
+            // An entry that is no map still has its name, so routes that use the name are not reported.
             let policy = entry.value.map(.trust).map { Self.readPolicy(entry, $0) }
             policies.append(policy ?? TrustConfiguration(name: entry.key, position: entry.position))
         }
@@ -29,7 +29,7 @@ struct TrustReader {
         return policies
     }
 
-    /// Names become metric labels and parts of paths in messages.
+    /// Returns the reason to refuse a name, if any: names become metric labels and parts of paths in messages.
     private static func refusal(ofName name: String) -> String? {
         if name == "system" { return "the name system is taken: it is what applies when no trust policy does" }
         let isFit = name.utf8.count <= 64 && !name.isEmpty && name.utf8.allSatisfy(Self.isNameByte)
@@ -67,7 +67,7 @@ struct TrustReader {
             let enforcement: Enforcement? = node.choice()
             return enforcement.map { .some($0) }
         }
-        // What was not read right would seem to contradict the rest.
+        // Values that were not read right would seem to contradict the rest.
         if !entry.value.context.hasProblem(in: entry.value.path) { Self.checkContradictions(policy, map) }
         return policy
     }
@@ -142,7 +142,7 @@ struct TrustReader {
         }
     }
 
-    /// Two policies for one pattern would leave it to their order which one holds.
+    /// Refuses a pattern that two policies have, as only their order would decide between them.
     private static func checkOverlaps(_ policies: [TrustConfiguration], _ entries: [StrictEntry]) {
         var owners: [HostPattern.Key: String] = [:]
         for policy in policies {
@@ -160,7 +160,7 @@ struct TrustReader {
 }
 
 extension HostPattern {
-    /// What two patterns that match the same have in common, however they are spelled.
+    /// A key that is equal for two patterns that match the same, however they are spelled.
     fileprivate struct Key: Hashable {
         let host: Host
         let port: UInt16?

@@ -3,13 +3,13 @@
 private import PintleMessage
 private import PintleSession
 
-/// Reads `upstream_proxy`: a map, or `env` for what the environment says.
+/// Reads `upstream_proxy`: a map, or `env` for the proxies that the environment names.
 ///
-/// No message shows a URL that may have a credential in it.
+/// Messages never show a URL that may have a credential in it.
 struct UpstreamProxyReader {
     private let node: StrictNode
 
-    /// The configuration; `.some(nil)` for none, nil where something was wrong.
+    /// Reads the configuration; `.some(nil)` if there is no upstream proxy, nil if something is wrong.
     static func read(_ node: StrictNode) -> UpstreamProxyConfiguration?? {
         if node.isOff || node.isNull { return .some(nil) }
         let reader = UpstreamProxyReader(node: node)
@@ -66,7 +66,7 @@ struct UpstreamProxyReader {
     private static func credential(
         _ user: String, _ password: String, for scheme: ProxyServer.Scheme
     ) throws(Malformed) -> Credential {
-        // Each has a length of one byte there (RFC 1929 §2).
+        // SOCKS gives the length of each in one byte (RFC 1929 §2).
         if scheme == .socks5, max(user.utf8.count, password.utf8.count) > 255 {
             throw Malformed("a user name or password for SOCKS has at most 255 bytes")
         }
@@ -83,7 +83,7 @@ struct UpstreamProxyReader {
 
     private func readEnvironment() -> UpstreamProxyConfiguration? {
         var configuration = UpstreamProxyConfiguration(position: self.node.position)
-        // HTTP_PROXY would be the field Proxy of a request, where a web server sets up the environment.
+        // HTTP_PROXY is ignored: if a web server sets up the environment, a request's field Proxy becomes that variable.
         guard let http = self.parent(["http_proxy", "all_proxy", "ALL_PROXY"]),
             let https = self.parent(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
         else { return nil }
@@ -95,7 +95,7 @@ struct UpstreamProxyReader {
         return configuration
     }
 
-    /// The first of `names` that is there and not empty.
+    /// The first of `names` that is set and not empty.
     private func variable(_ names: [String]) -> (name: String, text: String)? {
         let environment = self.node.context.surroundings.environment
         for name in names {
@@ -104,7 +104,7 @@ struct UpstreamProxyReader {
         return nil
     }
 
-    /// The parent of a variable; nil where something is wrong with it.
+    /// Reads the upstream proxy that a variable names; `.some(nil)` if none is set, nil if something is wrong with it.
     private func parent(_ names: [String]) -> UpstreamProxyConfiguration.Parent?? {
         guard let (name, text) = self.variable(names) else { return .some(nil) }
         do throws(Malformed) {
@@ -118,10 +118,10 @@ struct UpstreamProxyReader {
         }
     }
 
-    /// The port of proxies that a variable gives none, other than those of https.
+    /// curl's port for a proxy if neither the variable nor the scheme has one.
     private static let curlsPort: UInt16 = 1080
 
-    /// The URL without its user information. A URL without a scheme is http's.
+    /// Separates the user information from the URL. A URL without a scheme is an http URL.
     private static func separated(_ text: String) -> (userinfo: Substring?, rest: String) {
         let (scheme, rest): (Substring, Substring)
         if let mark = text.firstRange(of: "://") {
@@ -152,7 +152,7 @@ struct UpstreamProxyReader {
 extension ProxyServer {
     /// Reads `http://host:port`, also with https, socks5 and socks5h.
     ///
-    /// - Parameter defaultPort: where the URL has none and the scheme has none of its own.
+    /// - Parameter defaultPort: the port if neither the URL nor the scheme has one.
     fileprivate init(url: String, defaultPort: UInt16?) throws(Malformed) {
         let form = "a proxy is http://, https://, socks5:// or socks5h:// with host and port"
         guard let mark = url.firstRange(of: "://") else { throw Malformed(form) }
@@ -160,7 +160,7 @@ extension ProxyServer {
             switch url[..<mark.lowerBound].lowercased() {
             case "http": (.http, nil)
             case "https": (.https, 443)
-            // curl means by the h that the proxy resolves names; here it always does.
+            // In curl, the h means that the proxy resolves names; here the proxy always does.
             case "socks5", "socks5h": (.socks5, 1080)
             default: throw Malformed(form)
             }

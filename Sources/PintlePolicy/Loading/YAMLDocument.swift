@@ -2,25 +2,25 @@
 
 internal import Yams
 
-/// The text of a configuration file as a YAML node, within bounds.
+/// Composes the text of a configuration file into a YAML node, within limits.
 enum YAMLDocument {
-    /// Bytes of a file. A thousand routes take a tenth of it.
+    /// Size limit of a file in bytes. A thousand routes take a tenth of it.
     static let byteLimit = 4 << 20
-    /// Nodes that reading may visit, where an alias counts as all that it stands for.
+    /// The most nodes that reading may visit; an alias counts as all the nodes that it stands for.
     static let nodeLimit = 500_000
-    /// How deep nodes may stand in one another.
+    /// The deepest nesting of nodes.
     static let depthLimit = 64
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The root node, or nil after a problem was reported.
+    /// Returns the root node; nil after a problem was reported.
     static func compose(_ bytes: [UInt8], _ context: LoadingContext) -> StrictNode? {
         guard bytes.count <= Self.byteLimit else {
             context.report("the file is over \(Self.byteLimit.spelledAsBytes)", path: "", at: nil)
             return nil
         }
-        // A byte order mark may stand in front of a document (YAML 1.2.2 §5.2). The parser would take it for a character of the
-        // first line, and the columns below for others.
+        // A byte order mark may precede a document (YAML 1.2.2 §5.2). The parser would count it as a character of the first
+        // line, which shifts the columns.
         let bytes = Array(bytes.starts(with: Self.byteOrderMark) ? bytes.dropFirst(3) : bytes[...])
         guard let text = String(validating: bytes, as: UTF8.self) else {
             context.report("the file is not UTF-8 text", path: "", at: nil)
@@ -50,8 +50,8 @@ enum YAMLDocument {
         }
     }
 
-    /// Whether a walk through `node` ends within the limits. Aliases are shared nodes, so a small file can hold more
-    /// values than there are atoms; the walk stops as soon as the budget is spent.
+    /// True if a walk through `node` ends within the limits. Aliases are shared nodes, so a small file can hold more values
+    /// than there are atoms; the walk stops as soon as the budget is spent.
     private static func isBounded(_ node: Node, depth: Int, _ budget: inout Int) -> Bool {
         budget -= 1
         guard budget >= 0, depth <= Self.depthLimit else { return false }

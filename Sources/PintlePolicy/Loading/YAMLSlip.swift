@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A complaint of the YAML parser, read together with the line that it is about.
+/// A complaint of the YAML parser, interpreted with the line that it is about.
 ///
-/// The parser names what it needed, which is seldom what was done wrong: of a line that is indented too far it says that a
-/// value may not stand there.
+/// The parser names what it expected, which is seldom the mistake: for a line that is indented too far, it says that a value
+/// may not stand there.
 struct YAMLSlip {
     let words: String
     /// The place of the slip, which may be before the one where the parser noticed it.
@@ -11,7 +11,7 @@ struct YAMLSlip {
 
     /// - Parameters:
     ///   - problem: libyaml's sentence.
-    ///   - position: where the parser noticed it.
+    ///   - position: the place where the parser noticed it.
     init(_ problem: String, at position: SourcePosition, in text: String) {
         let line = Self.line(position.line, of: text)
         let before = line.prefix(position.column - 1)
@@ -43,7 +43,7 @@ struct YAMLSlip {
     private static let besideNothing =
         "the line begins in a column that no line above it has; begin it in the column of the one that it belongs beside"
 
-    /// True if a colon behind `before` would be the first one of its line that ends a key.
+    /// True if a colon after `before` would be the first one in its line that ends a key.
     private static func isFirstColon(_ before: Substring.UnicodeScalarView) -> Bool {
         !before.contains(":") && !before.contains("{") && !before.contains("[")
     }
@@ -53,14 +53,14 @@ struct YAMLSlip {
         return lines.indices.contains(number - 1) ? lines[number - 1] : Substring.UnicodeScalarView()
     }
 
-    // MARK: Keys that are there twice
+    // MARK: Repeated keys
 
-    /// The most places that are told.
+    /// The most places that are reported.
     private static let toldPlaces = 4
 
-    /// Where a key of a map stands again, as far as its spelling tells.
+    /// The further places of a key in its map, as far as its spelling shows them.
     ///
-    /// - Parameter first: its first place.
+    /// - Parameter first: the key's first place.
     static func otherPlaces(of key: String, at first: SourcePosition, in text: String) -> [SourcePosition] {
         let spellings = [key, "\"\(key)\"", "'\(key)'"].map { Array($0.unicodeScalars) }
         let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
@@ -72,7 +72,7 @@ struct YAMLSlip {
             }
         }
         var places: [SourcePosition] = []
-        // In braces, on the same line.
+        // On the same line, in a map in braces.
         let line = lines[first.line - 1]
         var previous: Unicode.Scalar = " "
         for (index, scalar) in line.enumerated() {
@@ -81,7 +81,7 @@ struct YAMLSlip {
             }
             previous = scalar
         }
-        // Below it, in the same column, as long as nothing stands further to the left.
+        // On later lines, in the same column, until a line begins further to the left.
         for (offset, line) in lines[first.line...].enumerated() where places.count < Self.toldPlaces {
             let indent = line.prefix { $0 == " " }.count + 1
             if indent > line.count || line.dropFirst(indent - 1).first == "#" { continue }

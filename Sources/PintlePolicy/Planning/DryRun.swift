@@ -4,24 +4,24 @@ internal import NIOCore
 package import PintleMessage
 internal import PintleSession
 
-/// A request taken through a ``RequestPlan``, without network: what `pintle check --sample` prints.
+/// The result of taking a request through a ``RequestPlan`` without network, as `pintle check --sample` prints it.
 package struct DryRun: Sendable {
-    /// Where it goes.
+    /// The decision about the request.
     package let decision: Decision
     /// The request as it goes upstream, with Host and framing.
     package let head: RequestHead
-    /// Its body, without the framing of chunks.
+    /// The body, without chunked framing.
     package let body: [UInt8]
-    /// How it breaks its API contract, where that is only reported.
+    /// The breaches of its API contract, if those are only reported.
     package let breaches: [String]
     private let plan: RequestPlan
     private let input: (received: RequestHead, body: RequestPlan.Body)
 
     /// Takes a request through `policy`.
     ///
-    /// - Parameter bytes: as on the wire. A head whose lines end with a line feed alone is taken too, as editors save it;
-    ///   a body without Content-Length or Transfer-Encoding is what is left, without a line end at its end.
-    /// - Throws: what the client would be answered instead.
+    /// - Parameter bytes: the request as on the wire. Lines of the head may end with a line feed alone, as editors save them.
+    ///   A body without Content-Length or Transfer-Encoding is the rest, without a line break at its end.
+    /// - Throws: the problem that the client would get instead.
     package init(_ bytes: [UInt8], policy: Policy) throws(Problem) {
         let limits = policy.configuration.limits
         let sample: Sample
@@ -44,7 +44,7 @@ package struct DryRun: Sendable {
             body = .whole(ByteBuffer(bytes: sample.body), trailers: sample.trailers)
         case .collect:
             guard plan.goesOnUnbuffered else { throw Problem.unbuffered }
-            // Without a length it shows only when the beginning is here.
+            // Without a length, a body proves too long only after its beginning has arrived.
             let beginning = sample.framing == .chunked ? ByteBuffer(bytes: sample.body) : ByteBuffer()
             body = .unbuffered(beginning: beginning, reason: Problem.unbuffered.detail)
         }
@@ -55,17 +55,17 @@ package struct DryRun: Sendable {
         self.breaches = made.breaches.map(\.reason)
     }
 
-    /// The request as it may be shown: with a mask for whatever the route's rules put into it, and the length that its body
-    /// then has.
+    /// The request in a form that may be shown: a mask replaces every value that the route's rules put into it, and its body's
+    /// length fits the mask.
     ///
-    /// - Throws: what the client would be answered if the mask were the value.
+    /// - Throws: the problem that the client would get if the mask were the value.
     package func masked(by mask: String) throws(Problem) -> (head: RequestHead, body: [UInt8]) {
         let made = try self.plan.masked(by: mask).request(
             from: self.input.received, self.input.body, within: .unlimited)
         return Self.spelled(made, streaming: self.body)
     }
 
-    /// - Parameter streamed: the body that follows as it came.
+    /// - Parameter streamed: the body of a request that streams it unchanged.
     private static func spelled(_ made: PlannedRequest, streaming streamed: [UInt8]) -> (RequestHead, [UInt8]) {
         let request = made.transfer
         let authority = request.authority
@@ -135,7 +135,7 @@ private struct Sample {
         self.trailers = decoder.trailers
     }
 
-    /// The bytes with carriage returns in the head, where its first line has none.
+    /// The bytes with carriage returns added in the head, if its first line has none.
     private static func withLineEnds(_ bytes: [UInt8]) -> [UInt8] {
         guard let first = bytes.firstIndex(of: 0x0A), first > 0, bytes[first - 1] != 0x0D else { return bytes }
         var result: [UInt8] = []
@@ -143,7 +143,7 @@ private struct Sample {
         while index < bytes.count {
             if bytes[index] == 0x0A {
                 result += [0x0D, 0x0A]
-                // The empty line: what follows is the body.
+                // An empty line: the body follows.
                 if index + 1 < bytes.count, bytes[index + 1] == 0x0A {
                     return result + [0x0D, 0x0A] + bytes[(index + 2)...]
                 }

@@ -6,33 +6,32 @@ package import PintleSession
 
 /// A request as it goes upstream, made by a ``RequestPlan``.
 package struct PlannedRequest: Sendable {
-    /// A breach that is reported, and does not keep the request back.
+    /// A breach that is only reported: the request is sent nevertheless.
     package struct Breach: Sendable {
         package let kind: Problem.Name
         /// A sentence for the log.
         package let reason: String
     }
 
-    /// The request, but for the way that it takes and the client for whom it is made.
+    /// The request, without the way that it takes and the client that it is made for.
     package var transfer: TransferRequest
-    /// Bytes that are sent as the beginning of a streamed body: all of it, or what was collected before it turned out to be
-    /// too long.
+    /// The beginning of a streamed body: all of it, or the part that was collected before it proved too long.
     package var content = ByteBuffer()
-    /// True where nothing of the body follows ``content``.
+    /// True if ``content`` is the whole body.
     package var isWhole = false
-    /// The trailers behind a body that is here as a whole.
+    /// The trailers of a body that is complete.
     package var trailers = Fields()
     /// The protocols that the origin may switch to.
     package var offer: UpgradeOffer?
-    /// Judges the response; nil where it may be anything.
+    /// The rules for the response; nil if it may be anything.
     package var judge: ResponseJudge?
     /// The breaches that are only reported.
     package var breaches: [Breach] = []
 
-    /// True where nothing is reported of the request, and its response may be anything.
+    /// True if no breach is reported, no upgrade is offered and the response may be anything.
     package var isPlain: Bool { self.judge == nil && self.offer == nil && self.breaches.isEmpty }
 
-    /// The number of bytes of a body that is here as a whole.
+    /// The number of bytes of the body if it is complete, else zero.
     package var wholeBytes: Int {
         if case .bytes(let bytes) = self.transfer.body { return bytes.readableBytes }
         return self.isWhole ? self.content.readableBytes : 0
@@ -42,11 +41,11 @@ package struct PlannedRequest: Sendable {
 extension RequestPlan {
     /// The body of a request, as far as it is known when the request is made.
     package enum Body: Sendable {
-        /// It follows as it comes; also where there is none.
+        /// The body is streamed as it arrives; also if there is none.
         case streamed
-        /// All of it is here.
+        /// The body is complete.
         case whole(ByteBuffer, trailers: Fields)
-        /// It is too long to be held, so that nothing judges it: its beginning is here, and the rest follows as it comes. The
+        /// The body is too long to be held, so it is not judged: its beginning has arrived, and the rest is streamed. The
         /// reason is a sentence for the log.
         case unbuffered(beginning: ByteBuffer, reason: String)
     }
@@ -55,10 +54,10 @@ extension RequestPlan {
     ///
     /// - Parameters:
     ///   - received: the head of the request; its fields are moved.
-    ///   - shortage: why there is no room to judge the request; nil where there is.
-    ///   - budget: for serializing and judging. After an interruption of it by steps or time the result says so; one that is
-    ///     only tried in a small budget is of no worth then. Default nil: they may take what they need.
-    /// - Throws: the answer to the client in its place.
+    ///   - shortage: the reason why there is no memory to judge the request; nil if there is enough.
+    ///   - budget: the work for serializing and judging. If steps or time interrupt it, the result says so; a caller that only
+    ///     tries with a small budget discards that result. Default nil: no limit.
+    /// - Throws: the problem that the client gets instead.
     package func request(
         from received: consuming RequestHead, _ body: Body, shortage: String? = nil, within budget: WorkBudget? = nil
     ) throws(Problem) -> PlannedRequest {
@@ -78,11 +77,11 @@ extension RequestPlan {
             content = self.streamedBody(isEmpty: hasEmptyBody)
             made.content = beginning
             if !self.collectsForRedirects { made.breaches.append(.init(kind: .bodyTooLarge, reason: reason)) }
-            // The client was told to go on: it has sent a beginning.
+            // A client that has sent a beginning was told to continue, so its Expect is met.
             if beginning.readableBytes > 0 { head.fields.remove(.expect) }
             operation = operation?.withoutRequestBody
         case .whole(let bytes, let trailers):
-            // The body is here: nobody has to be asked whether it is wanted.
+            // The body is here: the origin need not be asked first if it wants it.
             head.fields.remove(.expect)
             if self.isSerialized {
                 if let shortage { throw Problem(.overloaded, shortage) }
@@ -151,7 +150,7 @@ extension RequestPlan {
             let made = try result.get()
             head = made.head
             if let body = made.body { return .bytes(ByteBuffer(bytes: body)) }
-            // An empty body is still a body: a server may refuse a POST that has no length.
+            // An empty body is still a body: a server may refuse a POST without a length.
             let staysEmpty = bytes.readableBytes == 0 && (isDeclared || self.framing != .none)
             return staysEmpty ? .bytes(ByteBuffer()) : .none
         } catch {
@@ -159,7 +158,7 @@ extension RequestPlan {
         }
     }
 
-    /// Holds a request to its contract, as it would be sent.
+    /// Checks a request against its contract, in the form in which it is sent.
     private func judge(
         _ made: inout PlannedRequest, _ head: RequestHead, _ content: TransferRequest.Body,
         _ operation: ContractedOperation, shortage: String?, within budget: WorkBudget
@@ -188,7 +187,7 @@ extension RequestPlan {
         }
         if let missing {
             guard self.passesUnjudged else { throw Problem(.overloaded, missing) }
-            // Of a body that nobody holds it was said before.
+            // A body that is too long to be held was reported before.
             if !made.breaches.contains(where: { $0.kind == .bodyTooLarge }) {
                 made.breaches.append(.init(kind: .bodyTooLarge, reason: missing))
             }
@@ -227,12 +226,12 @@ extension RequestPlan {
             made.transfer.interface = route.configuration.request.interface
         }
         if case .bytes(let bytes) = content, route?.configuration.request.throttle != nil || !made.trailers.isEmpty {
-            // A pace is kept piece by piece, and only chunks have trailers behind them.
+            // A throttled body is sent piece by piece, and trailers can only follow chunks.
             made.transfer.body = .stream(length: made.trailers.isEmpty ? UInt64(bytes.readableBytes) : nil)
             made.content = bytes
         }
-        // A stream has no content that a serializer could make, or a rule for bodies judge. Where nothing may pass, the request
-        // goes on without its Upgrade: a server is free to ignore one (RFC 9110 §7.8).
+        // An upgraded stream has no content that a serializer could make or a rule for bodies could judge. In those cases the
+        // request is sent without its Upgrade, which any server may ignore (RFC 9110 §7.8).
         if let offer, head.method != "HEAD", !hasOperation, made.judge?.judgesHeadsOnly ?? true {
             made.offer = offer
             made.transfer.upgrade = offer.value
@@ -241,7 +240,7 @@ extension RequestPlan {
 }
 
 extension RequestPlan.Body {
-    /// True where the request is worth a try on the loop.
+    /// True if the request is probably cheap enough to be made on the event loop.
     package func isPrompt(_ head: RequestHead) -> Bool {
         guard case .whole(let bytes, _) = self, bytes.readableBytes > 0 else { return true }
         return bytes.readableBytes <= WorkBudget.promptBytes && !head.fields.contains(.contentEncoding)
@@ -268,14 +267,14 @@ extension TransferRequest.Body {
 }
 
 extension LimitsConfiguration {
-    /// The reason why nothing more can be held.
+    /// The reason why no more bytes can be held.
     package var memoryShortage: String {
         "as many bytes are held as limits.held_bytes (\(self.heldBytes.spelledAsBytes)) allows; try again later"
     }
 }
 
 extension WorkBudget.Interruption {
-    /// Says why work was given up, behind what takes so long.
+    /// The reason why work was given up, to follow the name of the work in a sentence.
     package var reason: String {
         switch self {
         case .steps(let limit): "takes more than \(limit) steps"

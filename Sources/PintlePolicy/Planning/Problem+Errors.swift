@@ -5,7 +5,7 @@ package import PintleSession
 package import PintleTrust
 
 extension Problem {
-    /// The answer to bytes that are not a request.
+    /// The problem with bytes that are not a request.
     package init(_ error: WireError) {
         switch error.code {
         case .headerTooLarge: self.init(.headerTooLarge, error.message)
@@ -14,12 +14,12 @@ extension Problem {
         }
     }
 
-    /// The answer to a request that cannot take the route's form.
+    /// The problem with a request that cannot take the route's form.
     package init(_ error: SerializationError) {
         self.init(error.code == .tooLarge ? .bodyTooLarge : .unserializableRequest, error.description)
     }
 
-    /// The answer in place of a response that broke its contract.
+    /// The problem with a response that broke its contract.
     package init(_ error: ValidationError) {
         let name: Name =
             switch error.kind {
@@ -40,7 +40,7 @@ extension Problem {
 }
 
 extension Problem {
-    /// The answer for a transfer that failed before its answer began.
+    /// The problem with a transfer that failed before its response began.
     package init(_ error: SessionError) {
         let detail = error.cause.map { "\(error.message) (\($0))" } ?? error.message
         switch error.code {
@@ -56,7 +56,7 @@ extension Problem {
         case .malformedResponse: self.init(.upstreamProtocol, detail)
         case .truncated, .connectionBroken, .cannotSend, .cannotRewind, .tooLarge, .cancelled, .internalError:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
-        // Only the session's tasks fail so; an exchange is a bare transfer.
+        // Only tasks of a session fail with these; an exchange is a bare transfer.
         case .invalidURL, .invalidRequest, .invalidPolicy, .cleartext, .unreadableSource, .cannotWrite, .badRedirect,
             .hookFailed, .undecodable, .rejected, .invalidated:
             self.init(.upstreamProtocol, detail, proxyError: "http_response_incomplete")
@@ -73,12 +73,12 @@ extension Problem {
         self = problem
     }
 
-    /// The answer where a policy has refused a server; nil where it has not.
+    /// The problem with a server that a policy has refused; nil if the policy accepted it.
     ///
-    /// - Parameter message: in place of the verdict's own.
+    /// - Parameter message: replaces the verdict's own message.
     package init?(refusing verdict: Verdict, saying message: String? = nil) {
         guard let error = verdict.error else { return nil }
-        // The rest of the message lists what stands in members of its own here.
+        // The further lines repeat data that the problem has in members of its own.
         let message = message ?? error.message
         let firstLine = message.split(separator: "\n").first.map(String.init) ?? message
         self.init(error.code == .pinMismatch ? .pinMismatch : .certificateInvalid, firstLine)
@@ -87,7 +87,7 @@ extension Problem {
         if let cause = error.cause { self.causes = [cause] }
     }
 
-    /// The answer where a parent does not let requests of this proxy through.
+    /// The problem with an upstream proxy that does not let this proxy's requests through.
     package init(unadmittedBy parent: ProxyServer) {
         let remedy =
             parent.credential == nil
@@ -95,7 +95,7 @@ extension Problem {
         self.init(.connectFailure, "the proxy \(parent.authority) answered 407 to a request of this proxy; \(remedy)")
     }
 
-    /// The answer to a client that speaks in clear to a port of TLS.
+    /// The problem with a client that speaks plaintext to a TLS port.
     package static var plainTextForTLS: Problem {
         Problem(
             .badRequest,
@@ -104,7 +104,7 @@ extension Problem {
 }
 
 extension ValidationError {
-    /// The kinds of this error and of those behind it, each once.
+    /// The kinds of this error and of those that follow in its chain, each once.
     package var kinds: [Kind] {
         self.chain.map(\.kind).reduce(into: []) { kinds, kind in
             if !kinds.contains(kind) { kinds.append(kind) }

@@ -2,9 +2,9 @@
 
 internal import PintleMessage
 
-/// An answer that Pintle itself gives: its type is `urn:pintle:problem:NAME` (RFC 9457).
+/// A problem that Pintle itself answers a request with; its type is `urn:pintle:problem:NAME` (RFC 9457).
 package struct Problem: Error, Sendable {
-    /// The names of the contract.
+    /// The documented names of problems.
     package enum Name: String, Sendable, CaseIterable {
         case clientDenied = "client-denied"
         case proxyAuthRequired = "proxy-auth-required"
@@ -39,28 +39,28 @@ package struct Problem: Error, Sendable {
         package init(subject: String, pin: String) { (self.subject, self.pin) = (subject, pin) }
     }
 
-    /// Which problem.
+    /// The name of the problem.
     package let name: Name
-    /// The status of the answer.
+    /// The status of the response.
     package let status: UInt16
-    /// RFC 9209's name for it.
+    /// The error type of RFC 9209.
     package let proxyError: String
-    /// What happened, to whom, and what to do.
+    /// A sentence that says what happened, to which host or client, and what to do.
     package let detail: String
-    /// What the origin answered, for a response that was rejected.
+    /// Status and media type of an origin's response that was rejected.
     package var upstreamStatus: UInt16?
     package var upstreamContentType: String?
     /// The chain of underlying errors, outermost first.
     package var causes: [String] = []
-    /// True where the request breaks its API contract, which is counted as a violation.
+    /// True if the request breaks its API contract, which counts as a violation.
     package var breaksContract = false
-    /// How a client is to say who it is.
+    /// The challenge to a client that must authenticate: the value of Proxy-Authenticate.
     package var challenge: String?
-    /// The peer's chain and the configured pins, for a refused chain.
+    /// The chain of a peer that was refused, and the configured pins.
     package var chain: [Certificate] = []
     package var configuredPins: [String] = []
 
-    /// Makes a problem; status and RFC 9209 error are the contract's for the name unless given.
+    /// Makes a problem. Status and RFC 9209 error are the usual ones of the name unless given.
     package init(_ name: Name, _ detail: String, status: UInt16? = nil, proxyError: String? = nil) {
         self.name = name
         self.detail = detail
@@ -89,7 +89,7 @@ extension Problem.Name {
         }
     }
 
-    /// RFC 9209 §2.3's error type.
+    /// The error type of RFC 9209 §2.3.
     package var proxyError: String {
         switch self {
         case .clientDenied, .proxyAuthRequired, .destinationDenied: "http_request_denied"
@@ -108,7 +108,7 @@ extension Problem.Name {
         }
     }
 
-    /// The reason phrase: on a refused CONNECT it is all that most clients show.
+    /// The reason phrase. Most clients show nothing else of a refused CONNECT.
     package var title: String {
         switch self {
         case .clientDenied: "Client Not Allowed"

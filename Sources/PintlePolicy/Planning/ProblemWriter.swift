@@ -6,7 +6,7 @@ package import PintleTrust
 
 /// Renders a problem as a response.
 package enum ProblemWriter {
-    /// What the problem is said about.
+    /// Facts about the exchange that the problem concerns.
     package struct Context {
         let exchangeID: String
         let route: String?
@@ -15,19 +15,19 @@ package enum ProblemWriter {
         let time: UnixTime
 
         /// - Parameters:
-        ///   - json: whether the client takes JSON.
-        ///   - time: of the answer. Default: now.
+        ///   - json: true if the client accepts JSON.
+        ///   - time: the response's Date. Default: now.
         package init(exchangeID: String, route: String?, trust: String?, json: Bool, time: UnixTime = .now) {
             (self.exchangeID, self.route, self.trust, self.json, self.time) = (exchangeID, route, trust, json, time)
         }
     }
 
-    /// The most characters of a sentence in a header field: some clients take 16 KiB of all fields, and no more.
+    /// The most characters of a problem's sentence in a header field: some clients accept only 16 KiB for all fields.
     private static let detailLimit = 512
-    /// The most characters of a Content-Type that is repeated.
+    /// The most characters of a Content-Type that is quoted.
     private static let typeLimit = 200
 
-    /// The head, without framing, and the body.
+    /// Makes the head, without framing, and the body.
     package static func response(_ problem: Problem, _ context: Context) -> (head: ResponseHead, body: [UInt8]) {
         var head = ResponseHead(status: problem.status, reason: problem.name.title)
         head.fields.append("Date", HTTPDate.text(context.time.seconds))
@@ -44,10 +44,10 @@ package enum ProblemWriter {
         "pintle; error=\(problem.proxyError); details=\(Self.quoted(problem.detail.cut(to: Self.detailLimit)))"
     }
 
-    /// Whether an Accept field lets JSON through (RFC 9110 §12.5.1); without one everything is accepted.
+    /// True if an Accept field permits JSON (RFC 9110 §12.5.1). Without the field everything is accepted.
     package static func acceptsJSON(_ accept: String?) -> Bool {
         guard let accept else { return true }
-        // Nothing behind the first KiB counts, so that a list of thousands is no work; clients send some hundred bytes.
+        // Only the first KiB counts, so that a list of thousands costs little; clients send some hundred bytes.
         let folded = String(decoding: accept.utf8.prefix(1024).map(ASCII.folded), as: UTF8.self)
         return folded.split(separator: ",").contains { range in
             let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
@@ -81,7 +81,7 @@ package enum ProblemWriter {
             members.append(("configured_pins", .array(problem.configuredPins.map { .string($0) })))
         }
         let object = Parameter.dictionary(members.map { Parameter.Entry($0.0, $0.1) })
-        // Strings and integers only: nothing in it can fail to be JSON.
+        // The object has only strings and integers, so it is always valid JSON.
         let bytes = (try? JSONWriter.write(object)) ?? []
         return Array((String(decoding: bytes, as: UTF8.self).showable(keepingLines: false) + "\n").utf8)
     }

@@ -4,10 +4,10 @@ internal import NIOCore
 package import PintleMessage
 package import PintleSession
 
-/// Follows redirects in a client's place: what was asked last, how often the answer has led on, and what is asked next.
+/// Follows redirects in a client's place: keeps the last request and the number of redirects, and proposes the next request.
 ///
 /// A pure value. Each request that it proposes is planned as if the client had made it: by the routes, destinations and trust
-/// policies that hold for its own URL. Which redirects are followed is up to the route of the client's request, to the end.
+/// policies for its own URL. The route of the client's request decides which redirects are followed, to the end.
 package struct RedirectTrail: Sendable {
     /// A request that a redirect leads to.
     package struct Hop: Sendable {
@@ -17,28 +17,28 @@ package struct RedirectTrail: Sendable {
         package let plan: RequestPlan
         /// Its body.
         package let body: RequestPlan.Body
-        /// The bytes of the redirect's own content that are still read for the sake of its connection.
+        /// The bytes of the redirect's own content that may still be read, so that its connection can be reused.
         package var room = RedirectTrail.longestContent
     }
 
-    /// The most redirects of one request, as many as browsers and the library follow.
+    /// The most redirects of one request, the same number as in browsers and the library.
     package static let limit = 20
-    /// The most bytes of a redirect's content that are read and thrown away, so that its connection can be used again.
+    /// The most bytes of a redirect's content that are read and discarded, so that its connection can be reused.
     package static let longestContent = 64 << 10
 
     private let rule: RouteConfiguration.Redirects
-    /// As the client has sent it, or would have.
+    /// The head, as the client sent it or would have sent it.
     private var head: RequestHead
     private var plan: RequestPlan
-    /// Where it was sent to.
+    /// The URL that the request was sent to.
     private var url: HTTPURL?
-    /// The body, where all of it is here.
+    /// The body, if all of it is here.
     private var body: (bytes: ByteBuffer, trailers: Fields)?
     private var count = 0
 
-    /// Begins with the request of a client.
+    /// Begins with a client's request.
     ///
-    /// - Returns: nil where its route leaves redirects to the client.
+    /// - Returns: nil if the route leaves redirects to the client.
     package init?(_ head: RequestHead, _ plan: RequestPlan) {
         guard let rule = plan.decision?.route?.configuration.redirects, rule != .pass else { return nil }
         self.rule = rule
@@ -46,24 +46,24 @@ package struct RedirectTrail: Sendable {
         self.plan = plan
     }
 
-    /// The bytes that are held for a request that is made of them and has others.
+    /// The number of bytes held for an original body, if the request is sent with another one that is made from it.
     package var heldBytes: Int { self.plan.isSerialized ? self.body?.bytes.readableBytes ?? 0 : 0 }
 
-    /// Keeps the body of the request: where all of it is here it can be sent again.
+    /// Keeps the body of the request if all of it is here, so that it can be sent again.
     package mutating func keep(_ body: RequestPlan.Body) {
         if case .whole(let bytes, let trailers) = body { self.body = (bytes, trailers) }
     }
 
-    /// Notes where the request was sent to, which a serializer may have changed.
+    /// Notes the URL that the request was sent to; a serializer may have changed it.
     package mutating func wasSent(_ transfer: TransferRequest) {
         self.url = HTTPURL(scheme: transfer.scheme, authority: transfer.authority, path: transfer.path)
     }
 
-    /// The request that a response leads to.
+    /// The request that a response redirects to.
     ///
-    /// - Returns: nil where the response is the client's: it is no redirect, or one that is not followed. What leads from https
-    ///   to http is not, nor what would need a body that is not here any more, nor what leads nowhere.
-    /// - Throws: the answer where it leads on and on.
+    /// - Returns: nil if the client gets the response, because it is no redirect or is not followed. Redirects are not
+    ///   followed from https to http, without a usable target, or if they need a body that is no longer here.
+    /// - Throws: the problem with too many redirects.
     package mutating func next(after response: ResponseHead) throws(Problem) -> Hop? {
         guard let url, let proposal = self.proposal(of: response, at: url) else { return nil }
         guard self.count < Self.limit else {
@@ -90,7 +90,7 @@ package struct RedirectTrail: Sendable {
     // MARK: The next request
 
     private func hop(to proposal: Redirection) -> Hop {
-        // A route's upstream may be known to the client by other names only, and the route be found by those.
+        // The client may know the route's upstream only by other names, and the route may be found only by those.
         if let target = self.ownTarget(for: proposal.url) {
             var fields = proposal.fields
             if let host = self.head.fields[.host] { fields.set("Host", host) }
@@ -117,7 +117,7 @@ package struct RedirectTrail: Sendable {
         return Hop(head: head, plan: plan, body: .streamed)
     }
 
-    /// The target by which the client asks for what is below the upstream of the route; nil where it is not below it.
+    /// The target with which the client would request a URL below the route's upstream; nil if the URL is not below it.
     private func ownTarget(for url: HTTPURL) -> RequestTarget? {
         guard let route = self.plan.decision?.route?.configuration, let upstream = route.upstream,
             let rest = upstream.remainder(of: url)
@@ -132,8 +132,8 @@ package struct RedirectTrail: Sendable {
 }
 
 extension Upstream {
-    /// The path that ``path(for:strippingPrefix:)`` makes the URL's of, beginning with a slash; nil where the URL is not below
-    /// the base.
+    /// The path from which ``path(for:strippingPrefix:)`` makes the URL's path, beginning with a slash; nil if the URL is not
+    /// below the base.
     fileprivate func remainder(of url: HTTPURL) -> String? {
         guard url.scheme == self.scheme, url.authority == self.authority else { return nil }
         if self.basePath.isEmpty { return url.path }

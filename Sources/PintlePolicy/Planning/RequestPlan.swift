@@ -2,20 +2,20 @@
 
 package import PintleMessage
 
-/// Tells what becomes of a request, by its head and the configuration alone, and on what grounds.
+/// The treatment of a request and the reasons for it, by its head and the configuration alone.
 ///
-/// Immutable, made of nothing else, and the only source of it: an exchange performs the plan, `pintle explain` prints it, and
-/// `pintle check --sample` takes a saved request through it.
+/// Immutable, made from nothing else, and the only source of such decisions: an exchange performs the plan, `pintle explain`
+/// prints it, and `pintle check --sample` takes a saved request through it.
 package final class RequestPlan: Sendable {
-    /// Tells what comes first.
+    /// The first step of a request's treatment.
     package enum Step: Sendable {
-        /// The client is answered with a problem.
+        /// The client gets a problem.
         case refuse(Problem)
-        /// This proxy is the last stop of the request, and answers it itself (RFC 9110 §7.6.2, §9.3.7).
+        /// This proxy is the final recipient of the request, and answers it itself (RFC 9110 §7.6.2, §9.3.7).
         case answer
-        /// Nothing is sent before all of the body is here: it takes another form, or a contract is about it.
+        /// The whole body is collected before anything is sent: it takes another form, has a contract, or may be sent again.
         case collect
-        /// The request is sent, and its body as it comes.
+        /// The request is sent, and its body is streamed.
         case send
         /// A connection to this destination is relayed.
         case tunnel(to: Authority)
@@ -23,17 +23,17 @@ package final class RequestPlan: Sendable {
 
     /// The first step.
     package let step: Step
-    /// True for a CONNECT that the configuration was asked about.
+    /// True for a CONNECT, if the configuration was asked about it.
     package let isTunnel: Bool
-    /// True for a request to this proxy as to a server, about which the configuration was asked.
+    /// True for a request that addresses this proxy as a server, if the configuration was asked about it.
     package let isGateway: Bool
     private let grounds: Draft
 
     /// Plans a request of a client that may use the proxy.
     ///
     /// - Parameters:
-    ///   - framing: of the body that follows the head.
-    ///   - isOpaque: true for a tunnel that was to be intercepted and cannot be. Default false.
+    ///   - framing: the framing of the body that follows the head.
+    ///   - isOpaque: true for a tunnel that should be intercepted and cannot be. Default false.
     package convenience init(_ head: RequestHead, _ framing: BodyFraming, by policy: Policy, isOpaque: Bool = false) {
         var draft = Draft(policy: policy, framing: framing, isOpaque: isOpaque)
         let step = draft.step(for: head)
@@ -47,7 +47,7 @@ package final class RequestPlan: Sendable {
         self.grounds = consume draft
     }
 
-    /// Makes the plan with a mask for whatever the route puts into requests.
+    /// A copy of the plan with a mask for every value that the route puts into requests.
     package func masked(by mask: String) -> RequestPlan {
         var draft = self.grounds
         draft.rewriter = self.decision?.route.map { RequestRewriter($0.configuration.request.masked(by: mask)) }
@@ -56,33 +56,34 @@ package final class RequestPlan: Sendable {
 
     // MARK: Grounds
 
-    /// The question that the configuration was asked; nil where the request was refused before.
+    /// The query to the configuration; nil if the request was refused before.
     package var query: RouteQuery? { self.grounds.query }
-    /// The answer of the configuration; nil where the request was refused before.
+    /// The configuration's decision; nil if the request was refused before.
     package var decision: Decision? { self.grounds.decision }
-    /// The operation of the API contract that is about the request.
+    /// The operation of the API contract that the request belongs to.
     package var operation: ContractedOperation? { self.grounds.operation }
-    /// A breach of the contract that the head alone shows, where such are only reported.
+    /// A breach of the contract that the head alone shows, if breaches are only reported.
     package var undeclared: String? { self.grounds.undeclared }
-    /// The fields of what its client gets, as the route changes them; nil without a route.
+    /// The route's rules for the fields of responses; nil without a route.
     package var responseFields: HeaderRules? { self.decision?.route?.configuration.response.headers }
-    /// True where the whole body is only kept to be sent again, should a redirect ask for that.
+    /// True if the whole body is kept only because a redirect may require it to be sent again.
     package var collectsForRedirects: Bool { self.grounds.collectsForRedirects }
-    /// True if redirects are followed in the client's place.
+    /// True if the proxy follows redirects in the client's place.
     package var followsRedirects: Bool { self.decision?.followsRedirects == true }
-    /// True where the serializer of the route makes the request anew.
+    /// True if the route's serializer makes the request anew.
     package var isSerialized: Bool { self.grounds.isSerialized }
     var policy: Policy { self.grounds.policy }
     var framing: BodyFraming { self.grounds.framing }
-    /// Injects fields and makes bodies anew; nil without a route.
+    /// The route's changes to fields and bodies; nil without a route.
     var rewriter: RequestRewriter? { self.grounds.rewriter }
 
     // MARK: Rules
 
-    /// The file that the route has for clients whose origin does not answer as it should.
+    /// The route's file for clients whose origin does not answer as it should.
     package var placeholder: ResponseRules.Placeholder? { self.decision?.route?.configuration.response.placeholder }
 
-    /// The file that a client gets in place of this problem. None stands for a tunnel, which would take it for its origin.
+    /// The file that a client gets in place of this problem; nil for a tunnel, as its client would take the file for the
+    /// origin's data.
     package func placeholder(insteadOf problem: Problem.Name) -> ResponseRules.Placeholder? {
         guard !self.isTunnel, let failure = ResponseRules.OriginFailure(rawValue: problem.rawValue),
             let placeholder = self.placeholder, placeholder.failures.contains(failure)
@@ -90,19 +91,19 @@ package final class RequestPlan: Sendable {
         return placeholder
     }
 
-    /// The consequence of a breach of a contract.
+    /// The treatment of a breach of a contract.
     package var onViolation: ResponseRules.OnViolation { self.policy.onViolation(on: self.decision?.route) }
 
-    /// True where making the request may take longer than a loop has time for.
+    /// True if making the request may take too long for an event loop.
     package var takesWork: Bool { self.isSerialized || self.operation?.checksRequests == true }
 
-    /// True where a body that cannot be judged is sent all the same: it keeps its form, and its contract only reports.
+    /// True if a body that cannot be judged is sent nevertheless: its form stays, and its contract only reports.
     package var passesUnjudged: Bool { !self.isSerialized && self.onViolation == .report }
 
-    /// True where the request is sent all the same when its body is too long to be held.
+    /// True if the request is sent nevertheless when its body is too long to be held.
     package var goesOnUnbuffered: Bool { self.passesUnjudged || self.collectsForRedirects }
 
-    /// The trailers of a streamed body as they go upstream.
+    /// The trailers of a streamed body, as they are sent upstream.
     package func forwarded(trailers: Fields) -> Fields {
         var trailers = trailers
         Forwarding.removeForbidden(fromTrailers: &trailers)
@@ -112,7 +113,7 @@ package final class RequestPlan: Sendable {
 }
 
 extension RequestPlan {
-    /// A plan that is being made.
+    /// A plan in the making.
     private struct Draft: Sendable {
         let policy: Policy
         let framing: BodyFraming
@@ -187,7 +188,7 @@ extension RequestPlan {
         private func needsWholeBody(_ head: RequestHead) -> Bool {
             if self.isSerialized { return true }
             guard self.framing != .none, let operation, operation.checksRequests else { return false }
-            // A header rule may name the type.
+            // A header rule may change the media type.
             var fields = head.fields
             self.rewriter?.apply(to: &fields)
             return operation.readsRequestBody(fields[.contentType])
@@ -212,7 +213,7 @@ extension Decision {
 }
 
 extension Problem {
-    /// The answer where the destination is denied by its name; nil where it is not.
+    /// The problem with a destination that the decision denies; nil if it does not.
     fileprivate init?(denying decision: Decision) {
         guard let rule = decision.destination.denial else { return nil }
         let isAddress = if case .prohibited = decision.destination { true } else { false }
@@ -221,14 +222,14 @@ extension Problem {
             proxyError: isAddress ? "destination_ip_prohibited" : nil)
     }
 
-    /// The answer to a request that breaks its API contract.
+    /// The problem with a request that breaks its API contract.
     init(breaking violations: [String]) {
         self.init(.unserializableRequest, "the request breaks its contract: \(violations.first ?? "")")
         self.causes = Array(violations.dropFirst())
         self.breaksContract = true
     }
 
-    /// The answer to a body that would have to be held whole, and is too long for that.
+    /// The problem with a body that would have to be held whole, and is too long for that.
     package static var unbuffered: Problem {
         Problem(.bodyTooLarge, "the route must see the whole body, and it is over limits.body_buffer")
     }

@@ -3,15 +3,15 @@
 internal import PintleCoding
 package import PintleMessage
 
-/// What a route makes of a request on its way up: parameters, form and fields, but not where it goes.
+/// A route's changes to a request before it is sent: parameters, form and fields, but not the destination.
 ///
-/// Pure, so that `pintle check --sample` prints what an exchange sends. An object, which all plans of a route share.
+/// Pure, so that `pintle check --sample` prints what an exchange sends. An object that all plans of a route share.
 package final class RequestRewriter: Sendable {
-    /// How large what is read and written may be.
+    /// Size limits for reading and writing.
     package struct Limits: Sendable {
-        /// The most bytes of a body without its content codings.
+        /// The most bytes of a body after its content codings are removed.
         let body: Int
-        /// The most bytes of a target with the parameters that are put there.
+        /// The most bytes of a target, including added parameters.
         let target: Int
 
         package init(_ limits: LimitsConfiguration) {
@@ -21,7 +21,7 @@ package final class RequestRewriter: Sendable {
     }
 
     private let headers: HeaderRules
-    /// True where clients' cookies are not the origin's.
+    /// True if clients' cookies are not passed to the origin.
     private let dropsCookies: Bool
     private let authorization: String?
     private let parameters: Parameter?
@@ -37,21 +37,22 @@ package final class RequestRewriter: Sendable {
         self.encoding = rules.stringEncoding
     }
 
-    /// Tells whether the route's serializer makes such a request anew, for which it needs the whole body.
+    /// True if the route's serializer makes such a request anew, for which it needs the whole body.
     ///
-    /// TRACE never carries content (RFC 9110 §9.3.8), and an OPTIONS without content is a question about the target, such
-    /// as a browser's preflight.
+    /// TRACE never carries content (RFC 9110 §9.3.8), and an OPTIONS without content asks about the target, as a browser's
+    /// preflight does.
     package func serializes(_ head: RequestHead, hasBody: Bool) -> Bool {
         self.serializer != nil && head.method != "TRACE" && (head.method != "OPTIONS" || hasBody)
     }
 
-    /// The request in the form of the route's serializer: what came in its body, under the route's own parameters.
+    /// Makes the request in the form of the route's serializer, from the parameters in its body and the route's own, which
+    /// win.
     ///
     /// - Parameters:
-    ///   - body: all of it, as it came.
-    ///   - budget: after an interruption of it neither result nor error means anything.
-    /// - Throws: why the body is not understood, or what of it has no form in the route's serialization; `.tooLarge` for
-    ///   one that unfolds to more than the limit, and for a target that becomes longer than its own.
+    ///   - body: the whole body, as it came.
+    ///   - budget: if it is interrupted, neither result nor error means anything.
+    /// - Throws: the reason why the body is not understood or has no form in the route's serialization; `.tooLarge` if it
+    ///   decodes to more than the limit, or if the target becomes longer than its own.
     package func serialize(
         _ head: RequestHead, body: [UInt8], limits: Limits, within budget: WorkBudget = .unlimited
     ) throws(SerializationError) -> SerializedRequest {
@@ -63,7 +64,7 @@ package final class RequestRewriter: Sendable {
         let parameters = try IncomingParameters.merge(incoming, with: self.parameters)
         guard budget.inspect() else { throw Self.interrupted }
         let request = try serializer.serialize(IncomingParameters.headForNewBody(read), parameters: parameters)
-        // What described no body describes none still.
+        // If there is still no body, the original head is used, which describes none.
         if parameters == nil, request.body == nil { return try serializer.serialize(head, parameters: nil) }
         let target = request.head.target.path?.utf8.count ?? 0
         guard target <= limits.target || target == head.target.path?.utf8.count else {
@@ -74,7 +75,7 @@ package final class RequestRewriter: Sendable {
         return request
     }
 
-    /// What is thrown after an interruption.
+    /// The error after an interruption.
     package static let interrupted = SerializationError(.unsupportedBody, "the body was not read to its end")
 
     private static func decode(
@@ -101,7 +102,7 @@ package final class RequestRewriter: Sendable {
 }
 
 extension RequestRewriter {
-    /// Removes from a trailer section what the route's rules name. Authorization never stands there in any case.
+    /// Removes from a trailer section the fields that the route's rules name. Trailers never include Authorization.
     package func apply(toTrailers fields: inout Fields) { self.headers.apply(toTrailers: &fields) }
 }
 
@@ -116,20 +117,20 @@ extension SerializationError.Code {
 }
 
 extension RequestHead {
-    /// The head as it is forwarded to the origin that `decision` names: without the fields of the connection that it
-    /// came over, and with this proxy in its Via.
+    /// Makes the head that is forwarded to the origin of `decision`: without the fields of the connection that it came over,
+    /// and with this proxy in its Via.
     ///
-    /// - Parameter via: the pseudonym, or nil for none.
+    /// - Parameter via: the pseudonym; nil for none.
     package consuming func forwarded(by decision: Decision, via: String?) -> RequestHead {
         let hopsLeft = self.hopsLeft
         let version = self.version
-        // Moved, not copied: they are changed at once.
+        // Moved, not copied: the fields are changed at once.
         var fields = Fields()
         swap(&fields, &self.fields)
         Forwarding.removeHopByHop(from: &fields)
-        // Host is written from the target, which wins where they differ (RFC 9112 §3.2.2).
+        // Host is written from the target, which takes precedence if they differ (RFC 9112 §3.2.2).
         fields.remove(.host)
-        // HTTP/1.0 knows no expectations, and its client waits for none to be met (RFC 9110 §10.1.1).
+        // HTTP/1.0 has no expectations, and its clients do not wait for them to be met (RFC 9110 §10.1.1).
         if self.minorVersion == 0 { fields.remove(.expect) }
         if let via { Forwarding.appendVia(via, version: version, to: &fields) }
         if let hopsLeft { fields.set("Max-Forwards", String(hopsLeft - 1)) }
@@ -139,7 +140,7 @@ extension RequestHead {
             fields: fields)
     }
 
-    /// How often TRACE and OPTIONS may still be forwarded (RFC 9110 §7.6.2); nil where nothing valid says so.
+    /// The number of times that a TRACE or OPTIONS may still be forwarded (RFC 9110 §7.6.2); nil if there is no valid limit.
     package var hopsLeft: Int? {
         guard self.method == "TRACE" || self.method == "OPTIONS" else { return nil }
         return self.fields[.maxForwards].flatMap { $0.utf8.allSatisfy(ASCII.isDigit) ? Int($0) : nil }

@@ -4,14 +4,14 @@ package import PintleMessage
 package import PintleTrust
 
 extension ResponseHead {
-    /// The head as a client gets it, without framing.
+    /// Makes the head that a client gets, without framing.
     ///
     /// - Parameters:
-    ///   - rules: of the route.
-    ///   - via: the pseudonym of this proxy, or nil for none.
-    ///   - version: in which the origin has answered.
+    ///   - rules: the route's rules.
+    ///   - via: the pseudonym of this proxy; nil for none.
+    ///   - version: the HTTP version of the origin's response.
     ///   - marks: violations of the response that are only reported.
-    ///   - others: names of such of the request, or of the trust in the origin.
+    ///   - others: names of reported violations by the request, or by the trust in the origin.
     ///   - time: the Date of a final response that has none (RFC 9110 §6.6.1). Default: now.
     package consuming func forwarded(
         by rules: HeaderRules?, via: String?, version: String, marks: [ValidationError.Kind], others: [String],
@@ -31,9 +31,9 @@ extension ResponseHead {
 }
 
 extension Fields {
-    /// The trailers of a response as a client gets them.
+    /// Makes the trailers of a response that a client gets.
     ///
-    /// - Parameter rules: of the route.
+    /// - Parameter rules: the route's rules.
     package func forwarded(asTrailersBy rules: HeaderRules?) -> Fields {
         var fields = self
         Forwarding.removeForbidden(fromTrailers: &fields)
@@ -41,7 +41,7 @@ extension Fields {
         return fields
     }
 
-    /// Puts fields in front of these: the origin's trailers stand before what was noted before they came.
+    /// Inserts fields before these, so that the origin's trailers precede fields that were noted before they arrived.
     package mutating func prepend(_ fields: Fields) {
         var all = fields
         for (name, value) in self.pairs { all.append(name, value) }

@@ -3,18 +3,18 @@
 package import NIOCore
 package import PintleMessage
 
-/// What a response must keep to: what its route says, then the contract of its operation.
+/// The rules that a response must keep to: those of its route, then the contract of its operation.
 package struct ResponseJudge: Sendable {
     package let onViolation: ResponseRules.OnViolation
-    /// The longest body that the route takes, in bytes on the wire.
+    /// The longest body that the route accepts, in bytes on the wire.
     package let maxBody: Int?
     private var contracts: [ResponseContract]
     private let operation: ContractedOperation?
     private let method: String
-    /// True where the operation does not declare such a response: then nothing else is asked.
+    /// True if the operation does not declare such a response: nothing else is checked then.
     package private(set) var isUndeclared = false
 
-    /// - Parameter method: of the request.
+    /// - Parameter method: the request's method.
     package init(
         _ contract: ResponseContract?, _ operation: ContractedOperation?, method: String,
         onViolation: ResponseRules.OnViolation, maxBody: Int?
@@ -26,14 +26,14 @@ package struct ResponseJudge: Sendable {
         self.maxBody = maxBody
     }
 
-    /// True where bodies are looked at.
+    /// True if bodies are checked.
     private var readsBody: Bool { self.operation != nil || self.contracts.contains { $0.body.readsBody } }
 
-    /// True where only heads are judged, so that what comes behind one may be a stream without end.
+    /// True if only heads are checked, so that an endless stream may follow.
     package var judgesHeadsOnly: Bool { !self.readsBody && self.maxBody == nil }
 
-    /// Asks the origin for what can be judged: codings that can be undone and, where a violation is not only reported, the
-    /// whole of the representation. Any origin may ignore a Range (RFC 9110 §14.2), so doing without it is legal, too.
+    /// Asks the origin for a response that can be judged: with codings that can be decoded and, unless violations are only
+    /// reported, the whole representation. A proxy may drop Range, since any origin may ignore it (RFC 9110 §14.2).
     package func prepare(_ fields: inout Fields) {
         guard self.readsBody else { return }
         fields.narrowAcceptEncoding()
@@ -42,7 +42,7 @@ package struct ResponseJudge: Sendable {
         fields.remove("If-Range")
     }
 
-    /// What the head alone breaks. Asked once, before anything is asked about the body.
+    /// Returns the violation by the head alone. Called once, before all questions about the body.
     package mutating func violation(of head: ResponseHead, length: UInt64?) -> ValidationError? {
         do throws(ValidationError) {
             if let contract = try self.operation?.contract(for: head, to: self.method) {
@@ -59,9 +59,9 @@ package struct ResponseJudge: Sendable {
         return ValidationError.ordered(errors)
     }
 
-    /// How much of the body must be seen.
+    /// The part of the body that must be seen.
     package func need(for head: ResponseHead) -> ResponseContract.BodyNeed {
-        // A part of a document is none itself.
+        // A part of a document is not a document.
         if head.status == 206, self.onViolation == .report { return .nothing }
         var need = ResponseContract.BodyNeed.nothing
         for contract in self.contracts {
@@ -74,10 +74,10 @@ package struct ResponseJudge: Sendable {
         return need
     }
 
-    /// What looks at the body as it streams, where nothing has to be changed or rejected before its first byte has passed;
-    /// nil where that takes the whole body.
+    /// A check of the body as it streams, if nothing has to be changed or rejected before its first byte has passed; nil if
+    /// the check needs the whole body.
     ///
-    /// What the head has violated is not its business.
+    /// Ignores violations by the head.
     package func streamedCheck(of head: ResponseHead) -> BodyCheck? {
         guard self.onViolation == .report else { return nil }
         let readers = self.contracts.filter { $0.bodyNeed(for: head, requestMethod: self.method) == .whole }
@@ -87,12 +87,12 @@ package struct ResponseJudge: Sendable {
         return BodyCheck(contract, head: head, requestMethod: self.method, unfolding: Self.unfolding)
     }
 
-    /// How many times longer than on the wire a body may become that is looked at while it streams, beyond the limit for
-    /// all bodies. Deflate can do no more; what other codings make beyond it would only hold up the loop.
+    /// The number of decoded bytes that each byte of a body may add to the limit for all bodies, if the body is checked while
+    /// it streams. Deflate cannot exceed it; more from other codings would only hold up the event loop.
     private static let unfolding = 1000
 
-    /// Tells whether judging may take so long that other clients would notice, and is not worth a try: images are decoded, and a
-    /// content coding may unfold to anything.
+    /// True if judging may take so long that other clients would notice, so it is not tried on the loop: images are decoded,
+    /// and a content coding may decode to any size.
     package func isSlow(_ held: HeldResponse) -> Bool {
         let isLong = held.body.readableBytes > WorkBudget.promptBytes || held.head.fields.contains(.contentEncoding)
         return self.contracts.contains { contract in
@@ -101,7 +101,7 @@ package struct ResponseJudge: Sendable {
         }
     }
 
-    /// What the head of a response without content says of the one that would have had it, where that would be replaced.
+    /// Removes fields that describe a body from the head of a response without content, if a contract would replace that body.
     package func removeStaleFields(from head: inout ResponseHead) {
         let replaces = self.contracts.contains { $0.body.replacesBodies }
         guard replaces, head.status == 304 || (self.method == "HEAD" && head.status / 100 == 2) else { return }
@@ -109,11 +109,11 @@ package struct ResponseJudge: Sendable {
         head.fields.remove(.contentLength)
     }
 
-    /// Judges a whole response by every contract; changes the bytes and what the fields say about them where a contract
-    /// replaces them.
+    /// Judges a whole response by every contract. If a contract replaces the body, changes the bytes and the fields that
+    /// describe them.
     ///
-    /// - Parameter budget: after an interruption of it neither result nor error means anything.
-    /// - Throws: all that is broken, in the order status, type, body.
+    /// - Parameter budget: if it is interrupted, neither result nor error means anything.
+    /// - Throws: all violations, in the order status, type, body.
     package func judge(_ held: inout HeldResponse, within budget: WorkBudget) throws(ValidationError) {
         var errors: [ValidationError] = []
         for contract in self.contracts {
@@ -140,16 +140,16 @@ package struct ResponseJudge: Sendable {
     }
 }
 
-/// A response that is kept back until it is judged.
+/// A response that is held until it is judged.
 package struct HeldResponse: Sendable {
     package var head: ResponseHead
     package var body = ByteBuffer()
     package let length: UInt64?
     package let need: ResponseContract.BodyNeed
-    /// What the head violates, where that is told only together with the body's verdict.
+    /// The violation by the head, if it is reported together with the verdict on the body.
     package var violation: ValidationError?
     package var trailers = Fields()
-    /// True where the body is not the origin's.
+    /// True if the body is not the origin's.
     package var isReplaced = false
 
     package init(
@@ -163,7 +163,7 @@ package struct HeldResponse: Sendable {
 }
 
 extension ResponseContract.BodyRule {
-    /// True where a few kilobytes may be millions of pixels.
+    /// True if a few kilobytes may decode to millions of pixels.
     fileprivate var decodesImages: Bool {
         switch self {
         case .image: true
@@ -172,7 +172,7 @@ extension ResponseContract.BodyRule {
         }
     }
 
-    /// True where bodies under the rule may be replaced.
+    /// True if bodies under the rule may be replaced.
     fileprivate var replacesBodies: Bool {
         switch self {
         case .json(let rule): rule.removesNulls

@@ -2,22 +2,22 @@
 
 internal import PintleMessage
 
-/// A field that requests of a route have: one of the lines with its name has a value of this form. `*` stands for anything,
-/// also for nothing; letter case counts in values and not in names.
+/// A field that requests of a route must have: one of the lines with its name has a value of this form. `*` stands for any
+/// text, also for none; values are case-sensitive, names are not.
 package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     /// The name of the field.
     package let name: String
-    /// The value as the configuration spells it: what `env:` and `file:` stand for may be secret.
+    /// The value as the configuration spells it, since the value that `env:` or `file:` refers to may be secret.
     private let spelling: String
-    /// The text before, between and behind the stars; one text where there are none.
+    /// The texts before, between and after the stars; one text if there are no stars.
     private let parts: [[UInt8]]
 
     /// Reads a pattern.
     ///
     /// - Parameters:
     ///   - value: the form of the value.
-    ///   - spelling: the same for messages.
-    /// - Throws: the reason where routes are not chosen by this field, or no value has this form.
+    ///   - spelling: the form as messages may show it.
+    /// - Throws: the reason if routes cannot be chosen by this field, or if no value has this form.
     package init(_ name: String, _ value: String, spelled spelling: String) throws(Malformed) {
         guard FieldSyntax.isName(name) else { throw Malformed("not a field name") }
         switch FieldName(name) {
@@ -40,10 +40,10 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
     /// `X-Env: stag*`.
     package var description: String { "\(self.name): \(self.spelling)" }
 
-    /// True where one of the lines has such a value.
+    /// True if one of the field lines has such a value.
     func matches(_ fields: Fields) -> Bool { fields.contains(self.name) { self.matches(value: $0) } }
 
-    /// True where every field that `other` matches is matched too, as far as that is plain to see.
+    /// True if this matches every field that `other` matches, as far as that is obvious.
     func covers(_ other: HeaderPattern) -> Bool {
         guard self.name.lowercased() == other.name.lowercased() else { return false }
         return self.parts == other.parts || (self.parts.count > 1 && self.parts.allSatisfy(\.isEmpty))
@@ -55,7 +55,7 @@ package struct HeaderPattern: Sendable, Hashable, CustomStringConvertible {
         guard value.count >= first.count + last.count, value.starts(with: first),
             value.suffix(last.count).elementsEqual(last)
         else { return false }
-        // Each text at its first place leaves the most to those behind it, so nothing is tried twice.
+        // The first place of each text leaves the most room for later texts, so no place is tried twice.
         var rest = value[first.count..<(value.count - last.count)]
         for part in self.parts.dropFirst().dropLast() where !part.isEmpty {
             guard let start = Self.firstPlace(of: part, in: rest) else { return false }

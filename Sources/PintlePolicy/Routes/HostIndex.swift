@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// Host patterns compiled for look-up: the lowest number whose pattern matches an authority.
+/// Host patterns compiled for look-up: finds the lowest number with a pattern that matches an authority.
 ///
 /// Exact names and suffixes are found by hashing, so a thousand patterns cost no more than one; only networks are
 /// scanned, and only for hosts that are addresses. A look-up allocates nothing.
@@ -21,10 +21,10 @@ package struct HostIndex: Sendable {
     /// Makes an empty index.
     package init() {}
 
-    /// Whether a pattern about networks was inserted.
+    /// True if a pattern for networks was inserted.
     package var hasNetworks: Bool { !self.networks.isEmpty }
 
-    /// Adds a pattern under `number`. Numbers must not fall from one call to the next.
+    /// Adds a pattern under `number`. Numbers must not decrease from one call to the next.
     package mutating func insert(_ pattern: HostPattern, number: Int) {
         let entry = Entry(number: number, port: pattern.port)
         switch pattern.host {
@@ -40,10 +40,10 @@ package struct HostIndex: Sendable {
         self.everywhere.append(Entry(number: number, port: nil))
     }
 
-    /// The lowest number whose pattern matches `authority` and that `accepts` takes; nil when there is none.
+    /// The lowest number that `accepts` takes and that has a pattern that matches `authority`; nil if there is none.
     ///
-    /// `accepts` is called for matching numbers only, in rising order within each kind of pattern, and not for numbers
-    /// above one that it already took.
+    /// `accepts` is called for matching numbers only, in rising order within each kind of pattern, and never for numbers above
+    /// one that it has taken.
     package func first(_ authority: Authority, where accepts: (Int) -> Bool) -> Int? {
         var best: Int?
         if !self.exact.isEmpty, let entries = self.exact[authority.host] {
@@ -57,7 +57,7 @@ package struct HostIndex: Sendable {
         return best
     }
 
-    /// The lowest number of a network that holds `address`, or nil.
+    /// The lowest number of a network that holds `address`; nil if none does.
     package func firstNetwork(containing address: IPAddress, port: UInt16) -> Int? {
         var best: Int?
         self.scanNetworks(address, port, &best) { _ in true }

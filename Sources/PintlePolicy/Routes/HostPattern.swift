@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// Which authorities a rule is about: exact, `*.suffix`, `*`, or a network, each with an optional port.
+/// The authorities that a rule applies to: a name, `*.suffix`, `*`, or a network, each with an optional port.
 ///
 /// Deliberately no regular expressions: an unanchored one allows `api.example.com.evil.test`.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
@@ -18,11 +18,11 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         case network(CIDR)
     }
 
-    /// Which hosts.
+    /// The hosts that match.
     package let host: Host
-    /// The only port that matches, or nil for every port.
+    /// The only port that matches; nil for every port.
     package let port: UInt16?
-    /// As the configuration spells it: what reasons quote.
+    /// The pattern as the configuration spells it; reasons quote it.
     package let description: String
 
     /// Reads a pattern.
@@ -39,12 +39,12 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         self.description = text
     }
 
-    /// Whether the pattern is about addresses, which a name only gets when it is dialled.
+    /// The network, if the pattern is about addresses. A name has no address before it is dialled.
     package var network: CIDR? {
         if case .network(let network) = self.host { network } else { nil }
     }
 
-    /// Whether `authority` matches. Tables use ``HostIndex`` instead, which does not try every pattern.
+    /// True if `authority` matches. Tables use ``HostIndex`` instead, which does not try every pattern.
     package func matches(_ authority: Authority) -> Bool {
         guard self.port == nil || self.port == authority.port else { return false }
         switch self.host {
@@ -60,7 +60,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether every authority that `other` matches is matched too.
+    /// True if every authority that `other` matches is matched, too.
     package func covers(_ other: HostPattern) -> Bool {
         guard self.port == nil || self.port == other.port else { return false }
         switch (self.host, other.host) {
@@ -74,7 +74,7 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Separates `:port`. An IPv6 address or network that has a port is in brackets.
+    /// Separates `:port`. An IPv6 address or network with a port is in brackets.
     private static func splitPort(_ text: String) throws(Malformed) -> (host: Substring, port: UInt16?) {
         let colons = text.utf8.count { $0 == UInt8(ascii: ":") }
         if text.hasPrefix("[") {
@@ -118,8 +118,8 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func parseName(_ text: Substring) throws(Malformed) -> String {
-        // The same reader as for requests, so that both sides are in the same normal form. A name that ends in a number
-        // would be read as an address by a browser and could only mean one by mistake.
+        // Uses the reader for requests, so that both sides are in the same normal form. A browser would read a name that ends
+        // in a number as an address, so such a name can only be a mistake.
         let name = Authority(text, defaultPort: 1)?.host
         if name.map({ IPAddress($0) != nil }) ?? Self.endsInNumber(text) {
             throw Malformed("neither an IPv4 address, as in 10.0.0.1, nor a host name")

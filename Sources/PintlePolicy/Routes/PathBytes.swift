@@ -2,7 +2,7 @@
 
 private import PintleMessage
 
-/// The bytes of a path up to its query, each with how often it is percent-encoded.
+/// The bytes of a path up to its query, each with the number of times that it is percent-encoded.
 struct PathBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol where Bytes.Index == Int {
     struct Element: Equatable {
         let byte: UInt8
@@ -28,7 +28,7 @@ struct PathBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol where B
         return Element(byte: twice, depth: 2)
     }
 
-    /// The byte that the next two hexadecimal digits stand for; nil, and nothing taken, where there are none.
+    /// The byte that the next two hexadecimal digits stand for; nil, and takes nothing, if there are no such digits.
     private mutating func takeDigits() -> UInt8? {
         guard self.bytes.endIndex - self.index >= 2, let high = ASCII.hexValue(self.bytes[self.index]),
             let low = ASCII.hexValue(self.bytes[self.index + 1])

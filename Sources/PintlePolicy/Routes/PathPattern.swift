@@ -2,10 +2,10 @@
 
 private import PintleMessage
 
-/// Which paths a route is about: `*` stands for any bytes but a slash, `**` for any bytes, both also for none.
+/// The paths that a route applies to: `*` stands for any bytes except a slash, `**` for any bytes, both also for none.
 ///
-/// Queries take no part. Percent-encoded characters match their plain form, as ``UnreservedBytes`` says: `/%76%31` is `/v1`,
-/// but `%2F` is no slash. Matching takes time proportional to path times pattern, whatever they are.
+/// Queries are ignored. Percent-encoded characters match their plain form, as in ``UnreservedBytes``: `/%76%31` is `/v1`, but
+/// `%2F` is no slash. Matching takes time proportional to path times pattern, whatever they are.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     private enum Token: Sendable, Hashable {
         case byte(UInt8)
@@ -13,18 +13,18 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         case doubleStar
     }
 
-    /// As the configuration spells it.
+    /// The pattern as the configuration spells it.
     package let description: String
-    /// What stands before the first star.
+    /// The bytes before the first star.
     private let prefix: [UInt8]
-    /// From the first star on; at most 127, for a set of positions is kept in one 128-bit word.
+    /// The rest, from the first star on; at most 127 tokens, since a set of positions is kept in one 128-bit word.
     private let tokens: [Token]
-    /// Whether `**` is all that follows `prefix`: the usual pattern, which needs no walk.
+    /// True if only `**` follows `prefix`: the usual pattern, which needs no walk.
     private let isSubtree: Bool
 
     /// Reads a pattern.
     ///
-    /// - Throws: the reason when it does not begin with a slash, has a query, or is too long.
+    /// - Throws: the reason if it does not begin with a slash or a star, has a query, or is too long.
     package init(_ text: String) throws(Malformed) {
         guard text.hasPrefix("/") || text.hasPrefix("*") else { throw Malformed("a path pattern begins with /") }
         guard !text.contains("?"), !text.contains("#") else {
@@ -55,17 +55,17 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         self.isSubtree = tokens == [.doubleStar]
     }
 
-    /// Whether the path of `path`, up to its query, matches.
+    /// True if the path in `path`, up to its query, matches.
     package func matches(_ path: some StringProtocol) -> Bool {
         path.utf8.withContiguousStorageIfAvailable { self.matches(bytes: $0) } ?? self.matches(bytes: Array(path.utf8))
     }
 
-    /// Whether every path that `other` matches is matched too, as far as that is plain to see: equal patterns, `/**`
-    /// after a shared beginning, or a pattern over a path without stars.
+    /// True if every path that `other` matches is matched, too, as far as that is obvious: equal patterns, `/**` after a
+    /// shared beginning, or a pattern over a path without stars.
     package func covers(_ other: PathPattern) -> Bool {
         if self == other || (self.prefix == other.prefix && self.tokens == other.tokens) { return true }
         if self.isSubtree { return other.prefix.starts(with: self.prefix) }
-        // What was decoded once is not decoded again.
+        // The prefix is already decoded, and must not be decoded again.
         var path = other.prefix.makeIterator()
         return other.tokens.isEmpty && self.matches(&path)
     }
@@ -82,7 +82,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return self.runTokens(&input)
     }
 
-    /// Walks all positions in the pattern that the path so far can be at, so nothing is ever tried twice.
+    /// Walks through all positions in the pattern that the path so far may have reached, so nothing is tried twice.
     private func runTokens(_ input: inout some IteratorProtocol<UInt8>) -> Bool {
         var positions = self.withEmptyStars(1)
         while let byte = input.next() {
@@ -104,7 +104,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return positions >> UInt128(self.tokens.count) & 1 == 1
     }
 
-    /// `positions`, and those behind stars that may stand for nothing.
+    /// `positions`, and the positions after their stars, since a star may stand for nothing.
     private func withEmptyStars(_ positions: UInt128) -> UInt128 {
         var positions = positions
         for (index, token) in self.tokens.enumerated() where positions >> UInt128(index) & 1 == 1 {

@@ -2,24 +2,24 @@
 
 internal import PintleMessage
 
-/// Everything that servers could take the path of a request for.
+/// All paths that servers may read in the path of a request.
 ///
-/// Servers agree about most paths, and differ where a path has empty segments (`//` is `/` to nginx), parameters (`;x` is
-/// cut off by servlet containers), backslashes (`/` to IIS), encoded separators (decoded before the path is split, or
-/// after), and escapes that are decoded twice because two servers decode one after the other. Rules about paths ask each
-/// reading, so that none of them gets around a rule.
+/// Servers agree about most paths. They differ if a path has empty segments (`//` is `/` to nginx), parameters (`;x` is cut
+/// off by servlet containers), backslashes (`/` to IIS), encoded separators (decoded before the path is split, or after), or
+/// escapes that are decoded twice because two servers decode one after the other. Rules about paths are matched against each
+/// reading, so that no reading bypasses a rule.
 package struct PathReadings: Sendable, Equatable {
-    /// Paths without a query, in which escapes of unreserved characters count as the characters. The first is the reading
-    /// by RFC 3986; no two are alike.
+    /// Paths without a query, in which escapes of unreserved characters count as the characters. The first is the reading by
+    /// RFC 3986; all are different.
     package let all: [[UInt8]]
 
-    /// The longest path that is read in more than one way, in bytes: what takes 64 readings must be short.
+    /// The longest path that is read in more than one way, in bytes: a path with up to 64 readings must be short.
     package static let longestAmbiguous = 2048
 
-    /// Reads `path`, which begins with a slash; a query behind it takes no part.
+    /// Reads `path`, which begins with a slash; ignores a query after it.
     ///
-    /// - Throws: the reason where not even a rule that asks every reading could tell what a server will answer: dot segments
-    ///   among what is read differently, an encoded NUL, and ambiguous paths that are too long.
+    /// - Throws: the reason if even a rule that is matched against every reading could not tell what a server will answer: dot
+    ///   segments in parts that are read differently, an encoded NUL, or an ambiguous path that is too long.
     package init(_ path: String) throws(Malformed) {
         let bytes = Array(path.utf8)
         guard let differences = Differences(bytes) else {
@@ -44,10 +44,10 @@ package struct PathReadings: Sendable, Equatable {
         self.all = Reader.all(for: differences).map { $0.read(elements) }.filter { seen.insert($0).inserted }
     }
 
-    /// Whether every server reads `path` alike, once its dot segments are resolved.
+    /// True if every server reads `path` alike, once its dot segments are resolved.
     static func isPlain(_ path: String) -> Bool { Differences(Array(path.utf8)) == nil }
 
-    /// What there is in a path that servers differ about; nil for nothing.
+    /// The features of a path that servers read differently; nil if there are none.
     private struct Differences {
         private(set) var hasEncodedSlash = false
         private(set) var hasBackslash = false
@@ -89,7 +89,7 @@ package struct PathReadings: Sendable, Equatable {
         var decodesTwice = false
         var mergesSlashes = false
 
-        /// Every combination of what can make a difference; the one that does nothing is first.
+        /// Every combination of the options that make a difference; the first one has none of them.
         static func all(for differences: Differences) -> [Reader] {
             var readers = [Reader()]
             func vary(_ isNeeded: Bool, _ option: WritableKeyPath<Reader, Bool>) {
@@ -105,7 +105,7 @@ package struct PathReadings: Sendable, Equatable {
             vary(differences.hasParameters, \.dropsParameters)
             vary(differences.hasEncodedQuery, \.endsAtEncodedQuery)
             vary(differences.isEncodedTwice, \.decodesTwice)
-            // Any of the others may bring two slashes together.
+            // Any of the other options may bring two slashes together.
             vary(true, \.mergesSlashes)
             return readers
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Questions about the path of a request target, asked of its text up to the query.
+/// Questions about the path of a request target, answered from its text up to the query.
 enum RequestPath {
-    /// Whether a segment is `.` or `..` to any server: also percent-encoded, once or twice, beside an encoded slash or a
-    /// backslash, which some take for separators, and in front of parameters (`..;x`), which some cut off.
+    /// True if any server takes a segment for `.` or `..`: also percent-encoded, once or twice, beside an encoded slash or a
+    /// backslash, which some servers take for separators, and before parameters (`..;x`), which some servers cut off.
     static func hasDotSegments(_ path: some StringProtocol) -> Bool {
         path.utf8.withContiguousStorageIfAvailable { Self.hasDotSegments(bytes: $0) }
             ?? Self.hasDotSegments(bytes: Array(path.utf8))
@@ -21,7 +21,7 @@ enum RequestPath {
             case UInt8(ascii: "/"), UInt8(ascii: "\\"):
                 if hasOnlyDots, dots == 1 || dots == 2 { return true }
                 (dots, hasOnlyDots, hasEnded) = (0, true, false)
-            // At the encoded beginning of a query a segment ends for those who decode first.
+            // For servers that decode first, a segment ends at the encoded beginning of a query.
             case UInt8(ascii: ";"), UInt8(ascii: "?"), UInt8(ascii: "#"): hasEnded = true
             case UInt8(ascii: "."): if !hasEnded { dots += 1 }
             default: if !hasEnded { hasOnlyDots = false }
@@ -30,16 +30,16 @@ enum RequestPath {
         return hasOnlyDots && (dots == 1 || dots == 2)
     }
 
-    /// The path with dot segments resolved (RFC 3986 §5.2.4), without its query; nil when there are none to resolve.
+    /// The path with dot segments resolved (RFC 3986 §5.2.4), without its query; nil if there are none to resolve.
     ///
-    /// Rules look at this form: `/public/../admin` is `/admin` to the server that gets it. For paths that all servers split
-    /// alike (``PathReadings``).
+    /// Rules are matched against this form: the server that gets `/public/../admin` reads `/admin`. Only for paths that all
+    /// servers split alike (``PathReadings``).
     static func resolvingDotSegments(_ path: String) -> String? {
         guard Self.hasDotSegments(path) else { return nil }
         var resolved: [[UInt8]] = []
         var segment: [UInt8] = []
         var input = UnreservedBytes(Array(path.utf8))
-        // What stands before the first slash is empty.
+        // The text before the first slash is empty.
         _ = input.next()
         while let byte = input.next() {
             if byte == UInt8(ascii: "/") {
@@ -53,9 +53,9 @@ enum RequestPath {
         return "/" + resolved.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "/")
     }
 
-    /// What is left of `path` without `prefix`, beginning with a slash; nil when whole segments do not match.
+    /// The rest of `path` after `prefix`, beginning with a slash; nil if whole segments do not match.
     static func removing(prefix: String, from path: String) -> Substring? {
-        // As routes compare: what a route was chosen for with `/%70ay` must lose its `/pay`, too.
+        // Compares as routes do: a path that matched a route's `/pay` as `/%70ay` must lose it, too.
         var wanted = UnreservedBytes(Array(prefix.utf8))
         var input = UnreservedBytes(Array(path.utf8))
         while let byte = wanted.next() {

@@ -4,27 +4,27 @@ package import NIOCore
 package import PintleMessage
 package import PintleSession
 
-/// One compiled route. A class, so that a decision carries it for the price of one reference.
+/// One compiled route. A class, so that a decision holds it at the cost of one reference.
 package final class Route: Sendable {
-    /// Its place in the table; the lowest that matches wins.
+    /// The index in the table; the lowest that matches wins.
     package let index: Int
-    /// What logs, metrics and problems call it.
+    /// The name in logs, metrics and problems.
     package let name: String
-    /// What the file says about it.
+    /// The configuration that the route was compiled from.
     package let configuration: RouteConfiguration
-    /// What it makes of requests.
+    /// The route's changes to requests.
     package let rewriter: RequestRewriter
-    /// What its responses must be like; nil where they may be anything.
+    /// The rules for responses; nil if they may be anything.
     package let contract: ResponseContract?
-    /// The API description that its messages must keep to.
+    /// The API description that messages must keep to.
     package let apiContract: APIContract?
-    /// The longest silence of an upstream that has something to say.
+    /// The longest silence from upstream, before a response and within it; nil for the times of ``Silence``.
     package let timeout: TimeAmount?
     /// The longest time for making a connection.
     package let connectTimeout: TimeAmount
-    /// What is tried again.
+    /// The rules for further attempts after a failure.
     let retries: TransferRetries
-    /// How the packets of its connections are marked; nil where they are not, as those of other requests.
+    /// The service class that marks the packets of the route's connections; nil leaves them unmarked, like other requests'.
     package let serviceType: ServiceType?
 
     private let methods: [String]
@@ -58,10 +58,10 @@ package final class Route: Sendable {
     /// `routes[3] "charge"`.
     package var description: String { "routes[\(self.index)] \"\(self.name)\"" }
 
-    /// Whether a path must match, too.
+    /// True if a path must match, too.
     var hasPaths: Bool { !self.paths.isEmpty }
 
-    /// Whether all but host and path matches.
+    /// True if everything except host and path matches.
     func acceptsAllButPath(_ query: RouteQuery) -> Bool {
         guard query.scheme == .http ? self.acceptsHTTP : self.acceptsHTTPS else { return false }
         guard self.serves(query) else { return false }
@@ -69,15 +69,16 @@ package final class Route: Sendable {
         return self.methods.isEmpty || self.methods.contains(query.method)
     }
 
-    /// True where the request has the fields that it must have.
+    /// True if the request has the fields that the route demands.
     func acceptsHeaders(_ fields: Fields) -> Bool {
         self.headers.isEmpty || self.headers.allSatisfy { $0.matches(fields) }
     }
 
-    /// True if requests in this form to this host may be its own.
+    /// True if the route may serve requests in this form to this host.
     ///
-    /// Without `match.hosts` only those are that address the proxy itself, in origin form, and in any form if the route adds
-    /// credentials: else a web page of any name could have requests sent with them, and read the answers.
+    /// Without `match.hosts`, a route with an upstream serves only requests to the proxy itself if they are in origin form,
+    /// and in any form if the route adds credentials. Otherwise a web page of any name could have requests sent with the
+    /// credentials, and read the responses.
     private func serves(_ query: RouteQuery) -> Bool {
         guard self.configuration.upstream != nil else { return query.form == .proxy }
         guard self.configuration.match.hosts.isEmpty else { return true }
@@ -85,14 +86,14 @@ package final class Route: Sendable {
         return self.ownNames.contains(query.authority.host)
     }
 
-    /// Whether a path, in one reading, matches.
+    /// True if a path, in one reading, matches.
     func acceptsPath(_ path: [UInt8]) -> Bool {
         self.paths.isEmpty || self.paths.contains { $0.matches(bytes: path) }
     }
 }
 
 extension Route {
-    /// Why the route is not for this request, or nil where it is: the first reason in the order of the file's keys.
+    /// The reason why the route is not for this request, the first in the order of the file's keys; nil if it is.
     package func mismatch(_ query: RouteQuery) -> String? {
         let match = self.configuration.match
         let readings = (try? PathReadings(query.path))?.all ?? [Array(query.path.utf8)]
@@ -122,27 +123,27 @@ extension Route {
     }
 }
 
-/// What a route is chosen by.
+/// The properties of a request by which its route is chosen.
 package struct RouteQuery: Sendable, Equatable {
-    /// How the request reached Pintle.
+    /// The form in which the request reached Pintle.
     package enum Form: Sendable {
         /// In absolute form, or through an intercepted tunnel.
         case proxy
-        /// In origin form: only routes with an upstream can say where it goes.
+        /// In origin form: only a route with an upstream can tell its destination.
         case gateway
     }
 
-    /// A case-sensitive token.
+    /// The method, a case-sensitive token.
     package var method: String
     package var scheme: Scheme
-    /// The requested authority: of the target, or of Host for a gateway request.
+    /// The requested authority: the target's, or Host for a gateway request.
     package var authority: Authority
     /// Path and query, beginning with a slash; `*` for OPTIONS in asterisk form.
     package var path: String
     package var form: Form
-    /// The fields that routes look at; see ``RouteTable/fields(of:)``.
+    /// The fields by which routes are chosen; see ``RouteTable/fields(of:)``.
     package var headers: Fields
-    /// Whether the target had one of WebSocket's schemes, ws:// for http and wss:// for https (RFC 6455 §3).
+    /// True if the target had a WebSocket scheme, ws:// for http or wss:// for https (RFC 6455 §3).
     package var isWebSocket: Bool
 
     package init(

@@ -3,12 +3,12 @@
 private import PintleMessage
 private import PintleSession
 
-/// What a route does, in words for `pintle check` and `pintle explain`. No injected value is shown: it may be secret.
+/// A description of a route for `pintle check` and `pintle explain`. Never shows an injected value, as it may be secret.
 package struct RouteSummary: CustomStringConvertible {
     private let route: RouteConfiguration
     private let onViolation: ResponseRules.OnViolation
 
-    /// - Parameter enforcement: of the whole configuration.
+    /// - Parameter enforcement: that of the whole configuration.
     package init(_ route: RouteConfiguration, _ enforcement: Enforcement) {
         self.route = route
         self.onViolation = route.response.onViolation(under: enforcement)
@@ -25,7 +25,7 @@ package struct RouteSummary: CustomStringConvertible {
         return rules.isEmpty ? line : "\(line); \(rules)"
     }
 
-    /// Which requests it is for: `POST https api.pay.example /v1/**`.
+    /// The requests that the route is for: `POST https api.pay.example /v1/**`.
     package var matched: String {
         let match = self.route.match
         let methods = match.methods.isEmpty ? "every method" : match.methods.joined(separator: ",")
@@ -43,9 +43,9 @@ package struct RouteSummary: CustomStringConvertible {
         return text
     }
 
-    // MARK: Kept answers
+    // MARK: Cache
 
-    /// How its requests use the cache, and each other's answers.
+    /// The use of the cache, and of responses that requests share.
     package var cacheRules: [String] {
         var rules: [String] = []
         switch self.route.cache {
@@ -64,7 +64,7 @@ package struct RouteSummary: CustomStringConvertible {
 
     // MARK: Requests
 
-    /// What becomes of its requests, a rule each.
+    /// The changes to requests, one text for each rule.
     package var requestRules: [String] {
         let request = self.route.request
         var rules = Self.fieldRules(request.headers)
@@ -131,7 +131,7 @@ package struct RouteSummary: CustomStringConvertible {
 
     // MARK: Responses
 
-    /// What its responses must be, and what becomes of them, a rule each.
+    /// The rules for responses and the treatment of violations, one text for each rule.
     package var responseRules: [String] {
         let response = self.route.response
         var rules = Self.fieldRules(response.headers).map { "\($0) in responses" }
@@ -151,7 +151,7 @@ package struct RouteSummary: CustomStringConvertible {
         return rules
     }
 
-    /// Which redirects are followed.
+    /// The redirects that are followed.
     package var redirectRules: [String] {
         let limit = "up to \(RedirectTrail.limit)"
         switch self.route.redirects {
@@ -161,7 +161,7 @@ package struct RouteSummary: CustomStringConvertible {
         }
     }
 
-    /// What becomes of a CONNECT, where the route decides that.
+    /// The treatment of a CONNECT, if the route decides it.
     private var tunnelRules: [String] {
         let past = self.route.rulesLostInTunnels.isEmpty ? "" : ", past its rules"
         switch self.route.effectiveConnect() {
@@ -174,7 +174,7 @@ package struct RouteSummary: CustomStringConvertible {
         }
     }
 
-    /// What its API contract is for.
+    /// The messages that the API contract is for.
     private var contractRules: [String] {
         guard let contract = self.route.contract else { return [] }
         let file = contract.file.value

@@ -4,12 +4,12 @@ package import PintleMessage
 
 /// The routes, compiled for look-up by host. The first route that matches wins.
 package final class RouteTable: Sendable {
-    /// In the order of the file.
+    /// The routes in the order of the file.
     package let routes: [Route]
     private let index: HostIndex
-    /// Whether a route looks at paths: only then are dot segments resolved.
+    /// True if a route looks at paths: only then are dot segments resolved.
     private let hasPaths: Bool
-    /// The names of all fields that routes look at, in lower case.
+    /// The names of all fields by which routes are chosen, in lower case.
     private let headerNames: [String]
 
     /// - Parameter contracts: one for each of `configurations`, in the same order.
@@ -28,13 +28,13 @@ package final class RouteTable: Sendable {
         self.headerNames = Set(configurations.flatMap { $0.match.headers.map { $0.name.lowercased() } }).sorted()
     }
 
-    /// The fields of a request by which routes are chosen: none, at no cost, where no route looks at any.
+    /// The fields of a request by which routes are chosen; empty, at no cost, if no route looks at any.
     package func fields(of head: RequestHead) -> Fields {
         self.headerNames.isEmpty ? Fields() : head.fields.lines(called: self.headerNames)
     }
 
-    /// Why the first routes are not for a request, in parentheses, behind a sentence that says that none is; empty without
-    /// routes.
+    /// The reasons why the first routes do not match a request, in parentheses, to follow a sentence that says that none does;
+    /// empty without routes.
     func reasonsAgainst(_ query: RouteQuery) -> String {
         let reasons = self.routes.prefix(3).map { "\($0.description): \($0.mismatch(query) ?? "does not match")" }
         guard !reasons.isEmpty else { return "" }
@@ -42,21 +42,21 @@ package final class RouteTable: Sendable {
         return " (\(reasons.joined(separator: "; "))\(rest))"
     }
 
-    /// The first route that matches, or nil.
+    /// The first route that matches; nil if none does.
     ///
-    /// Paths are compared with dot segments resolved and percent-encoded characters decoded, as the origin will read them.
-    /// Where servers read a path differently (``PathReadings``) each reading is matched: a route that any of them leads to
-    /// holds for the request, also where others lead to none.
+    /// Paths are compared as the origin will read them: with dot segments resolved and percent-encoded characters decoded. If
+    /// servers read a path differently (``PathReadings``), each reading is matched. A route that one of them leads to applies
+    /// to the request, even if others lead to none.
     ///
-    /// - Throws: the reason where readings lead to different routes, so that any choice would be got around by some server;
-    ///   where the route has an upstream, and is not the one of the path as it is sent there; and what ``PathReadings`` throws.
-    ///   Never where no route for such a request looks at paths.
+    /// - Throws: the reason if readings lead to different routes, as some server would bypass any choice; if the route has an
+    ///   upstream and is not the route of the path that is sent there; and errors of ``PathReadings``. Never throws if no
+    ///   route for such a request looks at paths.
     package func first(matching query: RouteQuery) throws(Malformed) -> Route? {
         var examined = 0
         return try self.first(matching: query, examined: &examined)
     }
 
-    /// As `first(matching:)`; adds to `examined` the number of routes that were looked at beyond their hosts.
+    /// Like `first(matching:)`; adds to `examined` the number of routes that were compared beyond their hosts.
     package func first(matching query: RouteQuery, examined: inout Int) throws(Malformed) -> Route? {
         guard !self.routes.isEmpty else { return nil }
         guard self.hasPaths, !PathReadings.isPlain(query.path) else {
@@ -84,12 +84,12 @@ package final class RouteTable: Sendable {
         return found
     }
 
-    /// The route that says what becomes of a CONNECT, or nil: the first with such a host that denies tunnels, has a mode for
-    /// them, or is for every request to the host.
+    /// The route that decides about a CONNECT; nil if there is none. It is the first with such a host that denies tunnels, has
+    /// a mode for them, or is for every request to the host.
     ///
-    /// A tunnel to port 443 is for https; another may carry either scheme, since some clients ask for tunnels for http, too.
+    /// A tunnel to port 443 is for https; another may carry either scheme, since some clients open tunnels for http, too.
     ///
-    /// - Parameter fields: of the CONNECT itself.
+    /// - Parameter fields: those of the CONNECT itself.
     func firstDecidingTunnels(to authority: Authority, _ fields: Fields) -> Route? {
         let found = self.index.first(authority) { number in
             let route = self.routes[number]
@@ -99,7 +99,7 @@ package final class RouteTable: Sendable {
         return found.map { self.routes[$0] }
     }
 
-    /// The first route for this request whose paths are accepted.
+    /// The first route for this request that `acceptsPath` takes.
     private func first(
         _ query: RouteQuery, _ examined: inout Int, where acceptsPath: (Route) -> Bool
     ) -> Route? {

@@ -2,15 +2,15 @@
 
 private import PintleMessage
 
-/// The bytes of a path up to its query as rules compare them: percent-encoded characters are decoded, and the digits of
-/// what stays encoded are in upper case (RFC 3986 §6.2.2).
+/// The bytes of a path up to its query, as rules compare them: percent-encoded characters are decoded, and those that stay
+/// encoded have digits in upper case (RFC 3986 §6.2.2).
 ///
-/// RFC 3986 says that `%61` is `a`, and leaves open whether `%40` is `@`; servers decode both before they look at a path.
-/// Encoded stay the characters that mean something in a path, the star of patterns, and what is not visible ASCII.
+/// By RFC 3986 `%61` is `a`; it leaves open if `%40` is `@`, but servers decode both before they look at a path. These stay
+/// encoded: characters with a meaning in a path, the star of patterns, and bytes that are not visible ASCII.
 struct UnreservedBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol where Bytes.Index == Int {
     private let bytes: Bytes
     private var index: Int
-    /// How many of the next bytes are digits of an escape that stays.
+    /// The number of next bytes that are digits of an escape that stays.
     private var digitsLeft = 0
 
     init(_ bytes: Bytes) {
@@ -18,7 +18,7 @@ struct UnreservedBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol w
         self.index = bytes.startIndex
     }
 
-    /// How many bytes of the input were taken.
+    /// The number of bytes taken from the input.
     var consumed: Int { self.index - self.bytes.startIndex }
 
     mutating func next() -> UInt8? {
@@ -39,7 +39,7 @@ struct UnreservedBytes<Bytes: RandomAccessCollection<UInt8>>: IteratorProtocol w
         return decoded
     }
 
-    /// The byte that the next two hexadecimal digits stand for, or nil.
+    /// The byte that the next two hexadecimal digits stand for; nil if there are no such digits.
     private var encodedByte: UInt8? {
         guard self.bytes.endIndex - self.index >= 2, let high = ASCII.hexValue(self.bytes[self.index]),
             let low = ASCII.hexValue(self.bytes[self.index + 1])

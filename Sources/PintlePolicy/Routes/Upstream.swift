@@ -2,7 +2,7 @@
 
 package import PintleMessage
 
-/// A base URL that a route's requests are sent under.
+/// A base URL under which a route's requests are sent.
 package struct Upstream: Sendable, Hashable, CustomStringConvertible {
     package let scheme: Scheme
     package let authority: Authority
@@ -11,10 +11,10 @@ package struct Upstream: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads an absolute http or https URL.
     ///
-    /// A path that is not empty gets the trailing slash that it lacks (AFNetworking's rule for base URLs): what is
+    /// A path that is not empty gets a trailing slash if it lacks one (AFNetworking's rule for base URLs). A path that is
     /// joined to `https://api.example/v1` then goes below it, not beside it.
     ///
-    /// - Throws: the reason, for other schemes, queries, fragments, user information and dot segments.
+    /// - Throws: the reason if the URL has another scheme, a query, a fragment, user information or dot segments.
     package init(_ text: String) throws(Malformed) {
         let lowercase = text.lowercased()
         let scheme: Scheme
@@ -44,11 +44,11 @@ package struct Upstream: Sendable, Hashable, CustomStringConvertible {
         guard !RequestPath.hasDotSegments(path) else { throw Malformed("an upstream has no . or .. segments") }
         self.scheme = scheme
         self.authority = authority
-        // The root is the same with and without its slash, and stays as HSM-02 and HSM-03 have it: empty is empty.
+        // The root is the same with and without its slash. An empty path stays empty, as HSM-02 and HSM-03 have it.
         self.basePath = path.isEmpty || path.hasSuffix("/") ? String(path) : path + "/"
     }
 
-    /// Where a request for `path` goes.
+    /// The target of a request for `path`.
     ///
     /// `https://api/v1/` and `/charges?x=1` give `https://api/v1/charges?x=1`. A path with a dot segment, in any
     /// percent-encoding, is refused rather than normalised: it could climb above the base, and no client that follows
@@ -56,8 +56,8 @@ package struct Upstream: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Parameters:
     ///   - path: path and query of the request, beginning with a slash.
-    ///   - prefix: whole segments to take off first, without trailing slash: `/pay` strips `/pay` and `/pay/x`, and
-    ///     leaves `/payment` as it is.
+    ///   - prefix: whole segments to remove first, without trailing slash: `/pay` is removed from `/pay` and `/pay/x`, but not
+    ///     from `/payment`.
     package func target(for path: String, strippingPrefix prefix: String?) throws(Malformed) -> RequestTarget {
         let path = try self.path(for: path, strippingPrefix: prefix)
         return .absolute(scheme: self.scheme, authority: self.authority, path: path)

@@ -2,7 +2,7 @@
 
 internal import PintleMessage
 
-/// Takes the values of one schema's keywords, each of the type that it must have.
+/// Reads the values of one schema's keywords and checks that each has the right type.
 struct KeywordReader {
     let source: SchemaSource
     let document: SchemaDocument
@@ -29,7 +29,7 @@ struct KeywordReader {
         return self.refusal(keyword, "must be \(what), is \(value); \(remedy)")
     }
 
-    /// A number from 0, such as `minLength` has.
+    /// A whole number from 0, as `minLength` has.
     func count(_ keyword: String) throws(SchemaError) -> Int? {
         guard let value = self.members[keyword] else { return nil }
         guard let number = DecimalValue(value), number.isInteger, !number.isNegative else {
@@ -70,12 +70,12 @@ struct KeywordReader {
         return values
     }
 
-    /// Names of properties; there may be none.
+    /// Names of properties; may be empty.
     func names(_ keyword: String) throws(SchemaError) -> [ExactText]? {
         try self.members[keyword].map { value throws(SchemaError) in try self.names(value, of: keyword) }
     }
 
-    /// Names of properties under the names on which they depend.
+    /// For each name of a property, the names of the properties that it requires.
     func namesByName(_ keyword: String) throws(SchemaError) -> [(key: ExactText, needs: [ExactText])]? {
         guard let value = self.members[keyword] else { return nil }
         guard case .dictionary(let entries) = value else {

@@ -3,7 +3,7 @@
 internal import PintleMessage
 
 enum PercentDecoding {
-    /// The text that percent-encoded text stands for; nil where an escape is broken or no UTF-8 comes out.
+    /// The text that percent-encoded text stands for; nil if an escape is broken or the result is not UTF-8.
     static func decoded(_ text: String) -> String? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         var bytes: [UInt8] = []

@@ -15,7 +15,7 @@ extension SchemaCompiler {
             let reader = KeywordReader(source, entries, in: document)
             for entry in entries { try Self.check(entry.key, reader) }
             if document.dialect == .openAPI30, reader["$ref"] != nil {
-                // What stands beside a reference is ignored there.
+                // OpenAPI 3.0 ignores keywords beside a reference.
                 node.keywords = try self.references(reader).map { .applicator($0) }
             } else {
                 let assertions = try self.valueAssertions(reader) + Self.containerAssertions(reader)
@@ -212,7 +212,7 @@ extension SchemaCompiler {
         return numbers
     }
 
-    /// The number of a schema below one that is indexed, so it is indexed too.
+    /// The number of a schema inside one that is indexed, so it is indexed, too.
     private mutating func number(at place: SchemaPlace) -> Int {
         guard let source = self.source(at: place) else { preconditionFailure("BUG: a schema that was not indexed") }
         return self.number(of: source)

@@ -4,8 +4,8 @@ internal import PintleMessage
 
 /// Reads the schemas of a set of documents into one graph.
 ///
-/// Documents are indexed first (where are schemas, which names do they have), then schemas are read from a queue, so
-/// neither depth nor loops of references lead to recursion.
+/// Documents are indexed first: the places of their schemas, and the schemas' names. Then schemas are read from a queue, so
+/// that neither depth nor loops of references lead to recursion.
 struct SchemaCompiler {
     /// A document, or a schema in it that has an `$id`.
     struct Resource {
@@ -21,7 +21,7 @@ struct SchemaCompiler {
     private var resourceCount = 0
     private var anchors: [String: SchemaPlace] = [:]
     private var dynamicAnchors: [(name: String, source: SchemaSource)] = []
-    /// Names that `$dynamicRef` asks for.
+    /// Names that some `$dynamicRef` refers to.
     var dynamicNames: Set<String> = []
     private var sources: [SchemaPlace: SchemaSource] = [:]
     private var numbers: [SchemaPlace: Int] = [:]
@@ -33,7 +33,7 @@ struct SchemaCompiler {
         self.resolve = resolve
     }
 
-    /// Everything that was asked for and what that refers to.
+    /// Reads all schemas that were asked for, and those that they refer to.
     mutating func finish() throws(SchemaError) -> SchemaGraph {
         repeat {
             while let (number, source) = self.queue.popLast() {
@@ -53,7 +53,7 @@ struct SchemaCompiler {
 
     /// Adds a document under its name.
     ///
-    /// - Returns: its number.
+    /// - Returns: the document's number.
     mutating func add(_ root: Parameter, name: String, dialect: SchemaDocument.Dialect) throws(SchemaError) -> Int {
         let fault = InstanceSurvey(root, faultLimit: 1, within: .unlimited).faults.first
         if let fault { throw SchemaError("\(name)#\(fault.pointer)", fault.sentence + "; mend the document") }
@@ -94,9 +94,9 @@ struct SchemaCompiler {
 
     // MARK: Indexing
 
-    /// Notes every schema in `value`, which is one itself, and the names that they give themselves.
+    /// Indexes every schema in `value`, which is one itself, and the names that the schemas give themselves.
     ///
-    /// - Parameter isRead: whether all of them are read, so that what is wrong is found where nothing refers to it.
+    /// - Parameter isRead: true if all of them are read, so that faults are found even in schemas to which nothing refers.
     mutating func index(_ value: Parameter, at place: SchemaPlace, isRead: Bool) throws(SchemaError) {
         let surroundings = self.surroundings(of: place)
         var open = [
@@ -113,7 +113,7 @@ struct SchemaCompiler {
         }
     }
 
-    /// The resource around a place.
+    /// The resource that a place belongs to.
     private func surroundings(of place: SchemaPlace) -> (base: SchemaURI, number: Int) {
         var pointer = place.pointer.string[...]
         while true {
@@ -129,7 +129,7 @@ struct SchemaCompiler {
         return (resource.base, resource.number)
     }
 
-    /// The source with the base and the resource that its own `$id` makes; its anchors are noted.
+    /// Returns the source with the base and the resource of its own `$id`, if it has one; notes its anchors.
     private mutating func naming(_ source: SchemaSource) throws(SchemaError) -> SchemaSource {
         let document = self.documents[source.place.document]
         guard document.dialect == .draft202012 else { return source }
@@ -191,7 +191,7 @@ struct SchemaCompiler {
 
     // MARK: Numbers
 
-    /// The number of the schema at a place that is indexed.
+    /// The schema at a place; nil if that is not indexed.
     func source(at place: SchemaPlace) -> SchemaSource? { self.sources[place] }
 
     /// The number of a schema, which is read when its turn comes.
@@ -205,7 +205,7 @@ struct SchemaCompiler {
         return number
     }
 
-    /// The number of the schema `value` at a place, which is indexed where it was not yet.
+    /// The number of the schema `value` at a place, which is indexed first if necessary.
     mutating func number(of value: Parameter, at place: SchemaPlace) throws(SchemaError) -> Int {
         if self.sources[place] == nil { try self.index(value, at: place, isRead: false) }
         guard let source = self.sources[place] else { preconditionFailure("BUG: a place that was not indexed") }
@@ -217,8 +217,8 @@ struct SchemaCompiler {
     /// The place that a reference names, and the value there.
     ///
     /// - Parameters:
-    ///   - base: what the reference is resolved against.
-    ///   - location: of the keyword, for messages.
+    ///   - base: the URI that the reference is resolved against.
+    ///   - location: the place of the keyword, for messages.
     mutating func target(
         of reference: String, in document: Int, base: SchemaURI, at location: String
     ) throws(SchemaError) -> (place: SchemaPlace, value: Parameter) {
@@ -260,7 +260,7 @@ struct SchemaCompiler {
     ) throws(SchemaError) -> Resource {
         let uri = reference.resolved(against: base)
         if let known = self.resources[uri.text] { return known }
-        // Files refer to each other by relative names even where an $id calls them by a URL that nobody fetches.
+        // Files refer to each other by relative names even if an $id names them by a URL, which is never fetched.
         let isRelative = reference.scheme == nil && reference.authority == nil
         let file = isRelative ? reference.resolved(against: SchemaURI(self.documents[document].name)) : uri
         if let known = self.resources[file.text] { return known }

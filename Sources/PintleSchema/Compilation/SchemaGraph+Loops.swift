@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SchemaGraph {
-    /// Refuses schemas that apply themselves to the instance that they judge: that would never end.
+    /// Refuses schemas that apply themselves to the instance that they judge, which would never end.
     ///
     /// - Throws: the place of a schema that is part of such a loop.
     func refuseLoops() throws(SchemaError) {

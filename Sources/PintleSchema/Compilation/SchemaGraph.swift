@@ -4,27 +4,27 @@ internal import PintleMessage
 
 /// Schemas that refer to each other by number. Immutable once compiled.
 struct SchemaGraph: Sendable {
-    /// Which schema of a resource has a dynamic anchor.
+    /// A dynamic anchor's name, and the resource that has it.
     struct DynamicAnchor: Hashable, Sendable {
         let resource: Int
         let name: String
     }
 
-    /// What the schemas were read from.
+    /// The documents that the schemas were read from.
     var documents: [SchemaDocument] = []
     var nodes: [SchemaNode] = []
     var dynamicAnchors: [DynamicAnchor: Int] = [:]
 }
 
-/// One schema, its keywords read.
+/// One schema, with its keywords read.
 struct SchemaNode: Sendable {
-    /// The document's name and a pointer, as messages show it.
+    /// The document's name and a pointer, for messages.
     let location: String
     /// The schema resource that it belongs to: the document, or the nearest schema around it with an `$id`.
     let resource: Int
-    /// Assertions first, then what applies other schemas; `unevaluated…` comes last, because it asks what those found.
+    /// Assertions first, then applicators; `unevaluated…` comes last, because it needs the findings of the others.
     var keywords: [Keyword] = []
-    /// Whether it has to know which members and items its keywords have looked at.
+    /// True if the schema must know which members and items its keywords have evaluated.
     var needsEvaluated: Bool {
         self.keywords.contains {
             switch $0 {
@@ -39,7 +39,7 @@ enum Keyword: Sendable {
     case assertion(Assertion)
     case applicator(Applicator)
 
-    /// As it is written.
+    /// The name as it is written in schemas.
     var name: String {
         switch self {
         case .assertion(let assertion): assertion.name
@@ -94,7 +94,7 @@ enum Assertion: Sendable {
     }
 }
 
-/// A keyword that applies other schemas, to the same instance or to what it holds.
+/// A keyword that applies other schemas to the same instance or to its members or items.
 enum Applicator: Sendable {
     case reference(Int)
     case dynamicReference(SchemaReference)
@@ -111,14 +111,14 @@ enum Applicator: Sendable {
     case unevaluatedItems(Int)
     case unevaluatedProperties(Int)
 
-    /// A reference whose target depends on the schemas on the way to it.
+    /// A reference with a target that depends on the schemas on the way to it.
     struct SchemaReference: Sendable {
         let name: String
-        /// The target where none of those schemas has the anchor.
+        /// The target if none of those schemas has the anchor.
         let initial: Int
     }
 
-    /// `properties`, `patternProperties` and `additionalProperties`, of which the last needs the others.
+    /// `properties`, `patternProperties` and `additionalProperties`, together, as the last needs the others.
     struct MemberRules: Sendable {
         var properties: [ExactText: Int] = [:]
         var patterns: [(pattern: Pattern, schema: Int)] = []
@@ -144,7 +144,7 @@ enum Applicator: Sendable {
         }
     }
 
-    /// The schemas that are applied to the very instance, without going into it.
+    /// The schemas that are applied to the instance itself, not to its members or items.
     var schemasInPlace: [Int] {
         switch self {
         case .reference(let schema), .not(let schema): [schema]
@@ -176,13 +176,13 @@ struct TypeSet: OptionSet, Sendable {
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// - Returns: nil where `name` is no type's name.
+    /// - Returns: nil if `name` is no type's name.
     init?(name: String) {
         guard let type = Self.names.first(where: { $0.name == name })?.type else { return nil }
         self = type
     }
 
-    /// Whether one of the types is that of `value`.
+    /// True if one of the types is that of `value`.
     func allows(_ value: Parameter) -> Bool {
         switch value {
         case .null: self.contains(.null)
@@ -197,7 +197,7 @@ struct TypeSet: OptionSet, Sendable {
         }
     }
 
-    /// `a string or null`.
+    /// The types in words: `a string or null`.
     var words: String {
         let articles = ["array": "an array", "object": "an object", "integer": "an integer", "null": "null"]
         return Wording.list(

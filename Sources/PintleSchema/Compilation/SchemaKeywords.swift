@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where schemas lie in schemas, and which keywords are not taken.
+/// The keywords that have schemas as values, and the keywords that are refused.
 enum SchemaKeywords {
     /// Keywords whose value is a schema.
     static let single: Set<String> = [
@@ -14,7 +14,7 @@ enum SchemaKeywords {
         "$defs", "definitions", "dependentSchemas", "patternProperties", "properties",
     ]
 
-    /// Keywords of older drafts, which would silently mean nothing in 2020-12, and what to do about them.
+    /// Keywords of older drafts, which 2020-12 would silently ignore, each with a remedy.
     static let refused: [String: String] = [
         "$recursiveRef": "belongs to draft 2019-09; write $dynamicRef",
         "$recursiveAnchor": "belongs to draft 2019-09; write $dynamicAnchor",
@@ -22,14 +22,14 @@ enum SchemaKeywords {
         "dependencies": "belongs to older drafts; write dependentRequired or dependentSchemas",
     ]
 
-    /// Keywords that OpenAPI 3.0 does not have: there they would be ignored, which nobody who writes them wants.
+    /// Keywords that OpenAPI 3.0 does not have. To ignore them silently is never what the author of a schema wants.
     static let unknownToOpenAPI30: Set<String> = [
         "$anchor", "$defs", "$dynamicAnchor", "$dynamicRef", "$id", "const", "contains", "dependentRequired",
         "dependentSchemas", "else", "if", "maxContains", "minContains", "patternProperties", "prefixItems",
         "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
     ]
 
-    /// Values of `$schema` and `jsonSchemaDialect` that are taken.
+    /// Values of `$schema` and `jsonSchemaDialect` that are accepted.
     static let dialects: Set<String> = [
         "https://json-schema.org/draft/2020-12/schema",
         "https://spec.openapis.org/oas/3.1/dialect/base",

@@ -17,7 +17,7 @@ struct SchemaPlace: Hashable {
 struct SchemaSource {
     let place: SchemaPlace
     let value: Parameter
-    /// Against which its references are resolved.
+    /// The URI that references in it are resolved against.
     let base: SchemaURI
     let resource: Int
 }
@@ -26,11 +26,11 @@ struct SchemaSource {
 struct SchemaDocument: Sendable, Equatable {
     enum Dialect: Sendable {
         case draft202012
-        /// OpenAPI 3.0, whose schemas are an older draft with changes of their own.
+        /// OpenAPI 3.0: an older draft with changes of its own.
         case openAPI30
     }
 
-    /// What messages call it, and what relative references to files are resolved against.
+    /// The name in messages; relative references to files are resolved against it.
     let name: String
     let root: Parameter
     let dialect: Dialect

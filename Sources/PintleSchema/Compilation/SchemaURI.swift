@@ -32,13 +32,13 @@ struct SchemaURI: Hashable {
         self.path = String(rest)
     }
 
-    /// Without the fragment.
+    /// The URI without its fragment.
     var text: String {
         (self.scheme.map { $0 + ":" } ?? "") + (self.authority.map { "//" + $0 } ?? "") + self.path
             + (self.query.map { "?" + $0 } ?? "")
     }
 
-    /// Whether there is nothing but a fragment.
+    /// True if there is nothing except a fragment.
     var isSameDocument: Bool {
         self.scheme == nil && self.authority == nil && self.path.isEmpty && self.query == nil
     }
@@ -76,7 +76,8 @@ struct SchemaURI: Hashable {
         return base.path[...slash] + path
     }
 
-    /// The path without `.` and `..` (§5.2.4). What leads out of a relative path stays: it may be the way to a file.
+    /// The path without `.` and `..` (§5.2.4). Segments that lead out of a relative path stay, as it may be the path of a
+    /// file.
     private static func withoutDots(_ path: String) -> String {
         let isAbsolute = path.hasPrefix("/")
         let segments = (isAbsolute ? path.dropFirst() : path[...]).split(

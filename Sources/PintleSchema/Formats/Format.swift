@@ -17,7 +17,7 @@ enum Format: String, Sendable {
     case jsonPointer = "json-pointer"
     case regex
 
-    /// Whether `text` has the format.
+    /// True if `text` has the format.
     func accepts(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         switch self {

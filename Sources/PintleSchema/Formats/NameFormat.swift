@@ -5,8 +5,8 @@ internal import PintleMessage
 
 /// Names and addresses of hosts and people.
 enum NameFormat {
-    /// A host name of RFC 1123 §2.1, ASCII only: labels of 1 to 63 letters, digits and inner hyphens, 253 in all.
-    /// A-labels are not decoded.
+    /// True for a host name of RFC 1123 §2.1, ASCII only: labels of 1 to 63 letters, digits and inner hyphens, 253 bytes in
+    /// all. A-labels are not decoded.
     static func isHostname(_ bytes: ArraySlice<UInt8>) -> Bool {
         !bytes.isEmpty && bytes.count <= 253
             && bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
@@ -15,7 +15,7 @@ enum NameFormat {
             }
     }
 
-    /// A mailbox of RFC 5321 §4.1.2: dot-atom or quoted string, then a host name or an address in brackets.
+    /// True for a mailbox of RFC 5321 §4.1.2: dot-atom or quoted string, then a host name or an address in brackets.
     static func isEmail(_ bytes: [UInt8]) -> Bool {
         guard let sign = bytes.lastIndex(of: UInt8(ascii: "@")) else { return false }
         return Self.isLocalPart(bytes[..<sign]) && Self.isMailDomain(bytes[(sign + 1)...])
@@ -31,7 +31,7 @@ enum NameFormat {
         return !text.utf8.contains(0) && inet_pton(AF_INET6, text, &address) == 1
     }
 
-    /// RFC 9562 §4: 32 hexadecimal digits, grouped by hyphens.
+    /// True for a UUID of RFC 9562 §4: 32 hexadecimal digits, grouped by hyphens.
     static func isUUID(_ bytes: [UInt8]) -> Bool {
         bytes.count == 36
             && bytes.enumerated().allSatisfy { index, byte in
@@ -62,7 +62,7 @@ enum NameFormat {
     private static func isMailDomain(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.first == UInt8(ascii: "["), bytes.last == UInt8(ascii: "]") else { return Self.isHostname(bytes) }
         let literal = bytes.dropFirst().dropLast()
-        // As bytes: `String` looks for a prefix in quadratic time where a text has long runs of combining marks.
+        // Compared as bytes: `String` takes quadratic time to look for a prefix if a text has long runs of combining marks.
         guard literal.starts(with: "IPv6:".utf8) else { return Self.isIPv4(String(decoding: literal, as: UTF8.self)) }
         return Self.isIPv6(String(decoding: literal.dropFirst(5), as: UTF8.self))
     }

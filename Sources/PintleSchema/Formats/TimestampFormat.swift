@@ -10,7 +10,7 @@ enum TimestampFormat {
             && Self.isTime(bytes[11...])
     }
 
-    /// `2026-11-22`, a day that the calendar has.
+    /// True for a date such as `2026-11-22`, if the calendar has that day.
     static func isDate(_ bytes: ArraySlice<UInt8>) -> Bool {
         let parts = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [4, 2, 2], let year = Self.number(parts[0]), let month = Self.number(parts[1]),
@@ -20,7 +20,7 @@ enum TimestampFormat {
         return CivilDay(year: year == 0 ? 4 : Int64(year), month: month, day: Int64(day)) != nil
     }
 
-    /// `23:59:60.5+01:00`: with an offset, and with a leap second only at the end of a day in UTC.
+    /// True for a time such as `23:59:60.5+01:00`: with an offset, and with a leap second only at the end of a day in UTC.
     static func isTime(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         guard let clock = Self.clock(takenFrom: &rest), rest.popFirst() == UInt8(ascii: ":"),
@@ -46,7 +46,7 @@ enum TimestampFormat {
         return rest.isEmpty && (second < 60 || (clock - offset + 2880) % 1440 == 1439)
     }
 
-    /// Takes `hh:mm` off the beginning: the minutes since midnight.
+    /// Takes `hh:mm` off the beginning, and returns the minutes since midnight.
     private static func clock(takenFrom rest: inout ArraySlice<UInt8>) -> Int? {
         let text = rest.prefix(5)
         guard text.count == 5, text[text.startIndex + 2] == UInt8(ascii: ":"), let hour = Self.number(text.prefix(2)),

@@ -21,7 +21,7 @@ enum URIFormat {
         return bytes.allSatisfy { NameFormat.isLetterOrDigit($0) || "+-.".utf8.contains($0) }
     }
 
-    /// What may follow a scheme and its colon.
+    /// True if the bytes may follow a scheme and its colon.
     private static func isSchemeless(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         if rest.starts(with: "//".utf8) {
@@ -57,7 +57,7 @@ enum URIFormat {
         return Self.consists(name, of: "") && host[name.endIndex...].dropFirst().allSatisfy(ASCII.isDigit)
     }
 
-    /// `v1.something` (§3.2.2).
+    /// True for an address of a future version, such as `v1.something` (§3.2.2).
     private static func isFutureAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first, first | 0x20 == UInt8(ascii: "v"),
             let dot = bytes.firstIndex(of: UInt8(ascii: "."))
@@ -68,7 +68,7 @@ enum URIFormat {
             && !address.contains(UInt8(ascii: "%")) && Self.consists(address, of: ":")
     }
 
-    /// Whether there are only unreserved characters, sub-delimiters, `extra`, and escapes with two digits.
+    /// True if there are only unreserved characters, sub-delimiters, `extra`, and escapes with two digits.
     private static func consists(_ bytes: ArraySlice<UInt8>, of extra: String) -> Bool {
         var rest = bytes
         while let byte = rest.popFirst() {

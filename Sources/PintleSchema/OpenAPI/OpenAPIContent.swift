@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an OpenAPI document says of a body.
+/// The rule for a body, by an OpenAPI document.
 package enum OpenAPIBodyRule: Sendable {
     /// The media type is JSON, and the body must keep to this schema.
     case schema(JSONSchema)
-    /// The media type is declared, and there is nothing to judge the body by.
+    /// The media type is declared, but the body cannot be judged.
     case anyBody
     /// The message is declared without a body.
     case noBody
-    /// The status is not declared, which this sentence says: `has the status 418, which GET /pets does not declare; …`.
+    /// The status is not declared, as this sentence says: `has the status 418, which GET /pets does not declare; …`.
     case undeclaredStatus(String)
-    /// The media type is not declared, or there is none, which this sentence says.
+    /// The media type is not declared, or is missing, as this sentence says.
     case undeclaredType(String)
 }
 
 /// The media types of a body and their schemas.
 struct OpenAPIContent: Sendable {
-    /// Empty where the document says of no body what it is. Schemas are numbers in the document's graph.
+    /// Empty if the document does not describe a body. Schemas are numbers in the document's graph.
     var types: [(range: MediaRange, schema: Int?)]
 
-    /// The rule for a body of a media type; the most specific range counts.
+    /// The rule for a body with a media type; the most specific range counts.
     ///
     /// - Parameters:
-    ///   - name: what the sentence is about, as in `GET /pets`.
-    ///   - schema: makes a schema of its number.
+    ///   - name: the subject of the sentence, as in `GET /pets`.
+    ///   - schema: returns the schema with the given number.
     func rule(for contentType: String?, of name: String, schema: (Int) -> JSONSchema) -> OpenAPIBodyRule {
         if self.types.isEmpty { return .noBody }
         let declared = Wording.list(self.types.map(\.range.text), "and")
@@ -35,7 +35,7 @@ struct OpenAPIContent: Sendable {
             return .undeclaredType(
                 "has the media type \(found), which \(name) does not declare; it declares \(declared)")
         }
-        // A range like application/* has one schema for whatever comes; only JSON can be judged by it.
+        // A range like application/* has one schema for all its types; only JSON can be judged by it.
         guard type.isJSON, let number = best.schema else { return .anyBody }
         return .schema(schema(number))
     }

@@ -2,8 +2,8 @@
 
 package import PintleMessage
 
-/// The operations that an OpenAPI document declares, with their schemas compiled: 3.1, and 3.0 as far as its own
-/// schemas go.
+/// The operations that an OpenAPI document declares, with their schemas compiled. Reads OpenAPI 3.1, and 3.0 with its own
+/// dialect of schemas.
 ///
 /// Immutable; used from any thread.
 package struct OpenAPIDocument: Sendable {
@@ -11,28 +11,28 @@ package struct OpenAPIDocument: Sendable {
     struct Path: Sendable {
         let template: PathTemplate
         let text: String
-        /// By method, which is case-sensitive (RFC 9110 §9.1); the paths of servers in segments.
+        /// The operations by method, which is case-sensitive (RFC 9110 §9.1), with the paths of their servers in segments.
         var operations: [(method: String, bases: [[[UInt8]]], operation: OpenAPIOperation)]
     }
 
-    /// An operation, and what the path says of it.
+    /// An operation, and the values that the path gives it.
     package struct Match: Sendable {
         package let operation: OpenAPIOperation
-        /// The values of the names in the path's braces, escapes decoded.
+        /// The values of the names in the path's braces, with escapes decoded.
         package let pathValues: [String: String]
     }
 
-    /// Sorted: those that are tried first come first.
+    /// In the order in which they are tried.
     private let paths: [Path]
     private let servers: [ServerURL]
 
-    /// Reads a document and all that it refers to.
+    /// Reads a document and all documents that it refers to.
     ///
     /// - Parameters:
-    ///   - document: as ``PintleMessage/JSONScanner/parse(_:)`` or a YAML reader makes it.
-    ///   - name: the document's path, against which its relative references are resolved, and by which errors call it.
-    ///   - resolve: reads other files. It is not asked for URLs, which are refused.
-    /// - Throws: the first thing that is wrong.
+    ///   - document: the value that ``PintleMessage/JSONScanner/parse(_:)`` or a YAML reader makes.
+    ///   - name: the document's path. Errors name it, and relative references are resolved against it.
+    ///   - resolve: reads other files. It is not called for URLs, which are refused.
+    /// - Throws: the first fault.
     package init(
         _ document: Parameter, name: String, options: SchemaOptions = SchemaOptions(),
         resolve: @escaping SchemaResolver
@@ -45,7 +45,7 @@ package struct OpenAPIDocument: Sendable {
 
     /// The origins of all servers that have a host: of the document, of paths and of operations.
     ///
-    /// - Throws: the first server with a host that is no http or https URL.
+    /// - Throws: the first server that has a host but no http or https URL.
     package func origins() throws(SchemaError) -> Set<Origin> {
         var origins: Set<Origin> = []
         for server in self.servers {
@@ -56,11 +56,11 @@ package struct OpenAPIDocument: Sendable {
 
     /// Finds the operation for a request.
     ///
-    /// A server's path is taken off first. Both it and a template match segment by segment, escapes decoded; concrete
+    /// A server's path is removed first. It and the template match segment by segment, with escapes decoded. Concrete
     /// templates are tried before those with names in braces. HEAD and OPTIONS are methods like others.
     ///
-    /// - Parameter path: of the target, beginning with a slash, without dot segments; a query is ignored.
-    /// - Throws: that the path is unknown, or that it does not have the method.
+    /// - Parameter path: the target's, beginning with a slash, without dot segments; a query is ignored.
+    /// - Throws: an error if the path is unknown or does not have the method.
     package func operation(method: String, path: String) throws(OpenAPIMismatch) -> Match {
         let path = path.prefix { $0 != "?" && $0 != "#" }
         var others: [(method: String, path: String)] = []
@@ -76,7 +76,7 @@ package struct OpenAPIDocument: Sendable {
                     break
                 }
             }
-            // The most specific path is the one that was meant; another must not lend it a method.
+            // Only the most specific path counts: another must not lend it a method.
             if isKnown { break }
         }
         guard let known = others.first else { throw OpenAPIMismatch(path: String(path)) }
@@ -84,9 +84,9 @@ package struct OpenAPIDocument: Sendable {
     }
 }
 
-/// Why no operation was found for a request.
+/// The reason why no operation was found for a request.
 package struct OpenAPIMismatch: Error, Sendable, Equatable, CustomStringConvertible {
-    /// Whether the path is known, and only the method is not.
+    /// True if the path is known, and only the method is not.
     package let isPathKnown: Bool
     /// The methods that the path has.
     package let methods: [String]

@@ -2,13 +2,13 @@
 
 internal import PintleMessage
 
-/// A value of an OpenAPI document and the place where it is.
+/// A value of an OpenAPI document, and its place.
 struct OpenAPIElement {
     let value: Parameter
     let place: SchemaPlace
-    /// As messages show it.
+    /// The place, for messages.
     let location: String
-    /// Its name in the object around it.
+    /// The name in the object around it.
     var key = ""
 
     init(value: Parameter, document: Int, pointer: String, name: String, key: String = "") {

@@ -2,16 +2,16 @@
 
 package import PintleMessage
 
-/// What an OpenAPI document says of one method of one path.
+/// The declaration of one method of one path in an OpenAPI document.
 package struct OpenAPIOperation: Sendable {
     /// The statuses that a response may be declared for.
     enum StatusRange: Hashable, Sendable {
         case exact(UInt16)
-        /// `2XX`, by its first digit.
+        /// A range such as `2XX`, by its first digit.
         case hundred(UInt16)
         case other
 
-        /// - Returns: nil where `key` is no status.
+        /// - Returns: nil if `key` is no status.
         init?(key: String) {
             if key == "default" {
                 self = .other
@@ -33,23 +33,23 @@ package struct OpenAPIOperation: Sendable {
 
     /// The method and the template: `GET /pets/{id}`.
     package let name: String
-    /// The `operationId`, where there is one.
+    /// The `operationId`, if there is one.
     package let identifier: String?
-    /// Whether a request must have a body. Default false, as in OpenAPI.
+    /// True if a request must have a body. Default false, as in OpenAPI.
     package let requiresBody: Bool
     let responses: [(range: StatusRange, content: OpenAPIContent)]
     let request: OpenAPIContent?
     let parameters: [OpenAPIParameter]
     let options: SchemaOptions
-    /// All schemas of the document; there when all operations are read.
+    /// All schemas of the document; set when all operations are read.
     var graph = SchemaGraph()
 
     /// The rule for the body of a response.
     ///
-    /// The status itself counts before its range (`2XX`), and that before `default`. Media types compare without their
-    /// parameters, and the most specific one counts.
+    /// The status itself takes precedence over its range (`2XX`), and that over `default`. Media types are compared without
+    /// their parameters, and the most specific one counts.
     ///
-    /// - Parameter contentType: the value of the field, or nil where there is none.
+    /// - Parameter contentType: the value of the field; nil if there is none.
     package func responseRule(status: UInt16, contentType: String?) -> OpenAPIBodyRule {
         for range in [StatusRange.exact(status), .hundred(status / 100), .other] {
             guard let content = self.responses.first(where: { $0.range == range })?.content else { continue }
@@ -60,24 +60,23 @@ package struct OpenAPIOperation: Sendable {
             "has the status \(status), which \(self.name) does not declare; it declares \(declared)")
     }
 
-    /// The rule for the body of a request that has one; ``requiresBody`` says whether it must.
+    /// The rule for the body of a request that has one; ``requiresBody`` says if it must.
     ///
-    /// - Parameter contentType: the value of the field, or nil where there is none.
+    /// - Parameter contentType: the value of the field; nil if there is none.
     package func requestRule(contentType: String?) -> OpenAPIBodyRule {
         self.request.map { $0.rule(for: contentType, of: self.name, schema: self.schema) } ?? .noBody
     }
 
-    /// What is wrong with the parameters of a request, in sentences: `the query parameter limit: must be …`.
+    /// The faults of a request's parameters, in sentences: `the query parameter limit: must be …`.
     ///
-    /// Only parameters that the document declares are looked at; see `docs/schema.md` for those that are only looked
-    /// for.
+    /// Checks only parameters that the document declares; `docs/schema.md` lists those of which only the presence is checked.
     ///
     /// - Parameters:
-    ///   - pathValues: as ``OpenAPIDocument/Match/pathValues`` has them.
-    ///   - query: of the target, without question mark, or nil where there is none.
-    ///   - header: the values of the field of a name, which compares without regard to case.
-    ///   - isSecret: whether the value of a parameter must not be quoted, whatever the options say. Default: none is.
-    ///   - budget: after an interruption of it the result means nothing.
+    ///   - pathValues: those of ``OpenAPIDocument/Match/pathValues``.
+    ///   - query: the target's, without question mark; nil if there is none.
+    ///   - header: returns the values of the field with the given name, which is compared case-insensitively.
+    ///   - isSecret: true if the value of a parameter must not be quoted, whatever the options say. Default: always false.
+    ///   - budget: if it is interrupted, the result means nothing.
     package func parameterViolations(
         pathValues: [String: String], query: String?, header: (String) -> [String],
         isSecret: (_ location: OpenAPIParameter.Location, _ name: String) -> Bool = { _, _ in false },

@@ -8,7 +8,7 @@ package struct OpenAPIParameter: Sendable {
         case path, query, header
     }
 
-    /// How an array stands in text. Other styles, objects and parameters with `content` are not taken apart.
+    /// The form of an array in text. Other styles, objects and parameters with `content` are not parsed.
     enum Style: Sendable, Equatable {
         /// One name for each item.
         case repeated
@@ -19,14 +19,14 @@ package struct OpenAPIParameter: Sendable {
     let name: String
     let location: Location
     let isRequired: Bool
-    /// Nil where the value is not judged.
+    /// Nil if the value is not judged.
     let style: Style?
     let schema: Int?
 
-    /// The steps of a ``PintleMessage/WorkBudget`` that taking one pair of a query apart costs, or one item of a list.
+    /// The steps of a ``PintleMessage/WorkBudget`` for parsing one pair of a query, or one item of a list.
     static let pairSteps = 8
 
-    /// Names and values of a query, decoded; a plus sign is a space. A broken escape stays.
+    /// The names and values of a query, decoded; a plus sign is a space. A broken escape stays.
     static func pairs(ofQuery query: String) -> [(name: String, value: String)] {
         query.utf8.split(separator: UInt8(ascii: "&")).map { pair in
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
@@ -38,7 +38,7 @@ package struct OpenAPIParameter: Sendable {
         }
     }
 
-    /// What is wrong with the values that came; they are not quoted where they are secret.
+    /// The faults of the values in a request; secret values are not quoted.
     func violations(
         of texts: [String], areSecret: Bool, for operation: String, in graph: SchemaGraph, within budget: WorkBudget,
         schema: (Int) -> JSONSchema
@@ -74,7 +74,7 @@ package struct OpenAPIParameter: Sendable {
         String(decoding: ASCII.trimmed(Array(text.utf8)[...]), as: UTF8.self)
     }
 
-    /// What a text stands for: a number or a truth value where the schema names such a type, and else itself.
+    /// The value that a text stands for: a number, a boolean or null if the schema names such a type, else the text itself.
     private static func value(_ text: String, _ types: TypeSet) -> Parameter {
         guard !types.isDisjoint(with: [.integer, .number, .boolean, .null]),
             let value = try? JSONScanner(fragmentsAllowed: true).parse(Array(text.utf8))
@@ -90,9 +90,9 @@ package struct OpenAPIParameter: Sendable {
 }
 
 extension SchemaGraph {
-    /// The types that a schema names, by itself or by what it refers to, and the schema of its items.
+    /// The types that a schema names, itself or through references, and the schema of its items.
     ///
-    /// It says how text is to be understood, not what is valid, so the first `type` found is enough.
+    /// They tell how text is to be parsed, not what is valid, so the first `type` found is enough.
     func shape(of root: Int) -> (types: TypeSet, items: Int?) {
         var types: TypeSet = []
         var items: Int?

@@ -2,10 +2,10 @@
 
 internal import PintleMessage
 
-/// Reads the paths of an OpenAPI document, its schemas by way of the compiler.
+/// Reads the paths of an OpenAPI document; the compiler reads its schemas.
 struct OpenAPIReader {
     private(set) var compiler: SchemaCompiler
-    /// The servers of the document, of paths and of operations, as they come.
+    /// The servers of the document, of paths and of operations, in the order in which they are read.
     private(set) var servers: [ServerURL] = []
     private let root: OpenAPIElement
 
@@ -16,7 +16,8 @@ struct OpenAPIReader {
         self.compiler = SchemaCompiler(options: options, resolve: resolve)
         let number = try self.compiler.add(document, name: name, dialect: dialect)
         self.root = OpenAPIElement(value: document, document: number, pointer: "", name: name)
-        // Their names must be known before anything refers to them, and what is wrong is found where nothing does.
+        // Indexed first, as names must be known before references to them. All are read, so that faults are found in unused
+        // ones, too.
         for schema in try self.root.child("components")?.child("schemas")?.children() ?? [] {
             try self.compiler.index(schema.value, at: schema.place, isRead: true)
         }
@@ -44,7 +45,7 @@ struct OpenAPIReader {
 
     // MARK: Paths
 
-    /// All paths, and the graph of all schemas in their operations.
+    /// Reads all paths; the compiler collects the schemas of their operations.
     mutating func paths() throws(SchemaError) -> [OpenAPIDocument.Path] {
         var paths: [OpenAPIDocument.Path] = []
         var shapes: [String: String] = [:]
@@ -139,7 +140,7 @@ struct OpenAPIReader {
             guard let name = try parameter.text("name"), let place = try parameter.text("in") else {
                 throw parameter.refusal("must have name and in; add them")
             }
-            // Cookies are nobody's business here, and these fields are described elsewhere (§4.8.12.1).
+            // Cookies are not checked, and these fields are described elsewhere in the document (§4.8.12.1).
             if place == "cookie" { continue }
             if place == "header", ["accept", "content-type", "authorization"].contains(name.lowercased()) { continue }
             guard let location = OpenAPIParameter.Location(rawValue: place) else {
@@ -177,7 +178,7 @@ struct OpenAPIReader {
         throw element.refusal("is one of more than 32 references that lead to each other; take one out")
     }
 
-    /// The paths of the servers that an element names, in segments; nil where it names none.
+    /// The paths of the servers that an element names, in segments; nil if it names none.
     private mutating func bases(_ element: OpenAPIElement) throws(SchemaError) -> [[[UInt8]]]? {
         guard let servers = try element.child("servers")?.elements(), !servers.isEmpty else { return nil }
         var bases: [[[UInt8]]] = []

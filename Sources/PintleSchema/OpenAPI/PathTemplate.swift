@@ -2,9 +2,9 @@
 
 internal import PintleMessage
 
-/// A path of an OpenAPI document, such as `/pets/{id}`, taken apart into segments.
+/// A path of an OpenAPI document, such as `/pets/{id}`, split into segments.
 struct PathTemplate: Sendable {
-    /// Texts that stand for themselves and names in braces that stand for one character at least.
+    /// A text that stands for itself, or a name in braces, which stands for at least one character.
     enum Piece: Sendable, Equatable {
         case text([UInt8])
         case parameter(String)
@@ -12,7 +12,7 @@ struct PathTemplate: Sendable {
 
     private let segments: [[Piece]]
 
-    /// - Returns: nil where `text` does not begin with a slash, or has a brace without the other.
+    /// - Returns: nil if `text` does not begin with a slash, or has an unmatched brace.
     init?(_ text: String) {
         guard text.hasPrefix("/") else { return nil }
         var segments: [[Piece]] = []
@@ -52,7 +52,7 @@ struct PathTemplate: Sendable {
         }
     }
 
-    /// The template without its names: two that share it match the same paths.
+    /// The template without its names: two templates with the same shape match the same paths.
     var shape: String {
         self.segments.map { pieces in
             "/"
@@ -61,7 +61,7 @@ struct PathTemplate: Sendable {
         }.joined()
     }
 
-    /// Whether this is to be tried before `other`: concrete before templated, from the first segment on.
+    /// True if this is tried before `other`: concrete before templated, from the first segment on.
     func precedes(_ other: PathTemplate) -> Bool {
         func rank(_ pieces: [Piece]) -> Int {
             if case .parameter? = pieces.first, pieces.count == 1 { return 2 }
@@ -72,13 +72,13 @@ struct PathTemplate: Sendable {
 
     // MARK: Matching
 
-    /// The segments of a path as it came, escapes decoded.
+    /// The segments of a path as received, with escapes decoded.
     static func segments(of path: Substring) -> [[UInt8]] {
         Array(path.utf8).dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map(PercentEscaping.unescapeWhole)
     }
 
-    /// The values of the parameters, or nil where the path is another.
+    /// The values of the parameters; nil if the path does not match.
     func match(_ path: ArraySlice<[UInt8]>) -> [String: String]? {
         guard path.count == self.segments.count else { return nil }
         var values: [String: String] = [:]
@@ -88,8 +88,8 @@ struct PathTemplate: Sendable {
         return values
     }
 
-    /// Each name takes as little as it can; texts between names are found at their first place. A name takes as much as
-    /// there is before the last text.
+    /// Each name takes as little as possible: the text after it is found at its first place. Only a name before the last text
+    /// takes as much as possible.
     private static func match(
         _ pieces: [Piece], _ segment: ArraySlice<UInt8>, _ values: inout [String: String]
     ) -> Bool {
@@ -98,7 +98,7 @@ struct PathTemplate: Sendable {
         for (index, piece) in pieces.enumerated() {
             switch piece {
             case .parameter(let name):
-                // Two names side by side: the first takes one character.
+                // For two names side by side, the first takes one character.
                 if let earlier = open {
                     guard !rest.isEmpty else { return false }
                     values[earlier] = String(decoding: rest.prefix(1), as: UTF8.self)

@@ -2,16 +2,16 @@
 
 internal import PintleMessage
 
-/// A URL of one of OpenAPI's servers, with its variables filled in.
+/// A URL of one of OpenAPI's servers, with values in place of its variables.
 struct ServerURL: Sendable {
     /// The most URLs that the variables of one server may make.
     private static let limit = 256
 
     private let text: String
-    /// Where the document has it.
+    /// The place in the document.
     private let location: String
 
-    /// The URLs of a server, with its variables filled in in every way that there is.
+    /// The URLs of a server, with every combination of values for its variables.
     static func expansions(of server: OpenAPIElement) throws(SchemaError) -> [ServerURL] {
         guard let url = try server.text("url") else { throw server.refusal("must have a url; add it") }
         var urls = [url]
@@ -32,9 +32,9 @@ struct ServerURL: Sendable {
         return urls.map { ServerURL(text: $0, location: server.location + "/url") }
     }
 
-    /// Scheme, host and port; nil where the URL is relative, to wherever the document may be.
+    /// Scheme, host and port; nil if the URL is relative to the document's own, which is unknown.
     ///
-    /// - Throws: that there is a host, and the URL is none of http or https.
+    /// - Throws: an error if there is a host, and the URL is neither http nor https.
     func origin() throws(SchemaError) -> Origin? {
         guard SchemaURI(self.text).authority != nil else { return nil }
         do throws(HTTPURLError) {
@@ -47,8 +47,8 @@ struct ServerURL: Sendable {
         }
     }
 
-    /// The segments of the path, escapes decoded, without the empty one behind a slash at the end. A relative URL is taken
-    /// for one from the root of its host.
+    /// The segments of the path, with escapes decoded, without the empty one after a final slash. A relative URL counts as one
+    /// from the root of its host.
     var segments: [[UInt8]] {
         var path = SchemaURI(self.text).path[...]
         while path.hasSuffix("/") { path = path.dropLast() }

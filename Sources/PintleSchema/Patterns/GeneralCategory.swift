@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The long names of Unicode's general categories, of which PCRE2 knows only the short ones.
+/// The long names of Unicode's general categories. PCRE2 knows only the short ones.
 enum GeneralCategory {
-    /// The short name, or `name` where it is none of the long ones.
+    /// The short name; `name` itself if it is not a long one.
     static func shortName(of name: String) -> String { Self.shortNames[name] ?? name }
 
     private static let shortNames: [String: String] = [

@@ -2,32 +2,32 @@
 
 internal import CPintlePCRE2
 
-/// A regular expression of ECMA-262, searched for in strings with work and memory that are bounded.
+/// A regular expression of ECMA-262. A search with it has bounded work and memory.
 struct Pattern: Sendable {
     enum Outcome {
         case matches
         case differs
-        /// The string needed more steps or memory than it may; nobody knows whether it matches.
+        /// The string needed more steps or memory than it may, so the result is unknown.
         case exhausted
     }
 
-    /// As it was written.
+    /// The expression as it was written.
     let source: String
     private let code: Code
 
-    /// The most memory for one match, in KiB: PCRE2 keeps what it could go back to on the heap.
+    /// The most memory for one match, in KiB: PCRE2 keeps its backtracking points on the heap.
     private static let heapLimit: UInt32 = 64 * 1024
 
-    /// The steps that nearly every search of a string of `length` bytes ends within.
+    /// The number of steps that is enough for nearly every search of a string of `length` bytes.
     static func usualSteps(forLength length: Int) -> UInt32 { UInt32(min(1_000 + 8 * length, Self.longestSearch)) }
 
     /// The most steps for a string of `length` bytes.
     static func stepLimit(forLength length: Int) -> UInt32 { UInt32(min(20_000 + 32 * length, Self.longestSearch)) }
 
-    /// The most steps of any search: PCRE2 cannot be asked to stop on the way, and this many take some tenths of a second.
+    /// The most steps of any search: PCRE2 cannot be stopped on the way, and this many take some tenths of a second.
     private static let longestSearch = 16_000_000
 
-    /// - Throws: what the expression has that ECMA-262 or PCRE2 does not.
+    /// - Throws: the part of the expression that ECMA-262 or PCRE2 does not have.
     init(_ source: String) throws(PatternError) {
         self.source = source
         self.code = try Code(PatternTranslator.translate(source), source: source)
@@ -35,7 +35,7 @@ struct Pattern: Sendable {
 
     /// Searches for the expression anywhere in `text`.
     ///
-    /// - Parameter steps: after which the search is given up.
+    /// - Parameter steps: the most steps, after which the search is given up.
     func search(_ text: String, steps: UInt32) -> Outcome {
         var text = text
         return text.withUTF8 { self.code.search($0, steps) }
@@ -43,8 +43,8 @@ struct Pattern: Sendable {
 
     /// The compiled expression.
     ///
-    /// Unchecked: PCRE2 only reads a compiled pattern while it matches, provided it was not handed to the JIT compiler,
-    /// and the pointer is set once; every match has a context and a place for results of its own.
+    /// Unchecked: PCRE2 only reads a compiled pattern while it matches, as long as the JIT compiler does not get it, and the
+    /// pointer is set once. Every match has a context and results of its own.
     private final class Code: @unchecked Sendable {
         private let pointer: OpaquePointer
 
@@ -69,7 +69,7 @@ struct Pattern: Sendable {
         deinit { pcre2_code_free_8(self.pointer) }
 
         func search(_ text: UnsafeBufferPointer<UInt8>, _ steps: UInt32) -> Outcome {
-            // Only whether there is a match is asked, so one pair of offsets is enough.
+            // Only the existence of a match matters, so one pair of offsets is enough.
             guard let result = pcre2_match_data_create_8(1, nil), let context = pcre2_match_context_create_8(nil) else {
                 return .exhausted
             }
@@ -87,7 +87,7 @@ struct Pattern: Sendable {
     }
 }
 
-/// What is wrong with a regular expression, in words that follow its name.
+/// The fault of a regular expression, in words that follow its name.
 struct PatternError: Error, CustomStringConvertible {
     let description: String
 

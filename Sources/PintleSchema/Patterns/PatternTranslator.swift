@@ -2,16 +2,16 @@
 
 internal import PintleMessage
 
-/// Writes a regular expression of ECMA-262 (with the `u` flag) the way PCRE2 means it.
+/// Translates a regular expression of ECMA-262 (with the `u` flag) into the syntax of PCRE2.
 ///
-/// Both understand nearly the same text, but not always alike: `.`, `\s`, `\v`, `[]` and `\uD83D\uDE00` mean other
-/// things, and what only PCRE2 has, such as `(?i)`, `\A`, `a++` or `(*LIMIT…)`, would silently mean something. The
-/// former is rewritten, the latter refused.
+/// Both accept nearly the same text, but not always with the same meaning. `.`, `\s`, `\v`, `[]` and `\uD83D\uDE00` mean
+/// different things and are rewritten. Features that only PCRE2 has, such as `(?i)`, `\A`, `a++` or `(*LIMIT…)`, would
+/// silently take effect and are refused.
 struct PatternTranslator {
     private let scalars: [UnicodeScalar]
     private var index = 0
     private var output = ""
-    /// Whether what was written last may have a quantifier.
+    /// True if a quantifier may follow the text written last.
     private var mayRepeat = false
 
     static func translate(_ source: String) throws(PatternError) -> String {
@@ -64,7 +64,7 @@ struct PatternTranslator {
         if self.peek() == "?" { self.write("?", taking: 1, mayRepeat: false) }
     }
 
-    /// The length of `{n}`, `{n,}` or `{n,m}` here; nil where the brace stands for itself.
+    /// The length of `{n}`, `{n,}` or `{n,m}` here; nil if the brace stands for itself.
     private func braceLength() -> Int? {
         var length = 1
         var digits = 0
@@ -135,7 +135,7 @@ struct PatternTranslator {
         switch letter {
         case "d", "D", "w", "W": self.write("\\\(letter)", taking: 2, mayRepeat: true)
         case "s": self.write(Self.spaces, taking: 2, mayRepeat: true)
-        // U+FEFF is missing from what \S leaves out: a class has no way to say so.
+        // Inside a class, \S wrongly accepts U+FEFF: a class has no way to exclude it.
         case "S": self.write(#"\P{Xsp}"#, taking: 2, mayRepeat: true)
         case "b": self.write(#"\x{8}"#, taking: 2, mayRepeat: true)
         default: try self.characterEscape(letter)
@@ -144,10 +144,10 @@ struct PatternTranslator {
 
     // MARK: Both
 
-    /// What `\s` is in ECMA-262: the space separators, the line ends, tab, vertical tab, form feed and U+FEFF.
+    /// The meaning of `\s` in ECMA-262: space separators, line ends, tab, vertical tab, form feed and U+FEFF.
     private static let spaces = #"\p{Xsp}\x{FEFF}"#
 
-    /// Escapes that mean the same inside of a class and outside.
+    /// Writes an escape that has the same meaning inside and outside of classes.
     private mutating func characterEscape(_ letter: UnicodeScalar) throws(PatternError) {
         switch letter {
         case "t", "n", "r", "f": self.write("\\\(letter)", taking: 2, mayRepeat: true)

@@ -3,10 +3,9 @@
 internal import PintleMessage
 
 extension Fault {
-    /// What must hold and what is there instead.
+    /// The requirement, and the actual value that breaks it.
     ///
-    /// - Parameter showsValues: whether values of the instance are quoted; of a type that is wrong the right name is told
-    ///   anyway.
+    /// - Parameter showsValues: true if values of the instance are quoted. A wrong type is named in any case.
     func sentence(in graph: SchemaGraph, showsValues: Bool) -> String {
         switch graph.nodes[self.node].keywords[self.keyword] {
         case .assertion(let assertion): self.sentence(assertion, in: graph, showsValues)
@@ -72,7 +71,7 @@ extension Fault {
 
     private var entries: [Parameter.Entry] { if case .dictionary(let entries) = self.value { entries } else { [] } }
 
-    /// The length of a secret is part of it.
+    /// Leaves out the actual length of a secret value, as it is part of the secret.
     private func length(_ relation: String, _ limit: Int, _ showsValues: Bool) -> String {
         let sentence = "must have \(relation) \(Wording.count(limit, "character"))"
         guard showsValues, case .string(let text) = self.value else { return sentence }
@@ -106,14 +105,14 @@ extension Fault {
             + Wording.list(names.map { Wording.quoted($0.string) }, "and")
     }
 
-    /// Why the first branches do not hold: ` (must be a string, is 3; at /id: …)`.
+    /// The reasons why the first branches do not hold: ` (must be a string, is 3; at /id: …)`.
     private func reasons(in graph: SchemaGraph, _ showsValues: Bool) -> String {
         if self.branches.isEmpty { return "" }
         let reasons = self.branches.map { branch in
             var pointer = ""
             for token in branch.tokens.reversed() { JSONPointer.append(token, to: &pointer) }
             let place = pointer.isEmpty ? "" : "at \(Wording.line(pointer, limit: 80)): "
-            // A branch of a branch would make it a paragraph.
+            // The branches of a branch are left out: they would make a paragraph.
             var branch = branch
             branch.branches = []
             return place + branch.sentence(in: graph, showsValues: showsValues)

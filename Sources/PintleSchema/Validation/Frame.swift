@@ -6,29 +6,29 @@ internal import PintleMessage
 struct Frame {
     let node: Int
     let value: Parameter
-    /// How the value was reached from that of the frame below; nil where both have the same.
+    /// The step from the value of the frame below to this one; nil if both frames have the same value.
     let token: PointerToken?
-    /// Whether what is wrong is told; otherwise only the verdict is asked, and the first fault ends the work.
+    /// True if faults are reported; otherwise only the verdict matters, and the first fault ends the work.
     let reports: Bool
-    /// Whether somebody will ask which members and items were looked at.
+    /// True if the evaluated members and items will be needed.
     let tracks: Bool
-    /// Whether the value is that of the frame below, whose findings then count there too.
+    /// True if the value is that of the frame below: members and items evaluated here then count there, too.
     let isInPlace: Bool
 
-    /// The keyword under way.
+    /// The index of the current keyword.
     var keyword = 0
-    /// Of the keyword under way: the member, item or schema that is next.
+    /// The next member, item or schema of the current keyword.
     var cursor = 0
-    /// Of `properties` and its kin: which of the rules for the member is next, and whether one of them was for it.
+    /// In `properties` and its kin: the next rule for the current member. `isMatched` is true if a rule has applied to it.
     var rule = 0
     var isMatched = false
-    /// Of the keyword under way: how many schemas or items held.
+    /// The number of schemas or items that held, for the current keyword.
     var passed = 0
 
     var isValid = true
-    /// The first fault, where it is not reported.
+    /// The first fault, if faults are not reported.
     var fault: Fault?
-    /// Why the branches of the keyword under way did not hold; the first few.
+    /// The faults of the first few branches of the current keyword that did not hold.
     var branchFaults: [Fault] = []
     var evaluated = Evaluated()
 
@@ -44,26 +44,26 @@ struct Frame {
     }
 }
 
-/// A keyword that a value breaks. Sentences are made of it only where one is read.
+/// A keyword that a value breaks. Its sentence is made only if it is reported.
 struct Fault {
     let node: Int
     let keyword: Int
     let value: Parameter
-    /// The way to the value from that of the frame that keeps the fault, the last step first.
+    /// The steps to the faulty value from that of the frame that keeps the fault, the last step first.
     var tokens: [PointerToken] = []
-    /// How many schemas or items held, where that matters.
+    /// The number of schemas or items that held, if the keyword counts them.
     var passed = 0
-    /// Why each branch does not hold, where there are branches.
+    /// The fault of each branch, if the keyword has branches.
     var branches: [Fault] = []
 }
 
-/// Which members or items the keywords of a schema have looked at (core §11).
+/// The members or items that the keywords of a schema have evaluated (core §11).
 struct Evaluated {
-    /// All before this one.
+    /// All indices before this one are evaluated.
     private var prefix = 0
     private var others: Set<Int> = []
 
-    /// How much there is to copy.
+    /// The number of indices that a union has to copy.
     var weight: Int { self.others.count }
 
     func contains(_ index: Int) -> Bool { index < self.prefix || self.others.contains(index) }

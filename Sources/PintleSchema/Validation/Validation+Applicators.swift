@@ -3,12 +3,12 @@
 internal import PintleMessage
 
 extension Validation {
-    /// The most branches of `anyOf` and `oneOf` whose reasons are told.
+    /// The most branches of `anyOf` and `oneOf` for which reasons are given.
     private static let branchFaultLimit = 3
 
     // MARK: The next schema to apply
 
-    /// The next schema that the keyword applies, or nil when there are no more, or none that could change its verdict.
+    /// The next schema that the keyword applies; nil if there are no more, or none that could change its verdict.
     mutating func nextChild(of applicator: Applicator, _ top: Int) -> Frame? {
         let frame = self.frames[top]
         if !frame.isValid, !frame.reports { return nil }
@@ -152,9 +152,9 @@ extension Validation {
         return reference.initial
     }
 
-    // MARK: What came of it
+    // MARK: Verdicts
 
-    /// Takes the verdict of a schema that the keyword had applied.
+    /// Takes the verdict of a schema that the keyword has applied.
     mutating func receive(_ child: Frame, _ applicator: Applicator, _ top: Int) {
         switch applicator {
         case .reference, .dynamicReference, .allOf, .dependentSchemas, .propertyNames:
@@ -177,14 +177,14 @@ extension Validation {
         if self.frames[top].tracks { self.note(child, applicator, top) }
     }
 
-    /// Notes what the schema has looked at. What does not hold has looked at nothing; but where its fault was told, the
-    /// value is invalid anyway, and the same member need not be told of twice.
+    /// Notes the members and items that the schema has evaluated. A schema that does not hold has evaluated none; but if its
+    /// fault was reported, the value is invalid anyway, and the member need not be reported again.
     private mutating func note(_ child: Frame, _ applicator: Applicator, _ top: Int) {
         guard child.isValid || child.reports else { return }
         switch applicator {
         case .not, .propertyNames: break
         case .members:
-            // Past the last rule the cursor is at the next member already.
+            // After the last rule the cursor is already at the next member.
             let isPast = self.frames[top].rule == 0
             self.frames[top].evaluated.insert(self.frames[top].cursor - (isPast ? 1 : 0))
         case .elements, .contains, .unevaluatedItems, .unevaluatedProperties:
@@ -195,7 +195,7 @@ extension Validation {
         }
     }
 
-    /// Judges the keyword by what its schemas said, and goes on to the next one.
+    /// Judges the keyword by the verdicts of its schemas, and moves on to the next keyword.
     mutating func conclude(_ applicator: Applicator, _ top: Int) {
         let frame = self.frames[top]
         if frame.isValid || frame.reports {
@@ -221,6 +221,6 @@ extension Validation {
 }
 
 extension Array {
-    /// The element, or nil past the end.
+    /// The element; nil past the end.
     fileprivate func element(at index: Int) -> Element? { index < self.count ? self[index] : nil }
 }

@@ -9,7 +9,7 @@ extension Validation {
         init(_ holds: Bool) { self = holds ? .holds : .broken }
     }
 
-    /// Applies a keyword that needs nothing but the value; one for another type holds.
+    /// Applies a keyword that needs only the value. A keyword for another type holds.
     mutating func judge(_ assertion: Assertion, _ value: Parameter) -> Verdict {
         switch assertion {
         case .never: return .broken
@@ -89,7 +89,7 @@ extension Validation {
 
     // MARK: Names
 
-    /// Those of the names that no entry has.
+    /// The names that no entry has.
     static func missing(_ names: [ExactText], in entries: [Parameter.Entry]) -> [ExactText] {
         // A set costs more than a few comparisons.
         if names.count * entries.count <= 64 {
@@ -99,7 +99,7 @@ extension Validation {
         return names.filter { !keys.contains($0) }
     }
 
-    /// Names that an entry needs and that none has, with the name of that entry.
+    /// The names that entries require and no entry has, with the name of the entry that requires them.
     static func missing(
         _ rules: [(key: ExactText, needs: [ExactText])], in entries: [Parameter.Entry]
     ) -> [(key: ExactText, needs: [ExactText])] {
@@ -113,8 +113,8 @@ extension Validation {
 
     // MARK: Work
 
-    /// Searches a string, at first only as far as nearly every search goes. PCRE2 does not tell how many steps it took;
-    /// so those who need more pay for all that they may take, and thousands of strings cannot each take their time.
+    /// Searches a string, at first with the steps that are enough for nearly every search. PCRE2 does not tell how many steps
+    /// it took, so a search that needs more is charged for its whole limit. Thousands of strings cannot each take that long.
     mutating func search(_ pattern: Pattern, _ text: String) -> Pattern.Outcome {
         let length = text.utf8.count
         self.stepsLeft -= 8 + length / 16
@@ -125,7 +125,7 @@ extension Validation {
         return pattern.search(text, steps: limit)
     }
 
-    /// Counts the work of comparing a value: its parts are what it takes.
+    /// Counts the work of comparing a value: one step for each of its parts.
     private mutating func charge(for value: Parameter) {
         var open = [value]
         var steps = 0

@@ -2,15 +2,15 @@
 
 internal import PintleMessage
 
-/// One instance being judged.
+/// The validation of one instance.
 ///
-/// Schemas that are being applied stand on a stack of our own, not on that of the thread, and every step is counted: a
-/// schema whose branches branch again needs work that is exponential in the depth of the instance.
+/// Schemas that are being applied are on a stack of its own, not on the thread's, and every step is counted: a schema with
+/// branches in its branches needs work that is exponential in the depth of the instance.
 struct Validation {
-    /// Steps for any instance, and more for each value that it has.
+    /// The steps for any instance, and the further steps for each value in it.
     static let baseSteps = 1_000_000
     static let stepsPerValue = 256
-    /// The most schemas that may be applied inside of each other: 32 for each of the 512 levels of an instance.
+    /// The most schemas that may be applied inside one another: 32 for each of the 512 levels of an instance.
     static let frameLimit = 32 * InstanceSurvey.nestingLimit
 
     let graph: SchemaGraph
@@ -18,13 +18,13 @@ struct Validation {
     private let violationLimit: Int
     private let showsValues: Bool
     private let stepLimit: Int
-    /// What all work for this message may take together.
+    /// The budget for all work for this message.
     private let budget: WorkBudget
-    /// How many more steps may be taken before ``refill()``.
+    /// The number of steps that may be taken before ``refill()``.
     var stepsLeft = 0
-    /// The steps that were taken from the budget for the ones that are left.
+    /// The steps that the last ``refill()`` made available.
     private var taken = 0
-    /// How many more steps this instance may have after those that are left.
+    /// The number of steps that this instance may take after ``stepsLeft``.
     private var stepsBehind: Int
     var frames: [Frame] = []
     private var violations: [SchemaViolation] = []
@@ -47,15 +47,15 @@ struct Validation {
         return self.violations
     }
 
-    /// Pays for the steps that were taken, and makes some more available.
+    /// Charges the budget for the steps that were taken, and makes more steps available.
     ///
-    /// - Returns: false where the instance, or all work for its message, has had as many as it may.
+    /// - Returns: false if the instance, or all work for its message, has used up its steps.
     private mutating func refill() -> Bool {
         guard self.budget.spend(self.taken - self.stepsLeft) else {
             (self.taken, self.stepsLeft) = (0, 0)
             return false
         }
-        // What was charged in one go may be more than there was.
+        // A single charge may exceed the steps that were left.
         self.stepsBehind += min(0, self.stepsLeft)
         self.taken = min(self.stepsBehind, WorkBudget.interval)
         guard self.taken > 0 else {
@@ -67,7 +67,7 @@ struct Validation {
         return true
     }
 
-    /// Whether so many steps can still be had, as far as this instance's own limit goes.
+    /// True if this instance's own limit allows `steps` more steps.
     func canTake(_ steps: Int) -> Bool { steps <= self.stepsLeft + self.stepsBehind }
 
     /// Takes one step of the schema on top.
@@ -115,7 +115,7 @@ struct Validation {
 
     // MARK: Faults
 
-    /// Notes that the keyword under way does not hold.
+    /// Notes that the current keyword does not hold.
     mutating func fail(_ top: Int, passed: Int = 0, branches: [Fault] = []) {
         let frame = self.frames[top]
         self.frames[top].isValid = false
@@ -128,17 +128,17 @@ struct Validation {
         }
     }
 
-    /// Takes a child's verdict over as the frame's own.
+    /// Adopts a child's verdict as the frame's own.
     mutating func adopt(_ child: Frame, _ top: Int) {
         guard !child.isValid else { return }
         self.frames[top].isValid = false
         if self.frames[top].fault == nil { self.frames[top].fault = child.faultFromBelow }
     }
 
-    /// Ends the work without a verdict, which is a violation.
+    /// Ends the validation without a verdict, which counts as a violation.
     mutating func giveUp(_ sentence: String) {
         guard let frame = self.frames.last else { return }
-        // It replaces the last one where there are as many as may be told.
+        // If the limit of violations is reached, it replaces the last one.
         if self.violations.count >= self.violationLimit { self.violations.removeLast() }
         self.add(sentence, frame.node, frame.keyword)
         self.frames.removeAll()
@@ -153,13 +153,13 @@ struct Validation {
         let violation = SchemaViolation(
             instanceLocation: pointer, schemaLocation: isItself ? schema.location : "\(schema.location)/\(name)",
             keyword: name, sentence: sentence)
-        // Two ways may lead to one schema.
+        // Two ways may lead to one schema, so the violation may be known already.
         if !self.violations.contains(violation) { self.violations.append(violation) }
     }
 }
 
 extension Frame {
-    /// The fault as the frame below sees it.
+    /// The fault, with its place relative to the value of the frame below.
     var faultFromBelow: Fault? {
         guard var fault = self.fault else { return nil }
         if let token = self.token { fault.tokens.append(token) }

@@ -2,16 +2,16 @@
 
 internal import PintleMessage
 
-/// A decimal number of any size, in the one form that equal numbers share: `digits` times ten to the `exponent`, the
-/// digits without zeros at either end. Nothing is rounded, so a tenth is a tenth.
+/// A decimal number of any size, in a form that equal numbers share: `digits` times ten to the `exponent`, with no zero at
+/// either end of the digits. Nothing is rounded, so a tenth is a tenth.
 struct DecimalValue: Sendable, Hashable {
     private(set) var isNegative: Bool
-    /// Values from 0 to 9; none for zero.
+    /// Values from 0 to 9; empty for zero.
     private(set) var digits: [UInt8] = []
     private(set) var exponent = 0
 
-    /// What stands in for exponents that no `Int` holds. Numbers beyond it keep their digits and sign, and are told
-    /// apart by nothing else; none of them is near a limit that a schema names.
+    /// Replaces exponents that no `Int` holds. Numbers with such exponents keep their digits and sign, and differ in nothing
+    /// else; none of them is near a limit that a schema names.
     private static let farthestExponent = 1 << 60
 
     /// - Parameter value: a number.
@@ -56,7 +56,7 @@ struct DecimalValue: Sendable, Hashable {
 
     var isInteger: Bool { self.exponent >= 0 }
 
-    /// The number as an `Int64`, where it is one.
+    /// The number as an `Int64`; nil if it is none.
     var integer: Int64? {
         guard self.exponent >= 0, self.digits.count + self.exponent <= 19 else { return nil }
         let zeros = repeatElement(UInt8(0), count: self.exponent)
@@ -64,18 +64,18 @@ struct DecimalValue: Sendable, Hashable {
         return text.isEmpty ? 0 : Int64((self.isNegative ? "-" : "") + text)
     }
 
-    /// The digits as one word, where there are at most 18.
+    /// The digits as one word; nil if there are more than 18.
     var significand: UInt64? {
         self.digits.count <= 18 ? self.digits.reduce(0) { $0 * 10 + UInt64($1) } : nil
     }
 
-    /// Whether this is a whole number of times `divisor`, which has at most 18 digits and is not zero.
+    /// True if this is a multiple of `divisor`, which has at most 18 digits and is not zero.
     ///
-    /// The work is that of the digits, whatever the exponents are.
+    /// The work depends on the number of digits, whatever the exponents are.
     func isMultiple(of divisor: DecimalValue) -> Bool {
         guard let modulus = divisor.significand, modulus > 0 else { return false }
         if self.isZero { return true }
-        // The digits end in no zero, so no power of ten divides them.
+        // The last digit is not zero, so no power of ten divides the digits.
         guard self.exponent >= divisor.exponent else { return false }
         func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
             modulus.dividingFullWidth(left.multipliedFullWidth(by: right)).remainder
@@ -105,7 +105,7 @@ extension DecimalValue: Comparable {
     }
 }
 
-/// A number that a schema compares others with.
+/// A number that a schema compares numbers with.
 struct NumberBound: Sendable {
     let value: Parameter
     let decimal: DecimalValue
@@ -116,7 +116,7 @@ struct NumberBound: Sendable {
         self.decimal = decimal
     }
 
-    /// How `number` lies to the bound: negative below it, zero at it, positive above it; nil where it is no number.
+    /// The relation of `number` to the bound: negative below it, zero at it, positive above it; nil if it is no number.
     func side(of number: Parameter) -> Int? {
         switch (number, self.value) {
         case (.integer(let left), .integer(let right)): return left < right ? -1 : left == right ? 0 : 1

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A string that equals another when their code points do.
+/// A string that equals another if their code points are equal.
 ///
-/// `String` takes canonically equivalent texts for equal; JSON does not, and hostile keys could all be equivalent.
+/// `String` treats canonically equivalent texts as equal. JSON does not, and an attacker could send keys that are all
+/// equivalent.
 struct ExactText: Sendable, Hashable {
     let string: String
 

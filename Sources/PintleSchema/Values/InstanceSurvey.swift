@@ -2,9 +2,9 @@
 
 internal import PintleMessage
 
-/// One walk over a value, without recursion, before anything judges it: what no schema can judge is found here.
+/// One walk over a value, without recursion, before the value is judged. It finds faults that no schema can judge.
 struct InstanceSurvey {
-    /// What makes a value unfit, and where.
+    /// The reason why a value cannot be judged, and its place.
     struct Fault {
         let pointer: String
         let sentence: String
@@ -13,12 +13,12 @@ struct InstanceSurvey {
     /// The most levels of arrays and objects.
     static let nestingLimit = 512
 
-    /// Values in all, the outermost included.
+    /// The number of all values, including the outermost.
     private(set) var valueCount = 0
-    /// At most as many as were asked for.
+    /// The faults, at most as many as were asked for.
     private(set) var faults: [Fault] = []
 
-    /// - Parameter budget: pays for each value; after an interruption the survey means nothing.
+    /// - Parameter budget: pays for each value. If it is interrupted, the survey means nothing.
     init(_ value: Parameter, faultLimit: Int, within budget: WorkBudget) {
         var open: [Level] = []
         self.visit(value, at: nil, in: &open)

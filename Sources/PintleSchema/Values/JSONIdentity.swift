@@ -2,11 +2,10 @@
 
 internal import PintleMessage
 
-/// A value as JSON Schema compares it (core §4.2.2): numbers by what they are worth, strings by code points, objects
-/// without regard to order.
+/// A value as JSON Schema compares it (core §4.2.2): numbers by value, strings by code points, objects in any order.
 ///
-/// It walks values by recursion, so only those that ``InstanceSurvey`` has passed, at most 512 levels deep, may be
-/// compared; no object of theirs has a key twice.
+/// Walks values recursively, so only values that ``InstanceSurvey`` has passed may be compared: they are at most 512 levels
+/// deep, and no object in them has a key twice.
 struct JSONIdentity: Hashable, Sendable {
     let value: Parameter
 
@@ -49,7 +48,7 @@ struct JSONIdentity: Hashable, Sendable {
             for element in elements { hasher.combine(JSONIdentity(element)) }
         case .dictionary(let entries):
             hasher.combine(~entries.count)
-            // The sum is the same in every order, and the hashes are seeded, so nobody can aim at one.
+            // The sum does not depend on the order, and the hashes are seeded, so an attacker cannot aim at a sum.
             hasher.combine(
                 entries.reduce(0) { sum, entry in
                     var hasher = Hasher()

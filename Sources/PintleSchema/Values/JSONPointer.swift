@@ -2,7 +2,7 @@
 
 internal import PintleMessage
 
-/// A step from a value to one that it holds.
+/// A step from a value to a member or an item of it.
 enum PointerToken: Sendable, Hashable {
     case key(String)
     case index(Int)
@@ -35,7 +35,7 @@ enum JSONPointer {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The tokens of a pointer, unescaped; nil where it does not begin with `/` or has `~` before anything but 0 or 1.
+    /// The tokens of a pointer, unescaped; nil if it does not begin with `/` or has `~` before anything except 0 or 1.
     static func tokens(of pointer: String) -> [String]? {
         if pointer.isEmpty { return [] }
         let bytes = Array(pointer.utf8)
@@ -60,7 +60,7 @@ enum JSONPointer {
         return tokens
     }
 
-    /// What the token names in `value`, or nil.
+    /// The member or item of `value` that the token names; nil if there is none.
     static func step(into value: Parameter, _ token: String) -> Parameter? {
         switch value {
         case .dictionary(let entries): return entries.first { ExactText.areEqual($0.key, token) }?.value

@@ -3,7 +3,7 @@
 internal import PintleMessage
 internal import PintleSystem
 
-/// How values appear in sentences: short, on one line, whatever they hold.
+/// The form of values in sentences: short and on one line, whatever they contain.
 enum Wording {
     /// The text in quotation marks, control characters escaped, at most 40 characters of it.
     static func quoted(_ text: String) -> String { "“" + Self.line(text, limit: 40) + "”" }
@@ -22,7 +22,7 @@ enum Wording {
         return result
     }
 
-    /// A scalar as it is, a container by its name.
+    /// A scalar as it is; a container by its kind.
     static func value(_ value: Parameter) -> String {
         switch value {
         case .null: "null"
@@ -37,7 +37,7 @@ enum Wording {
         }
     }
 
-    /// What a value is, without what it says.
+    /// The kind of a value, without its content.
     static func type(_ value: Parameter) -> String {
         switch value {
         case .bool: "a boolean"
@@ -47,7 +47,7 @@ enum Wording {
         }
     }
 
-    /// `a`, `a or b`, `a, b or c`; after eight the rest is counted.
+    /// `a`, `a or b`, `a, b or c`; after eight, only the number of the rest is given.
     static func list(_ words: [String], _ conjunction: String) -> String {
         if words.count > 8 { return words[..<8].joined(separator: ", ") + " \(conjunction) \(words.count - 8) more" }
         guard let last = words.last, words.count > 1 else { return words.first ?? "nothing" }
